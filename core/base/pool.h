@@ -1,0 +1,62 @@
+// Fixed slots with generation handles. A handle outlives its slot safely: once the slot is
+// released, pool_find on the old handle gives NULL. The lowest free slot is always taken first, so
+// the state of a pool is just which slots are live and their generations: it restores exactly,
+// whatever its past.
+//
+// Slot 0 is never used, so that the all-zero handle means none.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Handle {
+    uint32_t index;
+    uint32_t generation;
+} Handle;
+
+#define HANDLE_NONE ((Handle){0, 0})
+
+static inline bool handle_is_none(Handle handle)
+{
+    return handle.index == 0;
+}
+static inline bool handle_equal(Handle a, Handle b)
+{
+    return a.index == b.index && a.generation == b.generation;
+}
+
+typedef struct Pool {
+    uint8_t *items;
+    uint64_t *live;        // one bit a slot
+    uint32_t *generations; // bumped on release; 0 only for slot 0
+    uint32_t item_bytes;
+    uint32_t slot_count; // capacity + 1
+    uint32_t count;      // live slots
+    uint32_t first_free; // no free slot below this one
+} Pool;
+
+// What pool_init takes from its arena.
+size_t pool_bytes(uint32_t capacity, uint32_t item_bytes);
+MUST_USE Status pool_init(Pool *pool, Arena *arena, uint32_t capacity, uint32_t item_bytes);
+
+// A zeroed slot, or HANDLE_NONE when the pool is full.
+Handle pool_acquire(Pool *pool);
+// Takes the given slot with the given generation (restore); false if it is live or out of range.
+bool pool_acquire_at(Pool *pool, Handle handle);
+// False for a stale handle: releasing twice is harmless.
+bool pool_release(Pool *pool, Handle handle);
+void pool_clear(Pool *pool);
+
+// NULL for a stale or empty handle.
+void *pool_find(const Pool *pool, Handle handle);
+// The slot must be live.
+void *pool_at(const Pool *pool, uint32_t index);
+bool pool_is_live(const Pool *pool, uint32_t index);
+Handle pool_handle(const Pool *pool, uint32_t index);
+
+// The first live slot at or after `from`, or 0: for (i = pool_next(p, 1); i; i = pool_next(p, i +
+// 1)).
+uint32_t pool_next(const Pool *pool, uint32_t from);

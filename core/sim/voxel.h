@@ -1,0 +1,141 @@
+// Terrain as 32 x 32 x 32 chunks of one-metre voxels. Three layers, each with one job:
+//
+//   ChunkStore   the place's own terrain: built once, read-only afterwards, shared by every sim of
+//                the process (thousands of clients look at one).
+//   Terrain      what one sim sees: a store plus that sim's own changed chunks, copied on the first
+//                write. So "differences over the base" is simply: the chunks a Terrain owns.
+//   chunk bytes  the two serialised forms, whole and difference; both readers are total.
+//
+// A chunk is a palette of kinds plus one packed index per voxel of 0, 1, 2, 4, 8 or 16 bits; a
+// chunk of one kind has no indices at all. Beside it stands a solid mask, one 32-bit word per
+// column (bit y), which is what movement, rays and path finding read. Voxel (x, y, z) covers [x,
+// x+1) x [y, y+1) x [z, z+1); index within a chunk = (z * 32 + x) * 32 + y, so a column is
+// consecutive.
+//
+// Memory is taken at create: fixed 4 KiB pages, of which a chunk uses as many as its packing needs.
+// No edit allocates from the heap; one that runs out of pages changes nothing and says
+// STATUS_LIMIT.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/hash.h"
+#include "core/base/heap.h"
+#include "core/base/limits.h"
+#include "core/base/math.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint16_t VoxelKind; // 0 is air
+#define VOXEL_AIR ((VoxelKind)0)
+
+typedef struct VoxelCoord {
+    int32_t x, y, z;
+} VoxelCoord;
+
+typedef struct ChunkCoord {
+    int32_t x, y, z; // voxel coordinate divided by 32, rounded down
+} ChunkCoord;
+
+// Which kinds block movement and rays. Kind 0 never does; every other does unless its bit is
+// cleared.
+typedef struct VoxelKinds {
+    uint64_t solid[VOXEL_KINDS_MAX / 64];
+} VoxelKinds;
+VoxelKinds voxel_kinds_default(void);
+static inline bool voxel_kind_is_solid(const VoxelKinds *kinds, VoxelKind kind)
+{
+    return (kinds->solid[kind / 64] >> (kind % 64) & 1) != 0;
+}
+
+// --- the shared base ---------------------------------------------------------------------------
+typedef struct ChunkStore ChunkStore;
+
+typedef struct ChunkStoreConfig {
+    uint32_t chunk_max;
+    uint32_t page_max; // 4 KiB each
+    VoxelKinds kinds;
+} ChunkStoreConfig;
+
+MUST_USE Status chunk_store_create(Heap *heap, const ChunkStoreConfig *config, ChunkStore **out);
+void chunk_store_destroy(Heap *heap, ChunkStore *store);
+// Building: later calls win; not after the first Terrain was made on it.
+MUST_USE Status chunk_store_set(ChunkStore *store, VoxelCoord at, VoxelKind kind);
+MUST_USE Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord max,
+                                 VoxelKind kind); // max inclusive
+MUST_USE Status chunk_store_parse(ChunkStore *store, ChunkCoord at,
+                                  ByteReader *reader); // whole form
+const VoxelKinds *chunk_store_kinds(const ChunkStore *store);
+
+// --- what one sim sees -------------------------------------------------------------------------
+typedef struct Terrain Terrain;
+
+typedef struct TerrainConfig {
+    uint32_t chunk_max; // changed chunks this sim may own
+    uint32_t page_max;
+} TerrainConfig;
+
+// What terrain_create takes from the heap.
+size_t terrain_bytes(const TerrainConfig *config);
+// base may be NULL: all air. The Terrain keeps the pointer; the store must outlive it.
+MUST_USE Status terrain_create(Heap *heap, const TerrainConfig *config, const ChunkStore *base,
+                               Terrain **out);
+void terrain_destroy(Heap *heap, Terrain *terrain);
+
+// Outside the world's extent everything is air.
+VoxelKind terrain_voxel(const Terrain *terrain, VoxelCoord at);
+bool terrain_is_solid(const Terrain *terrain, VoxelCoord at);
+// Bit i says whether (x, y + i, z) is solid; count 1..64. The hot query of movement.
+uint64_t terrain_column(const Terrain *terrain, int32_t x, int32_t z, int32_t y, uint32_t count);
+
+typedef struct TerrainHit {
+    VoxelCoord voxel;
+    VoxelKind kind;
+    float distance;
+    Vec3 point;
+    Vec3 normal; // the face entered; -direction when the ray starts inside
+} TerrainHit;
+// direction must be unit. Walks voxel by voxel; exact at chunk borders.
+bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float distance_max,
+                 TerrainHit *hit);
+
+// Edits are all or nothing. `changed` (may be NULL) gets the number of voxels that now differ;
+// every chunk in which one differs has its version raised by one.
+MUST_USE Status terrain_set(Terrain *terrain, VoxelCoord at, VoxelKind kind, uint32_t *changed);
+MUST_USE Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,
+                                 uint32_t *changed); // max inclusive
+MUST_USE Status terrain_fill_sphere(Terrain *terrain, Vec3 centre, float radius, VoxelKind kind,
+                                    uint32_t *changed); // voxels whose centre is within
+
+// 0 for a chunk never edited. Rises with each edit that changes it, across save and restore.
+uint32_t terrain_chunk_version(const Terrain *terrain, ChunkCoord at);
+// Rises with every edit of any chunk: "did anything change since".
+uint32_t terrain_edit_count(const Terrain *terrain);
+uint32_t terrain_changed_chunk_count(const Terrain *terrain);
+// Changed chunks in ascending (z, y, x) order; index below the count.
+ChunkCoord terrain_changed_chunk(const Terrain *terrain, uint32_t index);
+
+// --- bytes ---------------------------------------------------------------------------------------
+// Whole: format, version, palette, packed indices. Difference: format, version, base-relative runs;
+// it falls back to whole when that is smaller. Equal chunks give equal bytes.
+void terrain_write_chunk(const Terrain *terrain, ChunkCoord at, ByteWriter *writer);
+void terrain_write_difference(const Terrain *terrain, ChunkCoord at, ByteWriter *writer);
+// Either form; replaces what this sim owns of that chunk and takes the version found. On failure
+// the terrain is as before. Kinds at or above VOXEL_KINDS_MAX are STATUS_RANGE.
+MUST_USE Status terrain_read_chunk(Terrain *terrain, ChunkCoord at, ByteReader *reader);
+
+// Everything this sim owns, for save and restore; the base is not included.
+void terrain_write(const Terrain *terrain, ByteWriter *writer);
+MUST_USE Status terrain_read(Terrain *terrain, ByteReader *reader);
+// The changed chunks, by content (not by packing).
+void terrain_hash(const Terrain *terrain, Hash64 *hash);
+
+static inline ChunkCoord voxel_chunk(VoxelCoord v)
+{
+    return (ChunkCoord){v.x >> 5, v.y >> 5, v.z >> 5};
+}
+static inline VoxelCoord voxel_at(Vec3 p)
+{
+    return (VoxelCoord){math_floor_i32(p.x), math_floor_i32(p.y), math_floor_i32(p.z)};
+}
