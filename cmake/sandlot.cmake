@@ -1,10 +1,24 @@
-# What every target of ours is built with, and the functions that make targets.
+# What every target of ours is built with, and the functions that make targets. Sources are listed by
+# hand in the CMakeLists.txt of their folder; tools/check finds the forgotten ones.
+
+option(SANDLOT_FUZZ "Build fuzz targets with libFuzzer (the fuzz preset)" OFF)
+set(SANDLOT_WASM OFF)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+  set(SANDLOT_WASM ON)
+  # Not in CMAKE_C_FLAGS, because those are also given to the linker: see cmake/wasm.cmake.
+  add_compile_options(-O2 -ffunction-sections -fdata-sections)
+endif()
 
 add_library(sandlot_flags INTERFACE)
 target_include_directories(sandlot_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(sandlot_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes -Werror
+  -Wall -Wextra -Wshadow -Wconversion -Wundef -Wvla -Werror
+  $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
   -ffp-contract=off -fno-strict-aliasing)
+
+# Everything libFuzzer runs, and every benchmark, each under one name to build.
+add_custom_target(fuzzers)
+add_custom_target(benches)
 
 # sandlot_library(NAME SOURCES … EDGES …): one static library per folder; EDGES are the only other
 # folders it may include.
@@ -14,10 +28,60 @@ function(sandlot_library name)
   target_link_libraries(${name} PUBLIC sandlot_flags ${ARG_EDGES})
 endfunction()
 
-# sandlot_test(NAME SOURCES … LIBS …): one test program, registered with CTest under its name.
+# sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with
+# CTest under its name. NATIVE leaves it out of the wasm preset. The label `long` leaves it out of
+# `make test` and puts it into `make torture`; `scenario` adds it to the o0 preset.
 function(sandlot_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
+  if(SANDLOT_WASM AND ARG_NATIVE)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE test_support ${ARG_LIBS})
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+endfunction()
+
+# sandlot_fuzz(NAME SOURCES … LIBS … [CORPUS dir]): one LLVMFuzzerTestOneInput. The fuzz preset makes
+# a libFuzzer program of it; every other native preset a program that replays the committed corpus
+# (tests/fuzz/corpus/<name without fuzz_>/ unless CORPUS names another folder) as a test.
+function(sandlot_fuzz name)
+  cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;LIBS" ${ARGN})
+  if(SANDLOT_WASM)
+    return()
+  endif()
+  string(REGEX REPLACE "^fuzz_" "" short "${name}")
+  if(NOT ARG_CORPUS)
+    set(ARG_CORPUS ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${short})
+  endif()
+  get_filename_component(corpus "${ARG_CORPUS}" ABSOLUTE)
+  if(SANDLOT_FUZZ)
+    add_executable(fuzz_${short} ${ARG_SOURCES})
+    target_link_libraries(fuzz_${short} PRIVATE sandlot_flags ${ARG_LIBS})
+    target_link_options(fuzz_${short} PRIVATE -fsanitize=fuzzer)
+    # `make fuzz` finds a program beside a file that names its corpus.
+    set_target_properties(fuzz_${short} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+    file(WRITE ${CMAKE_BINARY_DIR}/fuzz_${short}.corpus "${corpus}\n")
+    add_dependencies(fuzzers fuzz_${short})
+  else()
+    add_executable(fuzz_${short} ${PROJECT_SOURCE_DIR}/tests/support/replay.c ${ARG_SOURCES})
+    target_link_libraries(fuzz_${short} PRIVATE sandlot_flags ${ARG_LIBS})
+    add_test(NAME fuzz_${short} COMMAND fuzz_${short} ${corpus})
+    set_tests_properties(fuzz_${short} PROPERTIES LABELS fuzz TIMEOUT 300)
+  endif()
+endfunction()
+
+# sandlot_bench(NAME SOURCES … LIBS …): a benchmark program, bench_NAME at the top of the build
+# folder. It is also built for WASM, where `make bench` runs it a second time to tell the ratio,
+# unless NATIVE is given.
+function(sandlot_bench name)
+  cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS" ${ARGN})
+  if(SANDLOT_WASM AND ARG_NATIVE)
+    return()
+  endif()
+  string(REGEX REPLACE "^bench_" "" short "${name}")
+  add_executable(bench_${short} ${ARG_SOURCES})
+  target_link_libraries(bench_${short} PRIVATE sandlot_flags ${ARG_LIBS})
+  set_target_properties(bench_${short} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  add_dependencies(benches bench_${short})
 endfunction()

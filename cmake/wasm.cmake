@@ -1,0 +1,27 @@
+# Toolchain for the `wasm` preset: Debian's clang-14, lld-14 and wasi-libc, no SDK of its own. Test
+# programs become WASI commands, which CTest runs under the pinned Node through a small shim.
+
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(CMAKE_C_COMPILER clang-14)
+set(CMAKE_CXX_COMPILER clang++-14)
+set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_AR llvm-ar-14)
+set(CMAKE_RANLIB llvm-ranlib-14)
+# The C++ here is one file without a library; the check program would want a libc++.
+set(CMAKE_CXX_COMPILER_WORKS ON)
+
+set(CMAKE_EXECUTABLE_SUFFIX .wasm)
+set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)
+set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)
+# The stack lies first, so that an overflow traps instead of running into data. No -O here or in the
+# C flags: given one at link time, clang would call wasm-opt, which rejects these modules.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--stack-first -Wl,-z,stack-size=1048576 -Wl,--gc-sections")
+
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+
+set(CMAKE_CROSSCOMPILING_EMULATOR
+  ${CMAKE_CURRENT_LIST_DIR}/../tools/node ${CMAKE_CURRENT_LIST_DIR}/../tests/support/run_wasm.mjs)
