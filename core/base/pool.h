@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/base/check.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -50,13 +51,31 @@ bool pool_acquire_at(Pool *pool, Handle handle);
 bool pool_release(Pool *pool, Handle handle);
 void pool_clear(Pool *pool);
 
-// NULL for a stale or empty handle.
-void *pool_find(const Pool *pool, Handle handle);
+static inline bool pool_is_live(const Pool *pool, uint32_t index)
+{
+    return index < pool->slot_count && (pool->live[index / 64] >> (index % 64) & 1) != 0;
+}
 // The slot must be live.
-void *pool_at(const Pool *pool, uint32_t index);
-bool pool_is_live(const Pool *pool, uint32_t index);
-Handle pool_handle(const Pool *pool, uint32_t index);
+static inline void *pool_at(const Pool *pool, uint32_t index)
+{
+    ASSERT(pool_is_live(pool, index));
+    return pool->items + (size_t)index * pool->item_bytes;
+}
+// NULL for a stale or empty handle.
+static inline void *pool_find(const Pool *pool, Handle handle)
+{
+    if (!pool_is_live(pool, handle.index) || pool->generations[handle.index] != handle.generation) {
+        return NULL;
+    }
+    return pool->items + (size_t)handle.index * pool->item_bytes;
+}
+// The slot must be live.
+static inline Handle pool_handle(const Pool *pool, uint32_t index)
+{
+    ASSERT(pool_is_live(pool, index));
+    return (Handle){index, pool->generations[index]};
+}
 
-// The first live slot at or after `from`, or 0: for (i = pool_next(p, 1); i; i = pool_next(p, i +
-// 1)).
+// The first live slot at or after `from`, or 0:
+//   for (i = pool_next(p, 1); i != 0; i = pool_next(p, i + 1))
 uint32_t pool_next(const Pool *pool, uint32_t from);

@@ -1,0 +1,62 @@
+// A bump allocator: `used` is always a multiple of 16, so every allocation starts aligned when the
+// block does. Memory is zeroed as it is handed out, not at reset: a reset costs nothing.
+#include "core/base/arena.h"
+
+#include "core/base/check.h"
+#include "core/base/heap.h"
+
+#include <string.h>
+
+#define ARENA_ALIGN ((size_t)16)
+
+void arena_init(Arena *arena, void *block, size_t bytes)
+{
+    ASSERT(block != NULL || bytes == 0);
+    ASSERT((uintptr_t)block % ARENA_ALIGN == 0);
+    *arena = (Arena){.base = block, .capacity = bytes / ARENA_ALIGN * ARENA_ALIGN};
+}
+
+size_t arena_need(size_t bytes)
+{
+    if (bytes > SIZE_MAX - ARENA_ALIGN) {
+        return SIZE_MAX;
+    }
+    return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes)
+{
+    const size_t need = arena_need(bytes);
+    ASSERT(arena->used <= arena->capacity);
+    if (arena->base == NULL || need > arena->capacity - arena->used) {
+        return NULL;
+    }
+    void *block = arena->base + arena->used;
+    arena->used += need;
+    if (arena->used > arena->used_peak) {
+        arena->used_peak = arena->used;
+    }
+    return memset(block, 0, need);
+}
+
+void *arena_array(Arena *arena, size_t count, size_t item_bytes)
+{
+    return arena_alloc(arena, heap_array_bytes(count, item_bytes));
+}
+
+size_t arena_mark(const Arena *arena)
+{
+    return arena->used;
+}
+
+void arena_rewind(Arena *arena, size_t mark)
+{
+    ASSERT(mark <= arena->used);
+    ASSERT(mark % ARENA_ALIGN == 0);
+    arena->used = mark;
+}
+
+void arena_reset(Arena *arena)
+{
+    arena->used = 0;
+}
