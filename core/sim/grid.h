@@ -1,0 +1,38 @@
+// Where the moving things are: a loose grid of several levels. A thing sits in exactly one cell, by
+// its centre, on the first level whose cells are at least as wide as the thing; so a move within a
+// cell costs a comparison, and a query looks half a cell further than its box. Results come back in
+// ascending slot order, whatever the order of moves before, so that restored sims answer the same.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/math.h"
+#include "core/base/status.h"
+
+#define GRID_LEVELS     5    // cells of 4, 16, 64, 256 and 1024 m: the largest part fits the last
+#define GRID_CELL_MIN_M 4.0f // a power of two
+
+typedef struct GridItem {
+    Aabb bounds;
+    uint64_t cell; // packed level and cell; 0 when the slot is not in the grid
+    uint32_t next, previous;
+} GridItem;
+
+typedef struct Grid {
+    GridItem *items; // by slot
+    uint32_t *heads; // by hash of the cell; 0 is empty
+    uint32_t slot_count;
+    uint32_t bucket_mask;
+    uint32_t level_counts[GRID_LEVELS];
+} Grid;
+
+size_t grid_bytes(uint32_t slot_count);
+MUST_USE Status grid_init(Grid *grid, Arena *arena, uint32_t slot_count);
+void grid_clear(Grid *grid);
+
+// Inserts the slot, or moves it. Slots are 1..slot_count - 1.
+void grid_put(Grid *grid, uint32_t slot, Aabb bounds);
+void grid_remove(Grid *grid, uint32_t slot); // harmless when it is not in the grid
+
+// Slots whose bounds overlap the box, ascending. Returns how many there are; only the first `max`
+// found are written, so a caller that gets more than it asked for must say so.
+uint32_t grid_query(const Grid *grid, Aabb box, uint32_t *out, uint32_t max);

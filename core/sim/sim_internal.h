@@ -1,0 +1,87 @@
+// The inside of a Sim, for the files of core/sim alone. Every module keeps its own state in a
+// struct of its own, sized from the config at create (x_bytes, x_init) and walked by its own visit
+// function.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/check.h"
+#include "core/base/pool.h"
+#include "core/sim/grid.h"
+#include "core/sim/history.h"
+#include "core/sim/npc.h"
+#include "core/sim/projectile.h"
+#include "core/sim/sim.h"
+#include "core/sim/structure.h"
+
+// net id → slot, open addressing, power-of-two size, at most half full.
+typedef struct NetMap {
+    uint64_t *net_ids;
+    uint32_t *slots;
+    uint32_t mask;
+} NetMap;
+
+#define SIM_PATH_POINTS_MAX 32 // corners of one character's way in one tick
+
+// The way a character took in this tick, for triggers: straight pieces between points.
+typedef struct MovePath {
+    Vec3 points[SIM_PATH_POINTS_MAX]; // feet
+    uint32_t count;
+} MovePath;
+
+struct Sim {
+    SimConfig config;
+    const Scene *scene; // may be NULL
+    Terrain *terrain;
+    void *block; // one heap block under the arena
+    Arena arena;
+
+    float tick_seconds;
+    uint64_t tick;
+    uint64_t next_net_id;
+    Rng rng;
+
+    Pool entities;                           // of Entity
+    uint64_t *type_masks[ENTITY_TYPE_COUNT]; // live slots by type
+    uint32_t type_counts[ENTITY_TYPE_COUNT];
+    Grid grid;
+    NetMap net_map;
+    uint64_t *hidden; // one bit per anchored part
+    uint32_t hidden_count;
+
+    SimEvent *events;
+    uint32_t event_count;
+    SimCounters counters;
+
+    History *history; // NULL when the config is not authority
+    struct Npcs *npcs;
+    struct Structures *structures;
+};
+
+// The entity in a live slot.
+static inline Entity *sim_at(const Sim *sim, uint32_t slot)
+{
+    return (Entity *)pool_at(&sim->entities, slot);
+}
+// The next live slot of a type at or after `from`, or 0.
+uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from);
+
+// A slot with net id, owner, type and place in the masks; the caller fills the rest and calls
+// sim_place. STATUS_EXISTS, STATUS_LIMIT.
+MUST_USE Status sim_acquire(Sim *sim, EntityType type, uint64_t net_id, uint64_t owner_id,
+                            uint32_t *slot);
+// Puts the slot into the grid at its current bounds; call after every change of position or shape.
+void sim_place(Sim *sim, uint32_t slot);
+// Frees the slot at once: only inside a step, where no caller holds it.
+void sim_release(Sim *sim, uint32_t slot);
+
+// Adds an event of this tick; counts it when the array is full.
+void sim_emit(Sim *sim, SimEvent event);
+
+// The feet position moved up to the first place where a character's capsule is free.
+Vec3 sim_free_position(Sim *sim, Vec3 feet);
+
+// Phases, in the order of sim.h.
+void motion_step(Sim *sim);    // 2
+void character_step(Sim *sim); // 4
+void push_step(Sim *sim);      // 5
+void trigger_step(Sim *sim);   // 6
