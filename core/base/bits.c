@@ -12,14 +12,14 @@ static uint64_t low_mask(uint32_t count)
     return count == 64 ? ~0ull : (1ull << count) - 1;
 }
 
-// Up to eight bytes as a little-endian word.
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are copied as they are");
+
+// Eight bytes as a word, or as many as there are.
 static uint64_t load_word(const uint8_t *bytes, size_t count)
 {
     uint64_t word = 0;
     if (count >= 8) {
-        for (uint32_t i = 0; i < 8; i++) {
-            word |= (uint64_t)bytes[i] << (8 * i);
-        }
+        memcpy(&word, bytes, 8);
         return word;
     }
     for (size_t i = 0; i < count; i++) {
@@ -138,13 +138,16 @@ void bit_write(BitWriter *writer, uint64_t value, uint32_t count)
     uint8_t *bytes = writer->data + byte;
     const uint64_t kept = shift == 0 ? 0 : bytes[0] & low_mask(shift);
     const uint64_t word = kept | value << shift;
-    const uint32_t bits_used = shift + count;
-    const uint32_t bytes_used = bits_used >= 64 ? 8 : (bits_used + 7) / 8;
-    for (uint32_t i = 0; i < bytes_used; i++) {
-        bytes[i] = (uint8_t)(word >> (8 * i));
-    }
-    if (bits_used > 64) {
-        bytes[8] = (uint8_t)(value >> (64 - shift));
+    const size_t room = (writer->bit_capacity + 7) / 8 - byte;
+    if (room >= 8) {
+        memcpy(bytes, &word, 8);
+        if (shift + count > 64) {
+            bytes[8] = (uint8_t)(value >> (64 - shift));
+        }
+    } else {
+        for (size_t i = 0; i < room; i++) {
+            bytes[i] = (uint8_t)(word >> (8 * i));
+        }
     }
     writer->at += count;
 }

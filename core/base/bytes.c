@@ -9,6 +9,8 @@
 
 #define VARINT_BYTES_MAX 10
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
+
 ByteReader byte_reader(const void *data, size_t size)
 {
     ASSERT(data != NULL || size == 0);
@@ -56,9 +58,7 @@ static uint64_t read_little_endian(ByteReader *reader, size_t count)
     const uint8_t *bytes = take(reader, count);
     uint64_t value = 0;
     if (bytes != NULL) {
-        for (size_t i = 0; i < count; i++) {
-            value |= (uint64_t)bytes[i] << (8 * i);
-        }
+        memcpy(&value, bytes, count);
     }
     return value;
 }
@@ -172,10 +172,7 @@ static bool reserve(ByteWriter *writer, size_t count)
 static void write_little_endian(ByteWriter *writer, uint64_t value, size_t count)
 {
     if (reserve(writer, count) && writer->data != NULL) {
-        uint8_t *bytes = writer->data + writer->at - count;
-        for (size_t i = 0; i < count; i++) {
-            bytes[i] = (uint8_t)(value >> (8 * i));
-        }
+        memcpy(writer->data + writer->at - count, &value, count);
     }
 }
 

@@ -24,7 +24,7 @@
 static float sin_polynomial(float r)
 {
     const float z = r * r;
-    const float p = (-0x1.98da08p-13f * z + 0x1.1105b2p-7f) * z - 0x1.5554p-3f;
+    const float p = (-0x1.98da08p-13f * z + 0x1.1105b2p-7f) * z - 0x1.55554p-3f;
     return r + r * (z * p);
 }
 
