@@ -9,8 +9,9 @@ set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_AR llvm-ar-14)
 set(CMAKE_RANLIB llvm-ranlib-14)
-# The C++ here is one file without a library; the check program would want a libc++.
+# The C++ here is one file that uses no library, and there is no libc++ to link.
 set(CMAKE_CXX_COMPILER_WORKS ON)
+set(CMAKE_CXX_STANDARD_LIBRARIES_INIT -nostdlib++)
 
 set(CMAKE_EXECUTABLE_SUFFIX .wasm)
 set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)

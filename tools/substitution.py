@@ -1,0 +1,79 @@
+"""Exact replacements of text in source files, each of which must fit exactly once.
+
+Two things are built from sources that differ a little from the files as they are: Lua, which gets
+our changes at build time, and the mutants, which get one mistake each. Both are written in the same
+plain format, read here. A file holds one or more substitutions:
+
+    # A comment.
+    name: fixed_seed
+    file: lmathlib.c
+    why: the first random number must not depend on the clock
+    -  lua_Unsigned seed1 = (lua_Unsigned)time(NULL);
+    +  lua_Unsigned seed1 = 0;
+
+The lines marked `-` are the old text and must be found as whole lines, together and exactly once;
+the lines marked `+` take their place. To insert, repeat a neighbouring line in both. Anything that
+does not fit is an error that names the substitution: a change must never get lost in silence.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HEADERS = ("name", "file", "why")
+
+
+class SubstitutionError(Exception):
+    """Says, for a person, which substitution does not fit and why."""
+
+
+@dataclass
+class Substitution:
+    where: str
+    name: str = ""
+    file: str = ""
+    why: str = ""
+    old: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+
+    def check(self):
+        for header in HEADERS:
+            if not getattr(self, header):
+                raise SubstitutionError(f"{self.where}: no `{header}:` line")
+        if not self.old:
+            raise SubstitutionError(f"{self.where}: {self.name} has no old text (lines with -)")
+        if self.old == self.new:
+            raise SubstitutionError(f"{self.where}: {self.name} changes nothing")
+
+    def apply(self, text):
+        old = "".join(line + "\n" for line in self.old)
+        new = "".join(line + "\n" for line in self.new)
+        # A leading newline makes the match begin at the start of a line.
+        count = ("\n" + text).count("\n" + old)
+        if count != 1:
+            raise SubstitutionError(
+                f"{self.where}: {self.name}: the old text occurs {count} times in {self.file}, "
+                "must occur exactly once")
+        return ("\n" + text).replace("\n" + old, "\n" + new, 1)[1:]
+
+
+def read_substitutions(path):
+    """All substitutions of one file, in order."""
+    found = []
+    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+        where = f"{path}:{number}"
+        if line.startswith("name:"):
+            found.append(Substitution(where))
+        if line.startswith("-") and found and not found[-1].new:
+            found[-1].old.append(line[1:])
+        elif line.startswith("+") and found:
+            found[-1].new.append(line[1:])
+        elif line.startswith("#") or not line.strip():
+            continue
+        else:
+            key, colon, value = line.partition(":")
+            if not colon or key not in HEADERS or not found or found[-1].old:
+                raise SubstitutionError(f"{where}: cannot read `{line}`")
+            setattr(found[-1], key, value.strip())
+    for substitution in found:
+        substitution.check()
+    return found
