@@ -1,0 +1,53 @@
+// What the shape files share: the way into a shape's own coordinates and back, where the shape
+// stands at the origin along the axes, and the capsule contact there. Sweeps stay in these
+// coordinates for all their steps: far from the world's origin a world coordinate cannot hold the
+// small advances. Not for other folders or files.
+#pragma once
+
+#include "core/sim/shape.h"
+
+static inline Vec3 shape_local_direction(const PlacedShape *shape, Vec3 v)
+{
+    if (shape->turn == SHAPE_ALIGNED) {
+        return v;
+    }
+    if (shape->turn == SHAPE_YAW) {
+        return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_x.z, v.y,
+                      v.x * shape->axis_z.x + v.z * shape->axis_z.z};
+    }
+    return (Vec3){vec3_dot(v, shape->axis_x), vec3_dot(v, shape->axis_y),
+                  vec3_dot(v, shape->axis_z)};
+}
+
+static inline Vec3 shape_local_point(const PlacedShape *shape, Vec3 point)
+{
+    return shape_local_direction(shape, vec3_sub(point, shape->position));
+}
+
+static inline Vec3 shape_world_direction(const PlacedShape *shape, Vec3 v)
+{
+    if (shape->turn == SHAPE_ALIGNED) {
+        return v;
+    }
+    if (shape->turn == SHAPE_YAW) {
+        return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_z.x, v.y,
+                      v.x * shape->axis_x.z + v.z * shape->axis_z.z};
+    }
+    return vec3_mad(vec3_mad(vec3_scale(shape->axis_x, v.x), shape->axis_y, v.y), shape->axis_z,
+                    v.z);
+}
+
+static inline Vec3 shape_world_point(const PlacedShape *shape, Vec3 point)
+{
+    return vec3_add(shape->position, shape_world_direction(shape, point));
+}
+
+// The world's up, which is the direction of every capsule's core.
+static inline Vec3 shape_local_up(const PlacedShape *shape)
+{
+    return shape->turn == SHAPE_FREE ? (Vec3){shape->axis_x.y, shape->axis_y.y, shape->axis_z.y}
+                                     : (Vec3){0, 1, 0};
+}
+
+// shape_capsule_contact with everything in the shape's coordinates; `up` is shape_local_up.
+ShapeContact shape_local_contact(const PlacedShape *shape, Capsule capsule, Vec3 up);
