@@ -26,6 +26,9 @@ function(sandlot_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;EDGES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC sandlot_flags ${ARG_EDGES})
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/core/")
+    set_property(GLOBAL APPEND PROPERTY SANDLOT_CORE_LIBRARIES ${name})
+  endif()
 endfunction()
 
 # sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with

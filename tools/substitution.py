@@ -45,15 +45,15 @@ class Substitution:
             raise SubstitutionError(f"{self.where}: {self.name} changes nothing")
 
     def apply(self, text):
-        old = "".join(line + "\n" for line in self.old)
-        new = "".join(line + "\n" for line in self.new)
-        # A leading newline makes the match begin at the start of a line.
-        count = ("\n" + text).count("\n" + old)
-        if count != 1:
+        lines = text.split("\n")
+        size = len(self.old)
+        places = [i for i in range(len(lines) - size + 1) if lines[i:i + size] == self.old]
+        if len(places) != 1:
             raise SubstitutionError(
-                f"{self.where}: {self.name}: the old text occurs {count} times in {self.file}, "
+                f"{self.where}: {self.name}: the old text occurs {len(places)} times in {self.file}, "
                 "must occur exactly once")
-        return ("\n" + text).replace("\n" + old, "\n" + new, 1)[1:]
+        lines[places[0]:places[0] + size] = self.new
+        return "\n".join(lines)
 
 
 def read_substitutions(path):

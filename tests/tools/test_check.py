@@ -1,0 +1,128 @@
+"""Proves that tools/check finds each offence it knows, and nothing in a tree without one.
+
+Every case lays a small tree, with one offence or none, over a clean one, and compares what the
+program prints with what it must print. Offending text is put together from pieces where writing it
+out would make tools/check refuse this very file.
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+CLEAN = {
+    ".clang-format": (ROOT / ".clang-format").read_text(),
+    "core/base/CMakeLists.txt": "sandlot_library(base SOURCES a.c heap.c check.c)\n",
+    "core/base/a.h": "// A.\n#pragma once\n\nint a(void);\n",
+    "core/base/a.c": '// A.\n#include "core/base/a.h"\n\nint a(void)\n{\n    return 0;\n}\n',
+    "core/base/heap.c": "// Gate.\nvoid *heap(void)\n{\n    return malloc(1);\n}\n",
+    "core/base/check.c": "// Gate.\nvoid check(void)\n{\n    abort();\n}\n",
+    "core/sim/CMakeLists.txt": "sandlot_library(sim SOURCES s.c EDGES base)\n",
+    "core/sim/s.h": "// S.\n#pragma once\n",
+    "core/sim/s.c": '// S.\n#include "s.h"\n\n#include "core/base/a.h"\n\n#include <stdint.h>\n',
+    "server/net/n.h": "// N.\n#pragma once\n",
+    "README.md": "# Read me\n\nSee [the guide](docs/guide.md#second-part) and [core](core/base).\n",
+    "docs/guide.md": "# Guide\n\n## Second part!\n\n[up](../README.md) [web](https://example.org/x)\n",
+    "Makefile": "test:\n\techo\n",
+}
+
+
+def in_core(body):
+    """core/sim/s.c with one statement, on line 4."""
+    return {"core/sim/s.c": f"// S.\nvoid s(void)\n{{\n    {body}\n}}\n"}
+
+
+# name: (files laid over the clean tree, the findings expected)
+CASES = {
+    "clean": ({}, []),
+    # includes
+    "edge up": ({"core/base/a.h": '// A.\n#include "core/sim/s.h"\n'},
+                ["core/base/a.h:2: core/base may not include core/sim"]),
+    "edge up, relative": ({"core/base/a.h": '// A.\n#include "../sim/s.h"\n'},
+                          ["core/base/a.h:2: core/base may not include core/sim"]),
+    "edge sideways": ({"core/wire/w.h": '// W.\n#include "core/sim/s.h"\n'},
+                      ["core/wire/w.h:2: core/wire may not include core/sim"]),
+    "server from core": ({"core/base/a.h": '// A.\n#include "server/net/n.h"\n'},
+                         ["core/base/a.h:2: core/base may not include server/net"]),
+    "server upward": ({"server/sys/y.h": '// Y.\n#include "server/net/n.h"\n'},
+                      ["server/sys/y.h:2: server/sys may not include server/net"]),
+    "server may see core": ({"server/sys/y.h": '// Y.\n#include "core/sim/s.h"\n'}, []),
+    "missing header": ({"core/base/a.h": '// A.\n#include "core/base/gone.h"\n'},
+                       ['core/base/a.h:2: "core/base/gone.h" is not in the repository']),
+    "edge in CMake": ({"core/base/CMakeLists.txt":
+                       "sandlot_library(base SOURCES a.c heap.c check.c EDGES sim)\n"},
+                      ["core/base/CMakeLists.txt:1: base may not have the edge sim"]),
+    "include in a comment": ({"core/base/a.h": "// #include <time.h>\n/*\n#include <time.h>\n*/\n"},
+                             []),
+    **{f"<{header}>": ({"core/base/a.h": f"// A.\n#include <{header}>\n"},
+                       [f"core/base/a.h:2: core/ may not include <{header}>"])
+       for header in ("unistd.h", "time.h", "pthread.h", "sys/socket.h", "lua.h")},
+    "Lua in script": ({"core/script/v.h": "// V.\n#include <lua.h>\n"}, []),
+    # calls
+    **{f"{name} in core": (in_core(f"{name}(x);"), [f"core/sim/s.c:4: {name} "])
+       for name in ("malloc", "calloc", "realloc", "free", "strcpy", "strcat", "sprintf", "gets",
+                    "strtok", "rand", "srand", "time", "clock", "gettimeofday", "printf", "fopen",
+                    "alloca", "sinf", "cosf", "powf", "expf", "atan2f", "sin", "qsort", "abort")},
+    "builtin": (in_core("x = __builtin_sinf(x);"), ["core/sim/s.c:4: sinf "]),
+    "allowed calls": (in_core("x = sqrtf(floorf(y)) + snprintf(b, 4, f) + my_rand(z);"), []),
+    "members": (in_core("heap->free(x) + heap.time(y);"), []),
+    "comment and string": (in_core('say("malloc(1) // \\" rand()"); // strcpy(a, b)'), []),
+    "call after a string": (in_core("say(\"'\\\\\", '\"'), rand();"), ["core/sim/s.c:4: rand "]),
+    "printf outside core": ({"tests/unit/t.c": '// T.\nint t = printf("malloc") + rand();\n',
+                             "tests/unit/CMakeLists.txt": "sandlot_test(t SOURCES t.c)\n"},
+                            ["tests/unit/t.c:2: rand "]),
+    # format
+    "not formatted": (in_core("x  =  1;"), ["core/sim/s.c:4: not formatted"]),
+    # listed
+    "not listed": ({"core/sim/t.c": "// T.\n"}, ["core/sim/t.c:1: listed in no CMakeLists.txt"]),
+    "listed in a comment only": ({"core/sim/t.c": "// T.\n", "CMakeLists.txt": "# core/sim/t.c\n"},
+                                 ["core/sim/t.c:1: listed in no CMakeLists.txt"]),
+    "listed further up": ({"tests/support/t.c": "// T.\n",
+                           "tests/CMakeLists.txt": "sandlot_library(t SOURCES support/t.c)\n"}, []),
+    # links
+    "dead link": ({"docs/guide.md": "# Guide\n\n## Second part\n\n[x](gone.md)\n"},
+                  ["docs/guide.md:5: dead link: gone.md"]),
+    "dead anchor": ({"docs/guide.md": "# Guide\n"},
+                    ["README.md:3: dead link: docs/guide.md has no heading #second-part"]),
+    "link in code": ({"docs/a.md": "`[x](gone.md)`\n\n```\n[x](gone.md)\n```\n"}, []),
+    # machine
+    "machine path": ({"docs/a.md": "in the folder " + "/ho" + "me/someone/x\n"},
+                     ["docs/a.md:1: a path of one machine"]),
+    "path that is not one": ({"docs/a.md": "build/work/x and ${root}/work/y\n"}, []),
+    "registry host": ({"lock.json": '"https://' + "registry." + 'npmthing.org/a.tgz"\n'},
+                      ["lock.json:1: a package registry's host"]),
+    "mirror": ({"tools/x": "deb http://" + "ftp.de." + "debian." + "org/debian\n"},
+               ["tools/x:1: a package registry's host"]),
+    # whitespace
+    "tab": ({"docs/a.md": "a\tb\n"}, ["docs/a.md:1: a tab"]),
+    "trailing space": ({"docs/a.md": "a\nb \n"}, ["docs/a.md:2: trailing space"]),
+    "carriage return": ({"docs/a.md": "a\r\n"}, ["docs/a.md:1: a carriage return"]),
+    "no last newline": ({"docs/a.md": "a"}, ["docs/a.md:1: no newline at the end"]),
+    "binary file": ({"docs/a.bin": "\0 \t \n"}, []),
+}
+
+
+class CheckTest(unittest.TestCase):
+    def test_cases(self):
+        for name, (files, expected) in CASES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                for path, text in {**CLEAN, **files}.items():
+                    target = Path(folder) / path
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(text.encode())
+                result = subprocess.run([ROOT / "tools/check", "--root", folder],
+                                        capture_output=True, text=True)
+                self.assertEqual(result.stderr, "")
+                found = result.stdout.splitlines()[:-1]
+                self.assertEqual(len(found), len(expected), result.stdout)
+                for line, start in zip(found, sorted(expected)):
+                    self.assertTrue(line.startswith(start), f"{line!r}, want {start!r}")
+                self.assertEqual(result.returncode, 1 if expected else 0)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main()
