@@ -74,9 +74,9 @@ function(sandlot_fuzz name)
   endif()
 endfunction()
 
-# sandlot_bench(NAME SOURCES … LIBS …): a benchmark program, bench_NAME at the top of the build
-# folder. It is also built for WASM, where `make bench` runs it a second time to tell the ratio,
-# unless NATIVE is given.
+# sandlot_bench(NAME SOURCES … LIBS … [NATIVE]): a benchmark program, bench_NAME at the top of the
+# build folder of the release preset, and of the wasm preset unless NATIVE is given; elsewhere it is
+# built only when asked for.
 function(sandlot_bench name)
   cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS" ${ARGN})
   if(SANDLOT_WASM AND ARG_NATIVE)
@@ -86,5 +86,8 @@ function(sandlot_bench name)
   add_executable(bench_${short} ${ARG_SOURCES})
   target_link_libraries(bench_${short} PRIVATE sandlot_flags ${ARG_LIBS})
   set_target_properties(bench_${short} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  if(NOT SANDLOT_WASM AND NOT SANDLOT_PRESET STREQUAL "release")
+    set_target_properties(bench_${short} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   add_dependencies(benches bench_${short})
 endfunction()

@@ -1,0 +1,48 @@
+# The front door. Every target first runs tools/setup, which installs what is missing and is quick
+# when nothing is; the work itself is CMake's and Ninja's, one build folder per preset.
+
+SHELL := /bin/bash
+FUZZ_SECONDS ?= 60
+export FUZZ_SECONDS
+BENCH_ARGS ?=
+
+.PHONY: help setup build run test bench fuzz torture fresh fmt clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what building and testing need
+	@tools/setup
+
+build: setup ## build the release programs, in build/release
+	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release
+
+run: build ## build, and show the simulation at work
+	@build/release/sim_demo
+
+test: setup ## build and test with gcc, clang, sanitizers and WASM
+	@tools/test
+
+bench: build ## measure, against the goals (BENCH_ARGS=--json)
+	@cmake --preset wasm > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset wasm --target benches
+	@tools/bench $(BENCH_ARGS)
+
+fuzz: setup ## let every fuzz target search for FUZZ_SECONDS (60)
+	@cmake --preset fuzz > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset fuzz
+	@tools/fuzz
+
+torture: setup ## run the long tests, and see that known mistakes are noticed
+	@tools/test long
+	@tools/mutants
+
+fresh: setup ## test a clone on a bare Debian 12 (root)
+	@tools/fresh
+
+fmt: setup ## format every C file
+	@git ls-files -coz --exclude-standard -- '*.c' '*.h' '*.cpp' | xargs -0 -r clang-format-14 -i
+
+clean: ## remove everything that was built or fetched
+	@rm -rf build node_modules
