@@ -121,7 +121,7 @@ BitWriter bit_writer(void *data, size_t byte_capacity)
 }
 
 // The bits of the current byte below `at` are kept and all others up to the end of the word are
-// overwritten, so what the buffer held before, also after a rewind of `at`, does not matter.
+// overwritten, so what the buffer held before does not matter.
 void bit_write(BitWriter *writer, uint64_t value, uint32_t count)
 {
     ASSERT(count <= 64);
@@ -201,6 +201,16 @@ void bit_write_bits(BitWriter *writer, const uint8_t *data, size_t bit_count)
     if (bit_count != 0) {
         const uint32_t left = (uint32_t)bit_count;
         bit_write(writer, load_word(data, (left + 7) / 8) & low_mask(left), left);
+    }
+}
+
+void bit_writer_rewind(BitWriter *writer, size_t at)
+{
+    ASSERT(at <= writer->at);
+    writer->at = at;
+    writer->status = STATUS_OK;
+    if (at % 8 != 0) {
+        writer->data[at / 8] &= (uint8_t)low_mask((uint32_t)(at % 8));
     }
 }
 

@@ -24,13 +24,15 @@ uint64_t byte_read_u64(ByteReader *reader);
 float byte_read_f32(ByteReader *reader);
 // LEB128, at most 10 bytes, shortest form only (STATUS_MALFORMED otherwise).
 uint64_t byte_read_varint(ByteReader *reader);
-// A count that drives a loop: STATUS_RANGE above max.
+// A varint that drives a loop: STATUS_RANGE above max.
 uint32_t byte_read_count(ByteReader *reader, uint32_t max);
 // 0 or 1; anything else is STATUS_MALFORMED.
 bool byte_read_bool(ByteReader *reader);
 // A view into the data, NULL on failure.
 const uint8_t *byte_read_bytes(ByteReader *reader, size_t count);
+// Keeps the first failure.
 void byte_reader_fail(ByteReader *reader, Status status);
+// 0 after a failure.
 size_t byte_reader_left(const ByteReader *reader);
 // The status, or STATUS_MALFORMED if bytes are left over.
 MUST_USE Status byte_reader_finish(const ByteReader *reader);
@@ -48,7 +50,7 @@ void byte_write_u8(ByteWriter *writer, uint8_t value);
 void byte_write_u16(ByteWriter *writer, uint16_t value);
 void byte_write_u32(ByteWriter *writer, uint32_t value);
 void byte_write_u64(ByteWriter *writer, uint64_t value);
-void byte_write_f32(ByteWriter *writer, float value);
+void byte_write_f32(ByteWriter *writer, float value); // must be finite: nobody could read it back
 void byte_write_varint(ByteWriter *writer, uint64_t value);
 void byte_write_bool(ByteWriter *writer, bool value);
 void byte_write_bytes(ByteWriter *writer, const void *data, size_t count);

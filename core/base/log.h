@@ -1,5 +1,6 @@
 // Log events go to a sink that the owner of a world or client supplies; core prints nothing. An
-// event is a value: level, area, text, and the tick it happened in. Text is cut at LOG_TEXT_BYTES.
+// event is a value: level, area, text, and the tick it happened in. Text is cut at
+// LOG_TEXT_BYTES, its terminator included, and never inside a UTF-8 character.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +20,7 @@ typedef struct LogSink {
     void (*write)(void *user, const LogEvent *event); // NULL: events are dropped
     void *user;
     LogLevel level_min;
-    uint64_t written_count[LOG_LEVEL_COUNT]; // events at or above level_min, by level
+    uint64_t written_count[LOG_LEVEL_COUNT]; // events at or above level_min, even if dropped
 } LogSink;
 
 const char *log_level_name(LogLevel level);

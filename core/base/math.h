@@ -2,10 +2,20 @@
 // compiler and WebAssembly give the same bits. No libm call beyond sqrtf and floorf reaches state.
 // y is up; rotations are unit quaternions; angles are radians.
 //
-// Error bounds (tested against libm in double precision):
-//   math_sin, math_cos      |error| <= 2.5e-7 for |x| <= 10,000; larger |x| is first reduced by
-//   floor math_atan2              |error| <= 6e-7 vec3_normalise          |length - 1| <= 2e-7 for
-//   lengths in [1e-18, 1e18]; shorter gives zero quat_normalise          the same
+// Sine, cosine, arc tangent, wrapping, normalising, integrating and interpolating are total: NaN,
+// infinity and whatever overflows on the way give something finite, because the bits of a NaN are
+// not the same everywhere.
+//
+// Error bounds (tests/unit/test_math.c measures them against libm in double precision):
+//   math_sin, math_cos           1e-7 for |x| < 2^30; any other x counts as 0
+//   math_atan2                   3.5e-7; 0 for (0, 0) and where an argument is not finite
+//   math_wrap_angle              2.5e-7 for |x| < 2^30; any other x gives 0
+//   vec3_normalise               |length - 1| <= 2.5e-7 from length 1.1e-18 up; below 0.9e-18, and
+//                                where a component is not finite, it gives zero
+//   quat_normalise               the same, with the identity in place of zero
+//   quat_rotate                  6e-7 |v| for unit q
+//   quat_multiply                3e-7 a component for unit quaternions
+//   quat_from_axis_angle, _yaw   1.5e-7 a component for |radians| < 2^30
 #pragma once
 
 #include <stdbool.h>
@@ -31,7 +41,7 @@ typedef struct Aabb {
 float math_sin(float radians);
 float math_cos(float radians);
 float math_atan2(float y, float x);
-// Into [-pi, pi).
+// Into [-MATH_PI, MATH_PI); what is in there already stays as it is.
 float math_wrap_angle(float radians);
 
 static inline float math_sqrt(float x)

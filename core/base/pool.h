@@ -45,7 +45,8 @@ MUST_USE Status pool_init(Pool *pool, Arena *arena, uint32_t capacity, uint32_t 
 
 // A zeroed slot, or HANDLE_NONE when the pool is full.
 Handle pool_acquire(Pool *pool);
-// Takes the given slot with the given generation (restore); false if it is live or out of range.
+// Takes the given slot with the given generation (restore); false if it is live or out of range. A
+// restore that must be exact also writes the generations of free slots, which are never 0.
 bool pool_acquire_at(Pool *pool, Handle handle);
 // False for a stale handle: releasing twice is harmless.
 bool pool_release(Pool *pool, Handle handle);

@@ -1,4 +1,6 @@
 // Seeded random numbers: PCG32 (XSH-RR 64/32). The whole state is two words and is part of the sim.
+// Two draws in one expression or argument list have no order in C, and compilers differ: draw into
+// locals.
 #pragma once
 
 #include <stdint.h>

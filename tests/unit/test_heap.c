@@ -1,0 +1,145 @@
+// The heap gate: counts, cap, freeze.
+#include "core/base/heap.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static bool is_zero(const void *block, size_t bytes)
+{
+    const uint8_t *at = block;
+    for (size_t i = 0; i < bytes; i++) {
+        if (at[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+TEST(heap_counts_what_it_gives_and_takes)
+{
+    Heap heap = heap_make(1000);
+    void *a = heap_alloc(&heap, 600);
+    void *b = heap_alloc(&heap, 400);
+    REQUIRE(a != NULL && b != NULL);
+    CHECK_INT(heap.bytes_now, 1000);
+    CHECK_INT(heap.alloc_count, 2);
+    heap_free(&heap, a);
+    CHECK_INT(heap.bytes_now, 400);
+    CHECK_INT(heap.bytes_peak, 1000);
+    void *c = heap_alloc(&heap, 100);
+    CHECK_INT(heap.bytes_now, 500);
+    CHECK_INT(heap.bytes_peak, 1000);
+    heap_free(&heap, b);
+    heap_free(&heap, c);
+    heap_free(&heap, NULL);
+    CHECK_INT(heap.bytes_now, 0);
+    CHECK_INT(heap.alloc_count, 3);
+    CHECK_INT(heap.free_count, 3);
+    CHECK_INT(heap.refused_count, 0);
+}
+
+TEST(heap_blocks_are_zeroed_and_aligned)
+{
+    Heap heap = heap_make(1 << 20);
+    for (size_t bytes = 0; bytes < 300; bytes++) {
+        uint8_t *block = heap_alloc(&heap, bytes);
+        REQUIRE(block != NULL);
+        CHECK((uintptr_t)block % 16 == 0);
+        CHECK(is_zero(block, bytes));
+        memset(block, 0xff, bytes);
+        heap_free(&heap, block);
+    }
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+TEST(heap_refuses_what_passes_the_cap)
+{
+    Heap heap = heap_make(100);
+    void *a = heap_alloc(&heap, 60);
+    CHECK(heap_alloc(&heap, 41) == NULL);
+    CHECK(heap_alloc(&heap, SIZE_MAX) == NULL);
+    CHECK_INT(heap.refused_count, 2);
+    CHECK_INT(heap.bytes_now, 60);
+    CHECK_INT(heap.alloc_count, 1);
+    void *b = heap_alloc(&heap, 40);
+    CHECK(b != NULL);
+    CHECK(heap_alloc(&heap, 1) == NULL);
+    heap_free(&heap, a);
+    heap_free(&heap, b);
+
+    Heap none = heap_make(0);
+    CHECK(heap_alloc(&none, 0) == NULL);
+    CHECK(heap_alloc(&none, 1) == NULL);
+    CHECK_INT(none.refused_count, 2);
+}
+
+TEST(heap_refuses_what_the_system_or_arithmetic_refuses)
+{
+    Heap heap = heap_make(UINT64_MAX);
+    CHECK(heap_alloc(&heap, SIZE_MAX) == NULL);
+    CHECK(heap_alloc(&heap, SIZE_MAX - 8) == NULL);
+    CHECK_INT(heap.refused_count, 2);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // The sanitisers end the process instead of returning NULL.
+    volatile size_t bytes = SIZE_MAX / 2;
+    CHECK(heap_alloc(&heap, bytes) == NULL);
+    CHECK_INT(heap.refused_count, 3);
+#endif
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+static void alloc_something(void *user)
+{
+    (void)heap_alloc(user, 1);
+}
+
+typedef struct FreeCase {
+    Heap *heap;
+    void *block;
+} FreeCase;
+
+static void free_block(void *user)
+{
+    const FreeCase *it = user;
+    heap_free(it->heap, it->block);
+}
+
+TEST(heap_frozen_dies_on_any_call)
+{
+    Heap heap = heap_make(100);
+    FreeCase it = {&heap, heap_alloc(&heap, 10)};
+    heap_freeze(&heap);
+    CHECK(test_dies(alloc_something, &heap));
+    CHECK(test_dies(free_block, &it));
+    CHECK(test_dies(free_block, &(FreeCase){&heap, NULL}));
+    heap_thaw(&heap);
+    void *again = heap_alloc(&heap, 10);
+    CHECK(again != NULL);
+    heap_free(&heap, again);
+    heap_free(&heap, it.block);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+TEST(heap_free_dies_on_a_block_it_never_gave)
+{
+    Heap heap = heap_make(100);
+    void *mine = heap_alloc(&heap, 50);
+    _Alignas(16) uint8_t foreign[64] = {0};
+    CHECK(test_dies(free_block, &(FreeCase){&heap, foreign + 16}));
+    // A block of another heap would make the count go below zero.
+    Heap other = heap_make(1000);
+    FreeCase crossed = {&heap, heap_alloc(&other, 500)};
+    CHECK(test_dies(free_block, &crossed));
+    heap_free(&other, crossed.block);
+    heap_free(&heap, mine);
+}
+
+TEST(heap_array_bytes_saturates)
+{
+    CHECK(heap_array_bytes(3, 7) == 21);
+    CHECK(heap_array_bytes(0, SIZE_MAX) == 0);
+    CHECK(heap_array_bytes(SIZE_MAX, 1) == SIZE_MAX);
+    CHECK(heap_array_bytes(SIZE_MAX, 2) == SIZE_MAX);
+    CHECK(heap_array_bytes(SIZE_MAX / 2 + 1, 2) == SIZE_MAX);
+    CHECK(heap_array_bytes(SIZE_MAX / 4, 4) == SIZE_MAX / 4 * 4);
+}
