@@ -1,0 +1,421 @@
+// Standing and stepping. Everything is decided from one strip of voxel bits per column and the
+// shapes collected around the place; where there are no shapes, which is most of a voxel world, a
+// step costs a handful of shifts.
+//
+// Parts are tested with the capsule lifted off the floor by the step height: what is lower than
+// that, the character simply walks up, and the floor itself must not count as an obstacle.
+#include "core/sim/walk.h"
+
+#include "core/sim/sim_internal.h"
+
+#define EPSILON_M    1e-3f // floors this little below a whole metre belong to the cell above
+#define LIFT_MIN_M   0.05f
+#define TOUCH_M      0.01f // shapes may reach this deep into the capsule
+#define FEET_SLACK_M 0.6f  // a floor this much above the feet may still be the one they are on
+#define SAMPLE_M     0.5f  // between two looks along a line
+#define SLOTS_MAX    256
+
+// Bit i is the voxel at y + i.
+typedef struct Column {
+    int32_t x, y, z;
+    uint64_t bits;
+} Column;
+
+static void tuning_take(WalkArea *area)
+{
+    const CharacterTuning *tuning = &area->sim->config.character;
+    area->radius = tuning->radius;
+    area->height = tuning->height;
+    area->step = tuning->step_height;
+    area->slope_cos = tuning->slope_cos;
+    const float jump_m = tuning->gravity > 0
+                             ? tuning->jump_speed * tuning->jump_speed / (2 * tuning->gravity)
+                             : WALK_RISE_M;
+    area->rise = jump_m >= WALK_RISE_M ? WALK_RISE_M : math_min(area->step, WALK_RISE_M);
+}
+
+static void area_add(WalkArea *area, const PlacedShape *shape, uint32_t flags)
+{
+    if ((flags & PART_GHOST) != 0 && (flags & PART_DAMAGE) == 0) {
+        return;
+    }
+    if (area->count == WALK_SHAPES_MAX) {
+        area->overflow = true;
+        return;
+    }
+    area->shapes[area->count] = shape;
+    area->hurts[area->count] = (flags & PART_DAMAGE) != 0;
+    area->count += 1;
+}
+
+static void area_add_scene(WalkArea *area, Aabb box)
+{
+    const Sim *sim = area->sim;
+    if (sim->scene == NULL || scene_part_count(sim->scene) == 0) {
+        return;
+    }
+    uint32_t indices[SLOTS_MAX];
+    uint32_t count = scene_query(sim->scene, box, indices, SLOTS_MAX);
+    if (count > SLOTS_MAX) {
+        area->overflow = true;
+        count = SLOTS_MAX;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sim_part_is_hidden(sim, indices[i])) {
+            const ScenePart *part = scene_part(sim->scene, indices[i]);
+            area_add(area, &part->placed, part->desc.data.flags);
+        }
+    }
+}
+
+static void area_add_entities(WalkArea *area, Aabb box)
+{
+    const Sim *sim = area->sim;
+    if (sim->type_counts[ENTITY_PART] + sim->type_counts[ENTITY_STRUCTURE] == 0) {
+        return;
+    }
+    uint32_t slots[SLOTS_MAX];
+    uint32_t count = grid_query(&sim->grid, box, slots, SLOTS_MAX);
+    if (count > SLOTS_MAX) {
+        area->overflow = true;
+        count = SLOTS_MAX;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const Entity *entity = sim_at(sim, slots[i]);
+        if (entity->type == ENTITY_PART || entity->type == ENTITY_STRUCTURE) {
+            area_add(area, &entity->part.placed, entity->part.data.flags);
+        }
+    }
+}
+
+static void area_collect(WalkArea *area, Sim *sim, Aabb box)
+{
+    area->sim = sim;
+    area->count = 0;
+    area->overflow = false;
+    area->bounds = (Aabb){{-WORLD_EXTENT_M, -WORLD_EXTENT_M, -WORLD_EXTENT_M},
+                          {WORLD_EXTENT_M, WORLD_EXTENT_M, WORLD_EXTENT_M}};
+    if (sim->scene != NULL) {
+        const Aabb scene = scene_bounds(sim->scene);
+        area->bounds.min = vec3_max(area->bounds.min, scene.min);
+        area->bounds.max = vec3_min(area->bounds.max, scene.max);
+    }
+    tuning_take(area);
+    area_add_scene(area, box);
+    area_add_entities(area, box);
+    sim->counters.query_overflow += area->overflow;
+}
+
+void walk_area_around(WalkArea *area, Sim *sim, Vec3 centre)
+{
+    const float above = WALK_RISE_M + sim->config.character.height;
+    const float below = WALK_DROP_M + 1;
+    area_collect(area, sim,
+                 (Aabb){{centre.x - 1.5f, centre.y - below, centre.z - 1.5f},
+                        {centre.x + 1.5f, centre.y + above, centre.z + 1.5f}});
+}
+
+Vec3 walk_feet(WalkSpot spot)
+{
+    return vec3((float)spot.cell.x + 0.5f, spot.height, (float)spot.cell.z + 0.5f);
+}
+
+// --- voxels --------------------------------------------------------------------------------------
+static Column column_read(const WalkArea *area, int32_t x, int32_t z, int32_t low, int32_t high)
+{
+    ASSERT(high >= low);
+    ASSERT(high - low < 64);
+    const uint32_t count = (uint32_t)(high - low) + 1;
+    return (Column){x, low, z, terrain_column(area->sim->terrain, x, z, low, count)};
+}
+
+static bool column_is_solid(const Column *column, int32_t y)
+{
+    ASSERT(y >= column->y);
+    ASSERT(y - column->y < 64);
+    return (column->bits >> (uint32_t)(y - column->y) & 1) != 0;
+}
+
+// The last voxel that a character with its feet at `height` reaches into.
+static int32_t head_cell(const WalkArea *area, float height)
+{
+    return math_floor_i32(height + area->height - EPSILON_M);
+}
+
+static bool column_is_free(const Column *column, int32_t low, int32_t high)
+{
+    for (int32_t y = low; y <= high; y++) {
+        if (column_is_solid(column, y)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- shapes --------------------------------------------------------------------------------------
+static Capsule lifted_capsule(const WalkArea *area, Vec3 feet)
+{
+    Capsule capsule = sim_capsule(area->sim, feet);
+    const float lift = math_max(area->step, LIFT_MIN_M);
+    const float top = capsule.base.y + capsule.height;
+    capsule.base.y = math_min(capsule.base.y + lift, top);
+    capsule.height = top - capsule.base.y;
+    return capsule;
+}
+
+static bool shapes_touch(const WalkArea *area, Vec3 feet)
+{
+    if (area->count == 0) {
+        return false;
+    }
+    const Capsule capsule = lifted_capsule(area, feet);
+    const Aabb bounds = capsule_bounds(capsule);
+    for (uint32_t i = 0; i < area->count; i++) {
+        if (aabb_overlaps(area->shapes[i]->bounds, bounds) &&
+            shape_capsule_contact(area->shapes[i], capsule).distance < -TOUCH_M) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool shapes_stop(const WalkArea *area, Vec3 from, Vec3 to)
+{
+    if (area->count == 0 || vec3_equal(from, to)) {
+        return false;
+    }
+    Capsule capsule = lifted_capsule(area, from);
+    capsule.radius = math_max(capsule.radius - TOUCH_M, 0);
+    const Vec3 motion = vec3_sub(to, from);
+    Capsule end = capsule;
+    end.base = vec3_add(end.base, motion);
+    const Aabb bounds = aabb_union(capsule_bounds(capsule), capsule_bounds(end));
+    for (uint32_t i = 0; i < area->count; i++) {
+        ShapeHit hit;
+        if (aabb_overlaps(area->shapes[i]->bounds, bounds) &&
+            shape_sweep(area->shapes[i], capsule, motion, &hit)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Raises *height to the highest floor that a shape offers in the cell.
+static bool shapes_floor(const WalkArea *area, VoxelCoord cell, bool found, float *height)
+{
+    const Vec3 from =
+        vec3((float)cell.x + 0.5f, (float)(cell.y + 1) - EPSILON_M, (float)cell.z + 0.5f);
+    for (uint32_t i = 0; i < area->count; i++) {
+        const Aabb bounds = area->shapes[i]->bounds;
+        ShapeHit hit;
+        if (area->hurts[i] || bounds.min.x > from.x || bounds.max.x < from.x ||
+            bounds.min.z > from.z || bounds.max.z < from.z || bounds.min.y > from.y ||
+            bounds.max.y < from.y - 1 ||
+            !shape_ray(area->shapes[i], from, vec3(0, -1, 0), 1, &hit) || hit.distance <= 0 ||
+            hit.normal.y < area->slope_cos) {
+            continue;
+        }
+        const float top = from.y - hit.distance;
+        if (!found || top > *height) {
+            *height = top;
+            found = true;
+        }
+    }
+    return found;
+}
+
+// --- spots ---------------------------------------------------------------------------------------
+// True if a character can stand in this cell. The column must reach one voxel below it, and above
+// it as far as a head can.
+static bool spot_make(const WalkArea *area, const Column *column, int32_t y, WalkSpot *out)
+{
+    if (column_is_solid(column, y)) {
+        return false;
+    }
+    const VoxelCoord cell = {column->x, y, column->z};
+    bool found = column_is_solid(column, y - 1);
+    float height = (float)y;
+    if (area->count > 0) {
+        found = shapes_floor(area, cell, found, &height);
+    }
+    if (!found || !column_is_free(column, y + 1, head_cell(area, height))) {
+        return false;
+    }
+    const WalkSpot spot = {cell, height};
+    const Vec3 feet = walk_feet(spot);
+    if (!aabb_contains(area->bounds, feet) || shapes_touch(area, feet)) {
+        return false;
+    }
+    *out = spot;
+    return true;
+}
+
+// The cells from which and to which a step can lead, and what their columns must show.
+typedef struct Reach {
+    int32_t low, high; // cells of the other spot
+    int32_t bits_low, bits_high;
+} Reach;
+
+static Reach reach_of(const WalkArea *area, float height)
+{
+    Reach reach;
+    reach.low = math_floor_i32(height - WALK_DROP_M + EPSILON_M);
+    reach.high = math_floor_i32(height + area->rise + EPSILON_M);
+    reach.bits_low = reach.low - 1;
+    reach.bits_high = head_cell(area, (float)(reach.high + 1)) + 1;
+    if (reach.bits_high - reach.bits_low > 63) { // a giant: its head is not looked after
+        reach.bits_high = reach.bits_low + 63;
+    }
+    return reach;
+}
+
+static bool way_is_free(const WalkArea *area, const Column *here, const Column *there,
+                        WalkSpot from, WalkSpot to)
+{
+    const float upper = math_max(from.height, to.height);
+    const int32_t head = head_cell(area, upper);
+    if (!column_is_free(here, from.cell.y, head) || !column_is_free(there, to.cell.y, head)) {
+        return false;
+    }
+    const Vec3 a = walk_feet(from);
+    const Vec3 b = walk_feet(to);
+    const Vec3 a_upper = {a.x, upper, a.z};
+    const Vec3 b_upper = {b.x, upper, b.z};
+    return !shapes_stop(area, a, a_upper) && !shapes_stop(area, a_upper, b_upper) &&
+           !shapes_stop(area, b_upper, b);
+}
+
+static bool step_straight(const WalkArea *area, WalkSpot from, int32_t dx, int32_t dz, float rise,
+                          float drop, WalkSpot *out)
+{
+    const Reach reach = reach_of(area, from.height);
+    const Column here =
+        column_read(area, from.cell.x, from.cell.z, reach.bits_low, reach.bits_high);
+    const Column there =
+        column_read(area, from.cell.x + dx, from.cell.z + dz, reach.bits_low, reach.bits_high);
+    for (int32_t y = reach.high; y >= reach.low; y--) {
+        WalkSpot to;
+        if (spot_make(area, &there, y, &to) && to.height - from.height <= rise &&
+            from.height - to.height <= drop && way_is_free(area, &here, &there, from, to)) {
+            *out = to;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool walk_step(const WalkArea *area, WalkSpot from, int32_t dx, int32_t dz, WalkSpot *out)
+{
+    ASSERT(dx >= -1 && dx <= 1 && dz >= -1 && dz <= 1);
+    ASSERT(dx != 0 || dz != 0);
+    if (dx == 0 || dz == 0) {
+        return step_straight(area, from, dx, dz, area->rise, WALK_DROP_M, out);
+    }
+    WalkSpot beside;
+    const float level = math_max(area->step, EPSILON_M);
+    return step_straight(area, from, dx, 0, level, level, &beside) &&
+           step_straight(area, from, 0, dz, level, level, &beside) &&
+           step_straight(area, from, dx, dz, level, level, out);
+}
+
+// The highest spot of a column that feet at this height may be on, or above.
+static bool column_find(const WalkArea *area, int32_t x, int32_t z, float feet_y, WalkSpot *out)
+{
+    const float top = feet_y + FEET_SLACK_M;
+    const int32_t high = math_floor_i32(top);
+    const int32_t low = math_floor_i32(feet_y - WALK_DROP_M);
+    const int32_t bits_high = math_floor_i32(math_min(top + 1 + area->height, (float)low + 60.0f));
+    const Column column = column_read(area, x, z, low - 1, bits_high + 1);
+    for (int32_t y = high; y >= low; y--) {
+        WalkSpot spot;
+        if (spot_make(area, &column, y, &spot) && spot.height <= top) {
+            *out = spot;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool walk_find(Sim *sim, Vec3 feet, WalkSpot *out)
+{
+    if (!vec3_is_finite(feet) || math_abs(feet.x) > WORLD_EXTENT_M ||
+        math_abs(feet.y) > WORLD_EXTENT_M || math_abs(feet.z) > WORLD_EXTENT_M) {
+        return false;
+    }
+    const VoxelCoord cell = voxel_at(feet);
+    WalkArea area;
+    walk_area_around(&area, sim, vec3((float)cell.x + 0.5f, feet.y, (float)cell.z + 0.5f));
+    if (column_find(&area, cell.x, cell.z, feet.y, out)) {
+        return true;
+    }
+    float best = 0;
+    bool found = false;
+    for (int32_t i = 0; i < 9; i++) {
+        WalkSpot spot;
+        if (i == 4 || !column_find(&area, cell.x + i % 3 - 1, cell.z + i / 3 - 1, feet.y, &spot)) {
+            continue;
+        }
+        const float distance = vec3_length_squared(vec3_sub(walk_feet(spot), feet));
+        if (!found || distance < best) {
+            found = true;
+            best = distance;
+            *out = spot;
+        }
+    }
+    return found;
+}
+
+// --- lines ---------------------------------------------------------------------------------------
+// Follows the floor to a point of the line; *height is the floor before and after.
+static bool line_floor(const WalkArea *area, float x, float z, float *height)
+{
+    const float level = math_max(area->step, EPSILON_M);
+    const int32_t low = math_floor_i32(*height - level);
+    const int32_t high = math_floor_i32(*height + level + EPSILON_M);
+    const int32_t bits_high = head_cell(area, (float)(high + 1)) + 1;
+    if (bits_high - low > 60) {
+        return false;
+    }
+    const Column column =
+        column_read(area, math_floor_i32(x), math_floor_i32(z), low - 1, bits_high);
+    for (int32_t y = high; y >= low; y--) {
+        WalkSpot spot;
+        if (spot_make(area, &column, y, &spot) && math_abs(spot.height - *height) <= level) {
+            *height = spot.height;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool walk_line(Sim *sim, Vec3 from, Vec3 to, bool wide)
+{
+    const Vec3 flat = {to.x - from.x, 0, to.z - from.z};
+    const float length = vec3_length(flat);
+    if (!(length <= WALK_LINE_MAX_M) || !vec3_is_finite(from) ||
+        math_abs(to.y - from.y) > WALK_LINE_MAX_M ||
+        vec3_length_squared(from) > (float)WORLD_EXTENT_M * WORLD_EXTENT_M) {
+        return false;
+    }
+    WalkArea area;
+    const Aabb box = {vec3_min(from, to), vec3_max(from, to)};
+    area_collect(&area, sim, aabb_grow(box, sim->config.character.height + 1));
+    if (area.overflow) {
+        return false;
+    }
+    const uint32_t sample_count = (uint32_t)math_floor_i32(length / SAMPLE_M) + 1;
+    const Vec3 side = vec3_scale(vec3_normalise(vec3(flat.z, 0, -flat.x)), area.radius);
+    float heights[3] = {from.y, from.y, from.y};
+    for (uint32_t i = 0; i <= sample_count; i++) {
+        const Vec3 at = vec3_mad(from, flat, (float)i / (float)sample_count);
+        if (!line_floor(&area, at.x, at.z, &heights[0])) {
+            return false;
+        }
+        if (wide && (!line_floor(&area, at.x + side.x, at.z + side.z, &heights[1]) ||
+                     !line_floor(&area, at.x - side.x, at.z - side.z, &heights[2]))) {
+            return false;
+        }
+    }
+    return math_abs(heights[0] - to.y) <= math_max(area.step, EPSILON_M) &&
+           !shapes_stop(&area, from, vec3(to.x, heights[0], to.z));
+}
