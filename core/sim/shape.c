@@ -2,7 +2,7 @@
 // the quaternion, the wedge's slope, bounds, and the decision which fast path the shape may take.
 // Boxes and cylinders look the same after some turns; they are relabelled here so that a part which
 // a creator tipped by quarter turns costs no more than one that was never touched.
-#include "core/sim/shape.h"
+#include "core/sim/shape_local.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
@@ -37,17 +37,22 @@ Status shape_check(Shape shape)
     return valid ? STATUS_OK : STATUS_RANGE;
 }
 
+static Vec3 unit(Vec3 v)
+{
+    return vec3_scale(v, 1 / vec3_length(v));
+}
+
 // Divides by the squared length, so that a quaternion which is unit only to rounding still gives
-// axes that are.
+// axes at right angles.
 static void axes_from_rotation(PlacedShape *placed, Quat q)
 {
     const float s = 2 / (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    placed->axis_x = (Vec3){1 - s * (q.y * q.y + q.z * q.z), s * (q.x * q.y + q.w * q.z),
-                            s * (q.x * q.z - q.w * q.y)};
-    placed->axis_y = (Vec3){s * (q.x * q.y - q.w * q.z), 1 - s * (q.x * q.x + q.z * q.z),
-                            s * (q.y * q.z + q.w * q.x)};
-    placed->axis_z = (Vec3){s * (q.x * q.z + q.w * q.y), s * (q.y * q.z - q.w * q.x),
-                            1 - s * (q.x * q.x + q.y * q.y)};
+    placed->axis_x = unit((Vec3){1 - s * (q.y * q.y + q.z * q.z), s * (q.x * q.y + q.w * q.z),
+                                 s * (q.x * q.z - q.w * q.y)});
+    placed->axis_y = unit((Vec3){s * (q.x * q.y - q.w * q.z), 1 - s * (q.x * q.x + q.z * q.z),
+                                 s * (q.y * q.z + q.w * q.x)});
+    placed->axis_z = unit((Vec3){s * (q.x * q.z + q.w * q.y), s * (q.y * q.z - q.w * q.x),
+                                 1 - s * (q.x * q.x + q.y * q.y)});
 }
 
 static void axes_reset(PlacedShape *placed)
@@ -116,32 +121,31 @@ static void turn_decide(PlacedShape *placed)
     }
 }
 
-// How far the shape reaches from its centre along one world axis, given that axis's local x, y, z.
-// A wedge reaches as far as its box: two opposite edges of the box are its own.
-static float reach(const PlacedShape *placed, float x, float y, float z)
+// How far the shape reaches from its centre along a world axis and against it.
+static void reach(const PlacedShape *placed, Vec3 axis, float *low, float *high)
 {
-    if (placed->kind == SHAPE_SPHERE) {
-        return placed->half.x;
-    }
-    if (placed->kind == SHAPE_CYLINDER) {
-        return placed->half.x * math_sqrt(x * x + z * z) + placed->half.y * math_abs(y);
-    }
-    return placed->half.x * math_abs(x) + placed->half.y * math_abs(y) +
-           placed->half.z * math_abs(z);
+    const Vec3 n = shape_local_direction(placed, axis);
+    *low = shape_local_support(placed, vec3_neg(n));
+    *high = shape_local_support(placed, n);
 }
 
 static void bounds_set(PlacedShape *placed)
 {
     const Vec3 p = placed->position;
-    Vec3 r = {reach(placed, placed->axis_x.x, placed->axis_y.x, placed->axis_z.x),
-              reach(placed, placed->axis_x.y, placed->axis_y.y, placed->axis_z.y),
-              reach(placed, placed->axis_x.z, placed->axis_y.z, placed->axis_z.z)};
+    Vec3 low;
+    Vec3 high;
+    reach(placed, (Vec3){1, 0, 0}, &low.x, &high.x);
+    reach(placed, (Vec3){0, 1, 0}, &low.y, &high.y);
+    reach(placed, (Vec3){0, 0, 1}, &low.z, &high.z);
     if (placed->kind != SHAPE_BOX || placed->turn != SHAPE_ALIGNED) {
-        r.x += BOUNDS_ROUNDING * (r.x + math_abs(p.x));
-        r.y += BOUNDS_ROUNDING * (r.y + math_abs(p.y));
-        r.z += BOUNDS_ROUNDING * (r.z + math_abs(p.z));
+        const float most = math_max(math_max(math_abs(p.x), math_abs(p.y)), math_abs(p.z));
+        const float margin =
+            BOUNDS_ROUNDING * (most + placed->half.x + placed->half.y + placed->half.z);
+        const Vec3 grow = {margin, margin, margin};
+        low = vec3_add(low, grow);
+        high = vec3_add(high, grow);
     }
-    placed->bounds = (Aabb){vec3_sub(p, r), vec3_add(p, r)};
+    placed->bounds = (Aabb){vec3_sub(p, low), vec3_add(p, high)};
 }
 
 PlacedShape shape_place(Shape shape, Pose pose)

@@ -3,8 +3,8 @@
 // Outside, everything rests on one closed form per kind, `excess`: the vector from the nearest
 // point of the solid to a given point. Along the core the squared distance is convex and its
 // derivative is up . excess, which only grows; so the nearest core point is the root of that
-// derivative. Upright shapes have it in closed form, for turned boxes the derivative is linear
-// between six known places, for turned wedges and cylinders a bracketed secant finds it.
+// derivative. Upright shapes have it in closed form, for turned boxes and wedges the derivative is
+// linear between known planes, for turned cylinders a bracketed secant finds it.
 //
 // Inside, the shortest way out of a core is the nearest face of the shape swept along the core. The
 // directions of those faces are few: the shape's own face normals, and the normals to both the core
@@ -13,13 +13,19 @@
 #include "core/sim/shape_local.h"
 
 #define NEAR_SQUARED (SHAPE_CORE_NEAR_M * SHAPE_CORE_NEAR_M)
+// Turned shapes: rotating coordinates costs digits, and below this a direction has too few left.
+// The way out is then the better answer; taking it for a distance errs by no more than this.
+#define NEAR_TURNED_M 1e-5f
 // A core this close to parallel with an edge (sine squared) makes no face of its own with it.
 #define PARALLEL_SQUARED 1e-10f
-// The secant ends when the distance can be no more than this too long.
-#define SEARCH_ERROR_M   1e-6f
-#define SEARCH_STEPS_MAX 24
+// The secant ends when the core is this close to perpendicular to the distance (sine), or when the
+// bracket is this narrow and what is left is rounding of coordinates of the shape's size.
+#define SEARCH_SINE      1e-6f
+#define SEARCH_ROUNDING  1e-7f
+#define SEARCH_WIDTH_M   1e-4f
+#define SEARCH_STEPS_MAX 30
 #define RIM_SAMPLES      16
-#define RIM_STEPS        16
+#define RIM_STEPS        20
 
 static Vec3 box_excess(Vec3 half, Vec3 p)
 {
@@ -63,16 +69,13 @@ static Vec3 wedge_excess(const PlacedShape *shape, Vec3 p)
     if (above <= 0) {
         return (Vec3){x, 0, 0};
     }
-    // Beyond the ends of the slope its edges are nearest.
+    // Beyond the ends of the slope its edges are nearest. In these terms the direction never leaves
+    // the slope's side of an edge, however small the numbers are.
     const float along = shape->slope_y * p.z - shape->slope_z * p.y;
     const float end = shape->slope_y * half.z - shape->slope_z * half.y;
-    if (along >= end) {
-        return (Vec3){x, p.y - half.y, p.z - half.z};
-    }
-    if (along <= -end) {
-        return (Vec3){x, p.y + half.y, p.z + half.z};
-    }
-    return (Vec3){x, above * shape->slope_y, above * shape->slope_z};
+    const float over = along - math_clamp(along, -end, end);
+    return (Vec3){x, above * shape->slope_y - over * shape->slope_z,
+                  above * shape->slope_z + over * shape->slope_y};
 }
 
 // From the nearest point of the solid to p; zero inside.
@@ -94,115 +97,198 @@ static Vec3 excess(const PlacedShape *shape, Vec3 p)
 
 // Upright shapes fill, above any place, the heights from the floor to a ceiling; the core's nearest
 // point is the one whose height is nearest to those.
-static float upright_along(const PlacedShape *shape, Capsule core)
+static Vec3 upright_nearest(const PlacedShape *shape, Capsule core)
 {
     const Vec3 half = shape->half;
+    const float top = core.base.y + core.height;
     float ceiling = half.y;
     if (shape->kind == SHAPE_WEDGE) {
         ceiling = math_clamp(core.base.z, -half.z, half.z) * (half.y / half.z);
     }
-    if (core.base.y > ceiling) {
-        return 0;
+    Vec3 q = core.base;
+    if (q.y <= ceiling) {
+        q.y = top < -half.y ? top : math_max(q.y, -half.y);
     }
-    return math_clamp(-half.y - core.base.y, 0, core.height);
+    return q;
 }
 
-// The derivative of half the squared distance along the core.
-static float box_slope(Vec3 half, Capsule core, Vec3 up, float along)
+// The root of the derivative lies between two places of the core.
+typedef struct Bracket {
+    float low, high;
+    float slope_low, slope_high; // of half the squared distance; negative and not negative
+} Bracket;
+
+static float slope_at(const PlacedShape *shape, Capsule core, Vec3 up, float along)
 {
-    return vec3_dot(up, box_excess(half, vec3_mad(core.base, up, along)));
+    return vec3_dot(up, excess(shape, vec3_mad(core.base, up, along)));
 }
 
-// The derivative is linear between the places where the core crosses the planes of the faces, so
-// the bracket is narrowed to two neighbours of them and the root read off.
-static float box_along(Vec3 half, Capsule core, Vec3 up)
+static void bracket_narrow(Bracket *bracket, float along, float slope)
 {
-    float low = 0;
-    float high = core.height;
-    float slope_low = box_slope(half, core, up, low);
-    if (slope_low >= 0) {
-        return low;
+    if (slope < 0) {
+        bracket->low = along;
+        bracket->slope_low = slope;
+    } else {
+        bracket->high = along;
+        bracket->slope_high = slope;
     }
-    float slope_high = box_slope(half, core, up, high);
-    if (slope_high <= 0) {
-        return high;
-    }
-    const float ups[3] = {up.x, up.y, up.z};
-    const float bases[3] = {core.base.x, core.base.y, core.base.z};
-    const float halves[3] = {half.x, half.y, half.z};
-    for (int i = 0; i < 6; i++) {
-        const int axis = i % 3;
-        const float plane = i < 3 ? halves[axis] : -halves[axis];
-        if (ups[axis] == 0) {
-            continue;
-        }
-        const float along = (plane - bases[axis]) / ups[axis];
-        if (!(along > low && along < high)) {
-            continue;
-        }
-        const float slope = box_slope(half, core, up, along);
-        if (slope < 0) {
-            low = along;
-            slope_low = slope;
-        } else {
-            high = along;
-            slope_high = slope;
-        }
-    }
-    return math_clamp(low + (high - low) * (slope_low / (slope_low - slope_high)), low, high);
 }
 
-// Secant steps in a bracket; an end that stays twice counts half, so that both ends move.
-static float search_along(const PlacedShape *shape, Capsule core, Vec3 up)
+// Narrows the bracket to one side of the plane in which a coordinate reaches zero; the coordinate
+// is given at the base and per metre of core.
+static void bracket_cut(Bracket *bracket, const PlacedShape *shape, Capsule core, Vec3 up,
+                        float coordinate, float rate)
 {
-    float low = 0;
-    float high = core.height;
-    float slope_low = vec3_dot(up, excess(shape, core.base));
-    if (slope_low >= 0) {
-        return low;
+    if (rate == 0) {
+        return;
     }
-    float slope_high = vec3_dot(up, excess(shape, vec3_mad(core.base, up, high)));
-    if (slope_high <= 0) {
-        return high;
+    const float along = -coordinate / rate;
+    if (along > bracket->low && along < bracket->high) {
+        bracket_narrow(bracket, along, slope_at(shape, core, up, along));
     }
-    float along = low;
-    int side = 0;
-    for (int i = 0; i < SEARCH_STEPS_MAX; i++) {
-        along = math_clamp(low + (high - low) * (slope_low / (slope_low - slope_high)), low, high);
+}
+
+static float bracket_secant(const Bracket *bracket)
+{
+    const float share = bracket->slope_low / (bracket->slope_low - bracket->slope_high);
+    return math_clamp(bracket->low + (bracket->high - bracket->low) * share, bracket->low,
+                      bracket->high);
+}
+
+// For boxes and wedges the derivative is linear between the planes that part what is nearest to a
+// face from what is nearest to its edges: cut by all of them, what is left is one straight piece.
+static float flat_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+{
+    const Vec3 half = shape->half;
+    bracket_cut(&bracket, shape, core, up, core.base.x - half.x, up.x);
+    bracket_cut(&bracket, shape, core, up, core.base.x + half.x, up.x);
+    bracket_cut(&bracket, shape, core, up, core.base.y - half.y, up.y);
+    bracket_cut(&bracket, shape, core, up, core.base.y + half.y, up.y);
+    bracket_cut(&bracket, shape, core, up, core.base.z - half.z, up.z);
+    bracket_cut(&bracket, shape, core, up, core.base.z + half.z, up.z);
+    if (shape->kind == SHAPE_WEDGE) {
+        const float y = shape->slope_y;
+        const float z = shape->slope_z;
+        const float end = y * half.z - z * half.y;
+        const float along = y * core.base.z - z * core.base.y;
+        const float along_rate = y * up.z - z * up.y;
+        bracket_cut(&bracket, shape, core, up, y * core.base.y + z * core.base.z,
+                    y * up.y + z * up.z);
+        bracket_cut(&bracket, shape, core, up, along - end, along_rate);
+        bracket_cut(&bracket, shape, core, up, along + end, along_rate);
+    }
+    return bracket_secant(&bracket);
+}
+
+// Where the line of the core comes nearest to a cylinder's axis; false where it never does.
+static bool axis_along(Capsule core, Vec3 up, float *along)
+{
+    const float run_squared = up.x * up.x + up.z * up.z;
+    if (run_squared <= PARALLEL_SQUARED) {
+        return false;
+    }
+    *along = -(core.base.x * up.x + core.base.z * up.z) / run_squared;
+    return true;
+}
+
+// Cuts where the core, seen along the axis, comes nearest to it, goes through the wall, and is far
+// enough from it for the circle to be a point: in between, the derivative has no sharp bends.
+static void bracket_cut_circle(Bracket *bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+{
+    float middle;
+    if (!axis_along(core, up, &middle)) {
+        return;
+    }
+    const Vec3 q = vec3_mad(core.base, up, middle);
+    const float radius = shape->half.x;
+    const float inside = radius * radius - q.x * q.x - q.z * q.z;
+    const float scale = 1 / math_sqrt(up.x * up.x + up.z * up.z);
+    const float chord = inside > 0 ? math_sqrt(inside) * scale : 0;
+    bracket_cut(bracket, shape, core, up, -middle, 1);
+    bracket_cut(bracket, shape, core, up, chord - middle, 1);
+    bracket_cut(bracket, shape, core, up, -chord - middle, 1);
+    bracket_cut(bracket, shape, core, up, 2 * radius * scale - middle, 1);
+    bracket_cut(bracket, shape, core, up, -2 * radius * scale - middle, 1);
+}
+
+// Beyond a cap the derivative bends, but it grows at least by the part that the cap alone gives,
+// up.y squared a metre: from either end, that rate overshoots the root and so closes the bracket
+// from the other side. False when this says nothing new.
+static bool bracket_overshoot(const Bracket *bracket, float rate, float *along)
+{
+    const float from_low = bracket->low - bracket->slope_low / rate;
+    const float from_high = bracket->high - bracket->slope_high / rate;
+    *along = from_low < bracket->high ? from_low : from_high;
+    return *along > bracket->low && *along < bracket->high;
+}
+
+// Two secant steps, in which an end that has just stayed counts half, then one that overshoots or
+// else halves the bracket.
+static float rim_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+{
+    const float rounding = SEARCH_ROUNDING * (shape->half.x + shape->half.y);
+    const float rate = math_max(up.y * up.y, PARALLEL_SQUARED);
+    bracket_cut_circle(&bracket, shape, core, up);
+    Bracket weighted = bracket;
+    float along = bracket.low;
+    for (int i = 1; i <= SEARCH_STEPS_MAX; i++) {
+        if (i % 3 != 0) {
+            along = bracket_secant(&weighted);
+        } else if (!bracket_overshoot(&bracket, rate, &along)) {
+            along = (bracket.low + bracket.high) * 0.5f;
+        }
         const Vec3 e = excess(shape, vec3_mad(core.base, up, along));
         const float slope = vec3_dot(up, e);
-        // By convexity the distance here is too long by at most 2 |slope| (high - low) / distance.
-        const float error = 2 * slope * (high - low);
-        const float squared = vec3_length_squared(e);
-        if (squared <= NEAR_SQUARED || error * error <= SEARCH_ERROR_M * SEARCH_ERROR_M * squared) {
-            break;
+        const float squared = slope * slope;
+        if (squared <= SEARCH_SINE * SEARCH_SINE * vec3_length_squared(e) ||
+            (squared <= rounding * rounding && bracket.high - bracket.low <= SEARCH_WIDTH_M)) {
+            return along;
         }
-        if (slope < 0) {
-            low = along;
-            slope_low = slope;
-            slope_high = side < 0 ? slope_high * 0.5f : slope_high;
-            side = -1;
-        } else {
-            high = along;
-            slope_high = slope;
-            slope_low = side > 0 ? slope_low * 0.5f : slope_low;
-            side = 1;
-        }
+        bracket_narrow(&bracket, along, slope);
+        weighted.slope_low *= 0.5f;
+        weighted.slope_high *= 0.5f;
+        bracket_narrow(&weighted, along, slope);
     }
-    return along;
+    return -bracket.slope_low < bracket.slope_high ? bracket.low : bracket.high;
 }
 
-// Where on its core, in metres from the base, the capsule is nearest to the shape.
-static float nearest_along(const PlacedShape *shape, Capsule core, Vec3 up)
+static float cylinder_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
 {
-    if (shape->kind == SHAPE_SPHERE) {
-        return math_clamp(-core.base.y, 0, core.height);
+    bracket_cut(&bracket, shape, core, up, core.base.y - shape->half.y, up.y);
+    bracket_cut(&bracket, shape, core, up, core.base.y + shape->half.y, up.y);
+    // Between the caps the cylinder is its wall, and the nearest point that nearest to the axis.
+    const float middle = (bracket.low + bracket.high) * 0.5f;
+    if (math_abs(core.base.y + up.y * middle) > shape->half.y) {
+        return rim_along(bracket, shape, core, up);
     }
+    float along = bracket.low;
+    (void)axis_along(core, up, &along);
+    return math_clamp(along, bracket.low, bracket.high);
+}
+
+// Where on its core, in metres from the base, the capsule is nearest to a turned shape.
+static float turned_along(const PlacedShape *shape, Capsule core, Vec3 up)
+{
+    const float slope_low = slope_at(shape, core, up, 0);
+    if (slope_low >= 0) {
+        return 0;
+    }
+    const float slope_high = slope_at(shape, core, up, core.height);
+    if (slope_high <= 0) {
+        return core.height;
+    }
+    const Bracket bracket = {0, core.height, slope_low, slope_high};
+    return shape->kind == SHAPE_CYLINDER ? cylinder_along(bracket, shape, core, up)
+                                         : flat_along(bracket, shape, core, up);
+}
+
+// The core's point nearest to the shape.
+static Vec3 nearest_on_core(const PlacedShape *shape, Capsule core, Vec3 up)
+{
     if (shape->turn != SHAPE_FREE) {
-        return upright_along(shape, core);
+        return upright_nearest(shape, core);
     }
-    return shape->kind == SHAPE_BOX ? box_along(shape->half, core, up)
-                                    : search_along(shape, core, up);
+    return vec3_mad(core.base, up, turned_along(shape, core, up));
 }
 
 // The way out -----------------------------------------------------------------------------------
@@ -212,25 +298,10 @@ typedef struct WayOut {
     Vec3 normal;
 } WayOut;
 
-// How far the shape reaches from its centre along a unit vector.
-static float support(const PlacedShape *shape, Vec3 n)
-{
-    const Vec3 half = shape->half;
-    if (shape->kind == SHAPE_CYLINDER) {
-        return half.x * math_sqrt(n.x * n.x + n.z * n.z) + half.y * math_abs(n.y);
-    }
-    const float y = half.y * n.y;
-    const float z = half.z * n.z;
-    if (shape->kind == SHAPE_WEDGE) {
-        return half.x * math_abs(n.x) + math_max(math_max(y + z, z - y), -y - z);
-    }
-    return half.x * math_abs(n.x) + math_abs(y) + math_abs(z);
-}
-
 static void way_out_try(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up, Vec3 n)
 {
     const float rise = core.height * vec3_dot(n, up);
-    const float depth = support(shape, n) - vec3_dot(n, core.base) - math_min(rise, 0);
+    const float depth = shape_local_support(shape, n) - vec3_dot(n, core.base) - math_min(rise, 0);
     if (depth < best->depth) {
         *best = (WayOut){depth, n};
     }
@@ -279,19 +350,16 @@ static void way_out_flat(WayOut *best, const PlacedShape *shape, Capsule core, V
 // the centre leaves first.
 static void way_out_radial(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up)
 {
-    const float run_squared = up.x * up.x + up.z * up.z;
     float along = 0;
-    if (run_squared > PARALLEL_SQUARED) {
-        along = -(core.base.x * up.x + core.base.z * up.z) / run_squared;
-    }
+    const bool is_crossing = axis_along(core, up, &along) && core.height > 0;
     const Vec3 q = vec3_mad(core.base, up, math_clamp(along, 0, core.height));
     const float squared = q.x * q.x + q.z * q.z;
     Vec3 n = {1, 0, 0};
     if (squared > NEAR_SQUARED) {
         const float scale = 1 / math_sqrt(squared);
         n = (Vec3){q.x * scale, 0, q.z * scale};
-    } else if (run_squared > PARALLEL_SQUARED && core.height > 0) {
-        const float scale = 1 / math_sqrt(run_squared);
+    } else if (is_crossing) {
+        const float scale = 1 / math_sqrt(up.x * up.x + up.z * up.z);
         n = (Vec3){-up.z * scale, 0, up.x * scale};
     }
     way_out_try(best, shape, core, up, n);
@@ -306,9 +374,44 @@ static Vec3 rim_normal(Vec3 side, Vec3 end, float k)
     return vec3_mad(vec3_scale(side, (1 - k * k) * scale), end, 2 * k * scale);
 }
 
-static float rim_depth(const PlacedShape *shape, Vec3 base, Vec3 n)
+// Whether the way out gets longer with k: the point of the rim that the direction touches is ahead
+// of the core, seen the way the direction turns.
+static bool rim_rises(const PlacedShape *shape, Vec3 base, Vec3 side, Vec3 end, float k)
 {
-    return support(shape, n) - vec3_dot(n, base);
+    const Vec3 n = rim_normal(side, end, k);
+    const Vec3 turning = vec3_mad(vec3_scale(end, 1 - k * k), side, -2 * k);
+    const float run = math_sqrt(n.x * n.x + n.z * n.z);
+    const float scale = run > 0 ? shape->half.x / run : 0;
+    const float half_y = end.y < 0 ? -shape->half.y : shape->half.y;
+    const Vec3 touched = {n.x * scale, half_y, n.z * scale};
+    return vec3_dot(turning, vec3_sub(touched, base)) > 0;
+}
+
+// Samples find the valley, halving its bottom.
+static float rim_search(const PlacedShape *shape, Vec3 base, Vec3 side, Vec3 end)
+{
+    float valley = 0;
+    float depth = 1e30f;
+    for (int i = 0; i <= RIM_SAMPLES; i++) {
+        const float k = (float)i / RIM_SAMPLES;
+        const Vec3 n = rim_normal(side, end, k);
+        const float sample = shape_local_support(shape, n) - vec3_dot(n, base);
+        if (sample < depth) {
+            depth = sample;
+            valley = k;
+        }
+    }
+    float low = math_max(valley - 1.0f / RIM_SAMPLES, 0);
+    float high = math_min(valley + 1.0f / RIM_SAMPLES, 1);
+    for (int i = 0; i < RIM_STEPS; i++) {
+        const float k = (low + high) * 0.5f;
+        if (rim_rises(shape, base, side, end, k)) {
+            high = k;
+        } else {
+            low = k;
+        }
+    }
+    return (low + high) * 0.5f;
 }
 
 static void way_out_rim(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up)
@@ -322,29 +425,8 @@ static void way_out_rim(WayOut *best, const PlacedShape *shape, Capsule core, Ve
     Vec3 end = vec3_cross(side, up);
     side = vec3_dot(side, core.base) < 0 ? vec3_neg(side) : side;
     end = vec3_dot(end, core.base) < 0 ? vec3_neg(end) : end;
-    float middle = 0;
-    float depth = rim_depth(shape, core.base, side);
-    for (int i = 1; i <= RIM_SAMPLES; i++) {
-        const float k = (float)i / RIM_SAMPLES;
-        const float sample = rim_depth(shape, core.base, rim_normal(side, end, k));
-        if (sample < depth) {
-            depth = sample;
-            middle = k;
-        }
-    }
-    float low = math_max(middle - 1.0f / RIM_SAMPLES, 0);
-    float high = math_min(middle + 1.0f / RIM_SAMPLES, 1);
-    for (int i = 0; i < RIM_STEPS; i++) {
-        const float third = (high - low) * (1.0f / 3);
-        const float left = rim_depth(shape, core.base, rim_normal(side, end, low + third));
-        const float right = rim_depth(shape, core.base, rim_normal(side, end, high - third));
-        if (left < right) {
-            high -= third;
-        } else {
-            low += third;
-        }
-    }
-    way_out_try(best, shape, core, up, rim_normal(side, end, (low + high) * 0.5f));
+    const float k = rim_search(shape, core.base, side, end);
+    way_out_try(best, shape, core, up, rim_normal(side, end, k));
 }
 
 // The distance is that of the direction found; the point is what the core touches once it is out.
@@ -360,7 +442,7 @@ static ShapeContact way_out(const PlacedShape *shape, Capsule core, Vec3 up)
     }
     Capsule out = core;
     out.base = vec3_mad(core.base, best.normal, best.depth);
-    const Vec3 q = vec3_mad(out.base, up, nearest_along(shape, out, up));
+    const Vec3 q = nearest_on_core(shape, out, up);
     return (ShapeContact){-best.depth - core.radius, best.normal, vec3_sub(q, excess(shape, q))};
 }
 
@@ -368,7 +450,7 @@ static ShapeContact way_out(const PlacedShape *shape, Capsule core, Vec3 up)
 static ShapeContact sphere_contact(const PlacedShape *shape, Capsule core)
 {
     Vec3 q = core.base;
-    q.y += nearest_along(shape, core, (Vec3){0, 1, 0});
+    q.y += math_clamp(-q.y, 0, core.height);
     const float squared = vec3_length_squared(q);
     Vec3 normal = {0, 1, 0};
     float length = 0;
@@ -390,10 +472,11 @@ ShapeContact shape_local_contact(const PlacedShape *shape, Capsule capsule, Vec3
     if (shape->kind == SHAPE_BOX && shape->turn != SHAPE_FREE) {
         return shape_box_contact(vec3_neg(shape->half), shape->half, capsule);
     }
-    const Vec3 q = vec3_mad(capsule.base, up, nearest_along(shape, capsule, up));
+    const Vec3 q = nearest_on_core(shape, capsule, up);
     const Vec3 e = excess(shape, q);
     const float squared = vec3_length_squared(e);
-    if (!(squared > NEAR_SQUARED)) {
+    const float near = shape->turn == SHAPE_FREE ? NEAR_TURNED_M : SHAPE_CORE_NEAR_M;
+    if (!(squared > near * near)) {
         return way_out(shape, capsule, up);
     }
     const float distance = math_sqrt(squared);

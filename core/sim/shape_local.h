@@ -49,5 +49,23 @@ static inline Vec3 shape_local_up(const PlacedShape *shape)
                                      : (Vec3){0, 1, 0};
 }
 
+// How far the shape reaches from its centre along a unit vector.
+static inline float shape_local_support(const PlacedShape *shape, Vec3 n)
+{
+    const Vec3 half = shape->half;
+    if (shape->kind == SHAPE_SPHERE) {
+        return half.x;
+    }
+    if (shape->kind == SHAPE_CYLINDER) {
+        return half.x * math_sqrt(n.x * n.x + n.z * n.z) + half.y * math_abs(n.y);
+    }
+    const float y = half.y * n.y;
+    const float z = half.z * n.z;
+    if (shape->kind == SHAPE_WEDGE) {
+        return half.x * math_abs(n.x) + math_max(math_max(y + z, z - y), -y - z);
+    }
+    return half.x * math_abs(n.x) + math_abs(y) + math_abs(z);
+}
+
 // shape_capsule_contact with everything in the shape's coordinates; `up` is shape_local_up.
 ShapeContact shape_local_contact(const PlacedShape *shape, Capsule capsule, Vec3 up);
