@@ -38,6 +38,13 @@
 // Events of one tick; a full array sets STATUS_LIMIT and counts what was dropped.
 #define SIM_EVENTS_MAX 8192
 
+// Net ids stay below 2^53, so that JSON readers keep them exact.
+#define SIM_NET_ID_MAX ((1ull << 53) - 1)
+
+// Path finding: 12 bytes a cell, one search at a time.
+#define PATH_NODES_PER_TICK_MAX 65536
+#define PATH_CELLS_MAX          65536
+
 // Structures a player or a world may have standing.
 #define STRUCTURES_PER_PLAYER_MAX 2000
 #define STRUCTURE_CATALOGUE_MAX   256

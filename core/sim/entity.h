@@ -77,8 +77,9 @@ typedef struct Part {
     // Structures only.
     uint16_t piece;
     uint8_t turn;    // quarter turns about +y
-    uint8_t support; // steps from the ground, 1 = stands on it
-    VoxelCoord cell; // lowest corner
+    uint8_t support; // steps from the ground, 1 = stands on it; one above the maximum: nothing does
+    bool support_stale; // something around it changed since support was worked out
+    VoxelCoord cell;    // lowest corner
     float health;
 } Part;
 

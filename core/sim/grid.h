@@ -36,3 +36,6 @@ void grid_remove(Grid *grid, uint32_t slot); // harmless when it is not in the g
 // Slots whose bounds overlap the box, ascending. Returns how many there are; only the first `max`
 // found are written, so a caller that gets more than it asked for must say so.
 uint32_t grid_query(const Grid *grid, Aabb box, uint32_t *out, uint32_t max);
+
+// Puts a slot into an ascending list that keeps the lowest `max`; returns how many it now holds.
+uint32_t grid_keep_lowest(uint32_t *out, uint32_t held, uint32_t max, uint32_t slot);

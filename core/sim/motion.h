@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #define MOTION_SEGMENTS_MAX 4
-#define MOTION_SPEED_MAX    60.0f // m/s at any point of the part, turning included
-#define MOTION_TURN_MAX     31.0f // rad/s
+#define MOTION_SPEED_MAX    60.0f  // m/s at any point of the part, turning included
+#define MOTION_TURN_MAX     31.0f  // rad/s
+#define MOTION_TICKS_MAX    216000 // of one segment: an hour at 60 Hz
 
 typedef struct MotionSegment {
     Pose pose;             // at tick_from

@@ -53,7 +53,7 @@ enum {
 
 typedef struct ScenePart {
     PlacedShape placed;
-    PartData data;
+    PartDesc desc;
 } ScenePart;
 
 typedef struct SceneDesc {
@@ -66,6 +66,10 @@ typedef struct SceneDesc {
 } SceneDesc;
 
 typedef struct Scene Scene;
+
+// STATUS_RANGE for numbers that are not finite or outside limits.h.
+MUST_USE Status part_data_check(const PartData *data);
+MUST_USE Status part_desc_check(const PartDesc *desc);
 
 // STATUS_RANGE for a part or piece outside its limits, with its index in *bad_index.
 MUST_USE Status scene_create(Heap *heap, const SceneDesc *desc, Scene **out, uint32_t *bad_index);
@@ -83,9 +87,3 @@ uint64_t scene_hash(const Scene *scene);
 // Indices of the parts whose bounds overlap the box, ascending, each once. Returns how many there
 // are; only the first `max` are written.
 uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max);
-
-// Walks the parts along a ray. `accept` gets each candidate at most once, in no fixed order, and
-// returns the distance beyond which nothing matters any more.
-typedef float (*SceneRayVisit)(void *user, uint32_t index, float distance_max);
-void scene_ray(const Scene *scene, Vec3 origin, Vec3 direction, float distance_max,
-               SceneRayVisit visit, void *user);

@@ -52,6 +52,11 @@ struct Sim {
     uint32_t event_count;
     SimCounters counters;
 
+    // Something that blocks was added or moved outside the step since the last one, or a voxel was
+    // edited: characters look whether they are inside something.
+    bool geometry_changed;
+    uint32_t edit_count_seen;
+
     History *history; // NULL when the config is not authority
     struct Npcs *npcs;
     struct Structures *structures;
@@ -62,6 +67,17 @@ static inline Entity *sim_at(const Sim *sim, uint32_t slot)
 {
     return (Entity *)pool_at(&sim->entities, slot);
 }
+static inline bool sim_is_type(const Sim *sim, uint32_t slot, EntityType type)
+{
+    return (sim->type_masks[type][slot / 64] >> (slot % 64) & 1) != 0;
+}
+// Where characters, projectiles and structures may be.
+static inline Aabb sim_bounds(const Sim *sim)
+{
+    const float extent = (float)WORLD_EXTENT_M;
+    return sim->scene != NULL ? scene_bounds(sim->scene)
+                              : (Aabb){{-extent, -extent, -extent}, {extent, extent, extent}};
+}
 // The next live slot of a type at or after `from`, or 0.
 uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from);
 
@@ -69,6 +85,8 @@ uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from);
 // sim_place. STATUS_EXISTS, STATUS_LIMIT.
 MUST_USE Status sim_acquire(Sim *sim, EntityType type, uint64_t net_id, uint64_t owner_id,
                             uint32_t *slot);
+// Enters a filled slot into the masks and the net map: restoring does this, and sim_acquire.
+void sim_index_slot(Sim *sim, uint32_t slot);
 // Puts the slot into the grid at its current bounds; call after every change of position or shape.
 void sim_place(Sim *sim, uint32_t slot);
 // Frees the slot at once: only inside a step, where no caller holds it.
@@ -80,8 +98,20 @@ void sim_emit(Sim *sim, SimEvent event);
 // The feet position moved up to the first place where a character's capsule is free.
 Vec3 sim_free_position(Sim *sim, Vec3 feet);
 
-// Phases, in the order of sim.h.
-void motion_step(Sim *sim);    // 2
-void character_step(Sim *sim); // 4
-void push_step(Sim *sim);      // 5
-void trigger_step(Sim *sim);   // 6
+// What sim_set_input lets in; *sane becomes false when a number made no sense.
+SimInput sim_input_sanitise(const SimInput *input, bool *sane);
+// Empties the sim, as just created.
+void sim_clear(Sim *sim);
+
+// A ray against an upright capsule; direction unit.
+bool capsule_ray(Capsule capsule, Vec3 origin, Vec3 direction, float distance_max, ShapeHit *hit);
+
+// A character with full health in a slot that sim_acquire gave; the position is used as it is.
+void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw);
+// Sets the pose of a shape's slot, its placed shape and its place in the grid.
+void sim_shape_place(Sim *sim, uint32_t slot, Pose pose);
+
+// Phases, in the order of sim.h; npc.h, projectile.h, structure.h and history.h have the others.
+void motion_step(Sim *sim);
+void character_step(Sim *sim);
+void push_step(Sim *sim);

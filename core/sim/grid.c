@@ -1,0 +1,206 @@
+// The loose grid of grid.h: hash buckets of intrusive lists. Different cells may share a bucket, so
+// every item remembers its cell and a walk compares it.
+#include "core/sim/grid.h"
+
+#include "core/base/check.h"
+#include "core/base/hash.h"
+
+#define CELL_LIVE    (1ull << 63)
+#define CELL_OFFSET  (1 << 19) // makes cell coordinates positive in their 20 bits
+#define CELL_CLAMP_M 1.0e6f
+
+typedef struct CellRange {
+    int32_t x0, y0, z0, x1, y1, z1;
+} CellRange;
+
+static float level_edge(uint32_t level)
+{
+    return GRID_CELL_MIN_M * (float)(1u << (2 * level));
+}
+
+static int32_t cell_coordinate(float metres, float edge)
+{
+    return math_floor_i32(math_clamp(metres, -CELL_CLAMP_M, CELL_CLAMP_M) / edge);
+}
+
+static uint64_t cell_pack(uint32_t level, int32_t x, int32_t y, int32_t z)
+{
+    return CELL_LIVE | (uint64_t)level << 60 | (uint64_t)(uint32_t)(x + CELL_OFFSET) << 40 |
+           (uint64_t)(uint32_t)(y + CELL_OFFSET) << 20 | (uint64_t)(uint32_t)(z + CELL_OFFSET);
+}
+
+static uint32_t cell_level(uint64_t cell)
+{
+    return (uint32_t)(cell >> 60) & 7;
+}
+
+static uint32_t cell_bucket(const Grid *grid, uint64_t cell)
+{
+    return (uint32_t)((cell * 0x9e3779b97f4a7c15ull) >> 32) & grid->bucket_mask;
+}
+
+static uint64_t cell_of(Aabb bounds)
+{
+    const Vec3 size = vec3_sub(bounds.max, bounds.min);
+    const float widest = math_max(size.x, math_max(size.y, size.z));
+    uint32_t level = 0;
+    while (level + 1 < GRID_LEVELS && widest > level_edge(level)) {
+        level += 1;
+    }
+    const float edge = level_edge(level);
+    const Vec3 centre = vec3_scale(vec3_add(bounds.min, bounds.max), 0.5f);
+    return cell_pack(level, cell_coordinate(centre.x, edge), cell_coordinate(centre.y, edge),
+                     cell_coordinate(centre.z, edge));
+}
+
+static uint32_t bucket_count_for(uint32_t slot_count)
+{
+    uint32_t buckets = 64;
+    while (buckets < slot_count && buckets < 1u << 20) {
+        buckets *= 2;
+    }
+    return buckets;
+}
+
+size_t grid_bytes(uint32_t slot_count)
+{
+    return arena_need((size_t)slot_count * sizeof(GridItem)) +
+           arena_need((size_t)bucket_count_for(slot_count) * sizeof(uint32_t));
+}
+
+Status grid_init(Grid *grid, Arena *arena, uint32_t slot_count)
+{
+    const uint32_t buckets = bucket_count_for(slot_count);
+    Grid made = {.slot_count = slot_count, .bucket_mask = buckets - 1};
+    made.items = arena_array(arena, slot_count, sizeof(GridItem));
+    made.heads = arena_array(arena, buckets, sizeof(uint32_t));
+    if (made.items == NULL || made.heads == NULL) {
+        return STATUS_LIMIT;
+    }
+    *grid = made;
+    return STATUS_OK;
+}
+
+void grid_clear(Grid *grid)
+{
+    for (uint32_t slot = 0; slot < grid->slot_count; slot++) {
+        grid->items[slot].cell = 0;
+    }
+    for (uint32_t bucket = 0; bucket <= grid->bucket_mask; bucket++) {
+        grid->heads[bucket] = 0;
+    }
+    for (uint32_t level = 0; level < GRID_LEVELS; level++) {
+        grid->level_counts[level] = 0;
+    }
+}
+
+static void unlink_item(Grid *grid, uint32_t slot)
+{
+    GridItem *item = &grid->items[slot];
+    if (item->previous != 0) {
+        grid->items[item->previous].next = item->next;
+    } else {
+        grid->heads[cell_bucket(grid, item->cell)] = item->next;
+    }
+    if (item->next != 0) {
+        grid->items[item->next].previous = item->previous;
+    }
+    grid->level_counts[cell_level(item->cell)] -= 1;
+    item->cell = 0;
+}
+
+void grid_put(Grid *grid, uint32_t slot, Aabb bounds)
+{
+    ASSERT(slot > 0 && slot < grid->slot_count);
+    GridItem *item = &grid->items[slot];
+    item->bounds = bounds;
+    const uint64_t cell = cell_of(bounds);
+    if (cell == item->cell) {
+        return;
+    }
+    if (item->cell != 0) {
+        unlink_item(grid, slot);
+    }
+    uint32_t *head = &grid->heads[cell_bucket(grid, cell)];
+    item->cell = cell;
+    item->previous = 0;
+    item->next = *head;
+    if (*head != 0) {
+        grid->items[*head].previous = slot;
+    }
+    *head = slot;
+    grid->level_counts[cell_level(cell)] += 1;
+}
+
+void grid_remove(Grid *grid, uint32_t slot)
+{
+    ASSERT(slot > 0 && slot < grid->slot_count);
+    if (grid->items[slot].cell != 0) {
+        unlink_item(grid, slot);
+    }
+}
+
+uint32_t grid_keep_lowest(uint32_t *out, uint32_t held, uint32_t max, uint32_t slot)
+{
+    uint32_t at = held;
+    if (held == max) {
+        if (max == 0 || out[max - 1] < slot) {
+            return held;
+        }
+        at = max - 1;
+    }
+    while (at > 0 && out[at - 1] > slot) {
+        out[at] = out[at - 1];
+        at -= 1;
+    }
+    out[at] = slot;
+    return held == max ? held : held + 1;
+}
+
+uint32_t grid_query(const Grid *grid, Aabb box, uint32_t *out, uint32_t max)
+{
+    uint32_t found = 0;
+    uint32_t held = 0;
+    for (uint32_t level = 0; level < GRID_LEVELS; level++) {
+        if (grid->level_counts[level] == 0) {
+            continue;
+        }
+        const float edge = level_edge(level);
+        const Aabb wide = aabb_grow(box, edge * 0.5f);
+        const CellRange range = {
+            cell_coordinate(wide.min.x, edge), cell_coordinate(wide.min.y, edge),
+            cell_coordinate(wide.min.z, edge), cell_coordinate(wide.max.x, edge),
+            cell_coordinate(wide.max.y, edge), cell_coordinate(wide.max.z, edge)};
+        const uint64_t cells = (uint64_t)(range.x1 - range.x0 + 1) *
+                               (uint64_t)(range.y1 - range.y0 + 1) *
+                               (uint64_t)(range.z1 - range.z0 + 1);
+        if (cells > grid->level_counts[level]) {
+            // A box wider than the crowd: looking at every item is cheaper than at every cell.
+            for (uint32_t slot = 1; slot < grid->slot_count; slot++) {
+                const GridItem *item = &grid->items[slot];
+                if (item->cell != 0 && cell_level(item->cell) == level &&
+                    aabb_overlaps(item->bounds, box)) {
+                    found += 1;
+                    held = grid_keep_lowest(out, held, max, slot);
+                }
+            }
+            continue;
+        }
+        for (int32_t z = range.z0; z <= range.z1; z++) {
+            for (int32_t y = range.y0; y <= range.y1; y++) {
+                for (int32_t x = range.x0; x <= range.x1; x++) {
+                    const uint64_t cell = cell_pack(level, x, y, z);
+                    uint32_t slot = grid->heads[cell_bucket(grid, cell)];
+                    for (; slot != 0; slot = grid->items[slot].next) {
+                        const GridItem *item = &grid->items[slot];
+                        if (item->cell == cell && aabb_overlaps(item->bounds, box)) {
+                            found += 1;
+                            held = grid_keep_lowest(out, held, max, slot);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return found;
+}

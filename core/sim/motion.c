@@ -1,0 +1,106 @@
+// Poses of kinematic parts in closed form; see motion.h. Nothing is integrated from tick to tick,
+// so a client that joins late computes the same pose as one that was there from the start.
+#include "core/sim/motion.h"
+
+#include "core/base/check.h"
+#include "core/base/limits.h"
+
+#define MOTION_REACH_M ((float)(2 * WORLD_EXTENT_M))
+
+static Pose segment_pose_at(const MotionSegment *segment, float seconds)
+{
+    Pose pose = segment->pose;
+    pose.position = vec3_mad(pose.position, segment->velocity, seconds);
+    const float turn_speed = vec3_length(segment->angular_velocity);
+    if (turn_speed > 0) {
+        const Vec3 axis = vec3_scale(segment->angular_velocity, 1 / turn_speed);
+        const Quat turn = quat_from_axis_angle(axis, turn_speed * seconds);
+        pose.rotation = quat_normalise(quat_multiply(turn, pose.rotation));
+    }
+    return pose;
+}
+
+Pose motion_segment_pose(const MotionSegment *segment, uint64_t tick, float tick_seconds)
+{
+    const uint64_t clamped = tick < segment->tick_from ? segment->tick_from
+                             : tick > segment->tick_to ? segment->tick_to
+                                                       : tick;
+    return segment_pose_at(segment, (float)(clamped - segment->tick_from) * tick_seconds);
+}
+
+Pose motion_pose(const Motion *motion, Pose rest, uint64_t tick, float tick_seconds)
+{
+    Pose pose = rest;
+    for (uint32_t i = 0; i < motion->count && motion->segments[i].tick_from <= tick; i++) {
+        pose = motion_segment_pose(&motion->segments[i], tick, tick_seconds);
+    }
+    return pose;
+}
+
+bool motion_is_moving(const Motion *motion, uint64_t tick)
+{
+    for (uint32_t i = 0; i < motion->count; i++) {
+        // The tick at which a segment begins may jump: its pose need not be where the part was.
+        if (tick >= motion->segments[i].tick_from && tick <= motion->segments[i].tick_to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool segment_is_sane(const MotionSegment *segment, float bounding_radius)
+{
+    const Pose pose = segment->pose;
+    if (!vec3_is_finite(pose.position) || !quat_is_finite(pose.rotation) ||
+        !vec3_is_finite(segment->velocity) || !vec3_is_finite(segment->angular_velocity)) {
+        return false;
+    }
+    const Quat q = pose.rotation;
+    const float unit = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    if (!(unit > 0.998f && unit < 1.002f) || segment->tick_to <= segment->tick_from ||
+        segment->tick_to - segment->tick_from > MOTION_TICKS_MAX) {
+        return false;
+    }
+    const float turn_speed = vec3_length(segment->angular_velocity);
+    if (!(turn_speed <= MOTION_TURN_MAX)) {
+        return false;
+    }
+    const float fastest_point = vec3_length(segment->velocity) + turn_speed * bounding_radius;
+    if (!(fastest_point <= MOTION_SPEED_MAX)) {
+        return false;
+    }
+    // At the lower tick rate a segment lasts longest; both ends must be inside the world.
+    const float seconds = (float)(segment->tick_to - segment->tick_from) / (float)TICK_RATE_LOW;
+    const Vec3 end = vec3_mad(pose.position, segment->velocity, seconds);
+    return vec3_length(pose.position) <= MOTION_REACH_M && vec3_length(end) <= MOTION_REACH_M;
+}
+
+Status motion_append(Motion *motion, const MotionSegment *segment, float bounding_radius,
+                     uint64_t now)
+{
+    ASSERT(motion->count <= MOTION_SEGMENTS_MAX);
+    if (!segment_is_sane(segment, bounding_radius) || segment->tick_to < now) {
+        return STATUS_RANGE;
+    }
+    if (motion->count > 0 && segment->tick_from < motion->segments[motion->count - 1].tick_to) {
+        return STATUS_RANGE;
+    }
+    if (motion->count == MOTION_SEGMENTS_MAX) {
+        return STATUS_LIMIT;
+    }
+    motion->segments[motion->count++] = *segment;
+    return STATUS_OK;
+}
+
+void motion_forget(Motion *motion, Pose *rest, uint64_t now, float tick_seconds)
+{
+    uint32_t ended = 0;
+    while (ended < motion->count && motion->segments[ended].tick_to < now) {
+        *rest = motion_segment_pose(&motion->segments[ended], now, tick_seconds);
+        ended += 1;
+    }
+    for (uint32_t i = ended; i < motion->count; i++) {
+        motion->segments[i - ended] = motion->segments[i];
+    }
+    motion->count -= ended;
+}

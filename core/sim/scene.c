@@ -1,0 +1,380 @@
+// Anchored parts in a grid that never changes: each part stands in every cell its bounds touch, on
+// the first level whose cells are as wide as the part, so in at most eight. The parts of a cell lie
+// side by side with their bounds, and a query reads memory in order. A part that touches several
+// cells of a query is reported by the first of them only.
+#include "core/sim/scene.h"
+
+#include "core/base/check.h"
+#include "core/base/hash.h"
+#include "core/sim/grid.h"
+
+#define SCENE_LEVELS 5 // cells of 4, 16, 64, 256 and 1024 m
+
+typedef struct SceneCell {
+    uint64_t key; // 0 when unused
+    uint32_t first;
+    uint32_t count;
+} SceneCell;
+
+typedef struct SceneEntry {
+    Aabb bounds;
+    uint32_t part;
+} SceneEntry;
+
+struct Scene {
+    const ChunkStore *chunks;
+    Aabb bounds;
+    ScenePart *parts;
+    PieceDesc *pieces;
+    SceneCell *cells;
+    SceneEntry *entries;
+    uint32_t part_count;
+    uint32_t piece_count;
+    uint32_t cell_mask;
+    uint32_t entry_count;
+    uint32_t level_counts[SCENE_LEVELS]; // parts
+    uint64_t hash;
+};
+
+typedef struct CellSpan {
+    int32_t x0, y0, z0, x1, y1, z1;
+} CellSpan;
+
+static float level_inverse_edge(uint32_t level)
+{
+    return 1.0f / (4.0f * (float)(1u << (2 * level))); // a power of two: exact
+}
+
+static uint32_t level_of(Aabb bounds)
+{
+    const Vec3 size = vec3_sub(bounds.max, bounds.min);
+    const float widest = math_max(size.x, math_max(size.y, size.z));
+    uint32_t level = 0;
+    while (level + 1 < SCENE_LEVELS && widest * level_inverse_edge(level) > 1) {
+        level += 1;
+    }
+    return level;
+}
+
+static CellSpan span_of(Aabb box, float inverse_edge)
+{
+    return (CellSpan){
+        math_floor_i32(box.min.x * inverse_edge), math_floor_i32(box.min.y * inverse_edge),
+        math_floor_i32(box.min.z * inverse_edge), math_floor_i32(box.max.x * inverse_edge),
+        math_floor_i32(box.max.y * inverse_edge), math_floor_i32(box.max.z * inverse_edge)};
+}
+
+static uint64_t cell_key(uint32_t level, int32_t x, int32_t y, int32_t z)
+{
+    return 1ull << 63 | (uint64_t)level << 60 | (uint64_t)((uint32_t)x & 0xfffff) << 40 |
+           (uint64_t)((uint32_t)y & 0xfffff) << 20 | (uint64_t)((uint32_t)z & 0xfffff);
+}
+
+static uint32_t cell_slot(const Scene *scene, uint64_t key)
+{
+    uint32_t slot = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & scene->cell_mask;
+    while (scene->cells[slot].key != 0 && scene->cells[slot].key != key) {
+        slot = (slot + 1) & scene->cell_mask;
+    }
+    return slot;
+}
+
+static uint64_t span_cells(CellSpan span)
+{
+    return (uint64_t)((int64_t)span.x1 - span.x0 + 1) * (uint64_t)((int64_t)span.y1 - span.y0 + 1) *
+           (uint64_t)((int64_t)span.z1 - span.z0 + 1);
+}
+
+// Calls for each cell that a part touches: counts first, then fills.
+static void index_part(Scene *scene, uint32_t part, bool fill)
+{
+    const Aabb bounds = scene->parts[part].placed.bounds;
+    const uint32_t level = level_of(bounds);
+    const CellSpan span = span_of(bounds, level_inverse_edge(level));
+    for (int32_t z = span.z0; z <= span.z1; z++) {
+        for (int32_t y = span.y0; y <= span.y1; y++) {
+            for (int32_t x = span.x0; x <= span.x1; x++) {
+                const uint64_t key = cell_key(level, x, y, z);
+                SceneCell *cell = &scene->cells[cell_slot(scene, key)];
+                cell->key = key;
+                if (fill) {
+                    scene->entries[cell->first + cell->count] = (SceneEntry){bounds, part};
+                }
+                cell->count += 1;
+            }
+        }
+    }
+}
+
+static Status build_index(Heap *heap, Scene *scene)
+{
+    uint64_t entries = 0;
+    for (uint32_t i = 0; i < scene->part_count; i++) {
+        const Aabb bounds = scene->parts[i].placed.bounds;
+        const uint32_t level = level_of(bounds);
+        scene->level_counts[level] += 1;
+        entries += span_cells(span_of(bounds, level_inverse_edge(level)));
+    }
+    uint32_t cells = 16;
+    while (cells < entries * 2) {
+        cells *= 2;
+    }
+    scene->cell_mask = cells - 1;
+    scene->entry_count = (uint32_t)entries;
+    scene->cells = heap_alloc(heap, heap_array_bytes(cells, sizeof(SceneCell)));
+    scene->entries = heap_alloc(heap, heap_array_bytes(entries + 1, sizeof(SceneEntry)));
+    if (scene->cells == NULL || scene->entries == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < scene->part_count; i++) {
+        index_part(scene, i, false);
+    }
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < cells; i++) {
+        scene->cells[i].first = first;
+        first += scene->cells[i].count;
+        scene->cells[i].count = 0;
+    }
+    ASSERT(first == entries);
+    for (uint32_t i = 0; i < scene->part_count; i++) {
+        index_part(scene, i, true);
+    }
+    return STATUS_OK;
+}
+
+Status part_data_check(const PartData *data)
+{
+    if ((data->flags & ~(uint32_t)PART_FLAGS_ALL) != 0 || !(math_abs(data->bounce_speed) <= 100) ||
+        !(math_abs(data->damage) <= 1.0e6f) || !(vec3_length(data->conveyor_speed) <= 50)) {
+        return STATUS_RANGE;
+    }
+    return STATUS_OK;
+}
+
+Status part_desc_check(const PartDesc *desc)
+{
+    const Quat q = desc->pose.rotation;
+    const float unit = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    const Vec3 p = desc->pose.position;
+    const float extent = (float)WORLD_EXTENT_M;
+    if (!(unit > 0.998f && unit < 1.002f) || !(math_abs(p.x) <= extent) ||
+        !(math_abs(p.y) <= extent) || !(math_abs(p.z) <= extent)) {
+        return STATUS_RANGE;
+    }
+    const Status status = shape_check(desc->shape);
+    return status != STATUS_OK ? status : part_data_check(&desc->data);
+}
+
+static bool piece_is_sane(const PieceDesc *piece)
+{
+    return piece->cells_x >= 1 && piece->cells_x <= 8 && piece->cells_y >= 1 &&
+           piece->cells_y <= 8 && piece->cells_z >= 1 && piece->cells_z <= 8 &&
+           (piece->flags & ~PIECE_FLAGS_ALL) == 0 && piece->health > 0 && piece->health <= 1.0e6f;
+}
+
+static void hash_aabb(Hash64 *hash, Aabb box)
+{
+    const float values[6] = {box.min.x, box.min.y, box.min.z, box.max.x, box.max.y, box.max.z};
+    for (uint32_t i = 0; i < 6; i++) {
+        hash_f32(hash, values[i]);
+    }
+}
+
+static uint64_t hash_scene(const Scene *scene, const SceneDesc *desc)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_u32(&hash, scene->part_count);
+    for (uint32_t i = 0; i < scene->part_count; i++) {
+        const PartDesc *part = &desc->parts[i];
+        const Quat q = part->pose.rotation;
+        const float values[] = {part->shape.half.x,
+                                part->shape.half.y,
+                                part->shape.half.z,
+                                part->pose.position.x,
+                                part->pose.position.y,
+                                part->pose.position.z,
+                                q.x,
+                                q.y,
+                                q.z,
+                                q.w,
+                                part->data.bounce_speed,
+                                part->data.damage,
+                                part->data.conveyor_speed.x,
+                                part->data.conveyor_speed.y,
+                                part->data.conveyor_speed.z};
+        hash_u32(&hash, (uint32_t)part->shape.kind);
+        hash_u32(&hash, part->data.flags);
+        for (uint32_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            hash_f32(&hash, values[v]);
+        }
+    }
+    hash_u32(&hash, scene->piece_count);
+    for (uint32_t i = 0; i < scene->piece_count; i++) {
+        const PieceDesc *piece = &scene->pieces[i];
+        hash_u32(&hash, piece->cells_x | (uint32_t)piece->cells_y << 8 |
+                            (uint32_t)piece->cells_z << 16 | (uint32_t)piece->flags << 24);
+        hash_f32(&hash, piece->health);
+    }
+    hash_aabb(&hash, scene->bounds);
+    if (scene->chunks != NULL) {
+        chunk_store_hash(scene->chunks, &hash);
+    }
+    return hash.state;
+}
+
+static Status fill_scene(Heap *heap, const SceneDesc *desc, Scene *scene, uint32_t *bad_index)
+{
+    const float extent = (float)WORLD_EXTENT_M;
+    scene->bounds = desc->bounds;
+    if (vec3_equal(desc->bounds.min, desc->bounds.max)) {
+        scene->bounds = (Aabb){{-extent, -extent, -extent}, {extent, extent, extent}};
+    }
+    scene->chunks = desc->chunks;
+    scene->part_count = desc->part_count;
+    scene->piece_count = desc->piece_count;
+    scene->parts = heap_alloc(heap, heap_array_bytes(desc->part_count + 1, sizeof(ScenePart)));
+    scene->pieces = heap_alloc(heap, heap_array_bytes(desc->piece_count + 1, sizeof(PieceDesc)));
+    if (scene->parts == NULL || scene->pieces == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < desc->part_count; i++) {
+        if (part_desc_check(&desc->parts[i]) != STATUS_OK) {
+            *bad_index = i;
+            return STATUS_RANGE;
+        }
+        scene->parts[i].placed = shape_place(desc->parts[i].shape, desc->parts[i].pose);
+        scene->parts[i].desc = desc->parts[i];
+    }
+    for (uint32_t i = 0; i < desc->piece_count; i++) {
+        if (!piece_is_sane(&desc->pieces[i])) {
+            *bad_index = i;
+            return STATUS_RANGE;
+        }
+        scene->pieces[i] = desc->pieces[i];
+    }
+    const Status status = build_index(heap, scene);
+    if (status == STATUS_OK) {
+        scene->hash = hash_scene(scene, desc);
+    }
+    return status;
+}
+
+Status scene_create(Heap *heap, const SceneDesc *desc, Scene **out, uint32_t *bad_index)
+{
+    if (desc->part_count > SCENE_PARTS_MAX || desc->piece_count > STRUCTURE_CATALOGUE_MAX) {
+        return STATUS_LIMIT;
+    }
+    Scene *scene = heap_alloc(heap, sizeof *scene);
+    if (scene == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t bad = 0;
+    const Status status = fill_scene(heap, desc, scene, &bad);
+    if (status != STATUS_OK) {
+        if (bad_index != NULL) {
+            *bad_index = bad;
+        }
+        scene_destroy(heap, scene);
+        return status;
+    }
+    *out = scene;
+    return STATUS_OK;
+}
+
+void scene_destroy(Heap *heap, Scene *scene)
+{
+    if (scene == NULL) {
+        return;
+    }
+    heap_free(heap, scene->entries);
+    heap_free(heap, scene->cells);
+    heap_free(heap, scene->pieces);
+    heap_free(heap, scene->parts);
+    heap_free(heap, scene);
+}
+
+const ChunkStore *scene_chunks(const Scene *scene)
+{
+    return scene->chunks;
+}
+
+Aabb scene_bounds(const Scene *scene)
+{
+    return scene->bounds;
+}
+
+uint32_t scene_part_count(const Scene *scene)
+{
+    return scene->part_count;
+}
+
+const ScenePart *scene_part(const Scene *scene, uint32_t index)
+{
+    ASSERT(index < scene->part_count);
+    return &scene->parts[index];
+}
+
+uint32_t scene_piece_count(const Scene *scene)
+{
+    return scene->piece_count;
+}
+
+const PieceDesc *scene_piece(const Scene *scene, uint32_t index)
+{
+    ASSERT(index < scene->piece_count);
+    return &scene->pieces[index];
+}
+
+uint64_t scene_hash(const Scene *scene)
+{
+    return scene->hash;
+}
+
+static int32_t later(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max)
+{
+    uint32_t found = 0;
+    uint32_t held = 0;
+    for (uint32_t level = 0; level < SCENE_LEVELS; level++) {
+        if (scene->level_counts[level] == 0) {
+            continue;
+        }
+        const float inverse_edge = level_inverse_edge(level);
+        const CellSpan span = span_of(box, inverse_edge);
+        if (span_cells(span) > scene->level_counts[level]) {
+            for (uint32_t i = 0; i < scene->part_count; i++) {
+                const Aabb bounds = scene->parts[i].placed.bounds;
+                if (aabb_overlaps(bounds, box) && level_of(bounds) == level) {
+                    found += 1;
+                    held = grid_keep_lowest(out, held, max, i);
+                }
+            }
+            continue;
+        }
+        for (int32_t z = span.z0; z <= span.z1; z++) {
+            for (int32_t y = span.y0; y <= span.y1; y++) {
+                for (int32_t x = span.x0; x <= span.x1; x++) {
+                    const SceneCell *cell =
+                        &scene->cells[cell_slot(scene, cell_key(level, x, y, z))];
+                    for (uint32_t i = 0; i < cell->count; i++) {
+                        const SceneEntry *entry = &scene->entries[cell->first + i];
+                        if (!aabb_overlaps(entry->bounds, box)) {
+                            continue;
+                        }
+                        const CellSpan own = span_of(entry->bounds, inverse_edge);
+                        if (later(own.x0, span.x0) == x && later(own.y0, span.y0) == y &&
+                            later(own.z0, span.z0) == z) {
+                            found += 1;
+                            held = grid_keep_lowest(out, held, max, entry->part);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return found;
+}
