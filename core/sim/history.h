@@ -46,3 +46,6 @@ float history_reach(const History *history, uint32_t rewind_ticks);
 const uint32_t *history_far(const History *history, uint32_t *count);
 
 void history_visit(History *history, StateIo *io);
+// For checking what was read: is this line in use, by this entity slot; how many are in use.
+bool history_belongs(const History *history, uint32_t slot, uint32_t entity_slot);
+uint32_t history_used_count(const History *history);

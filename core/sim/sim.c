@@ -388,7 +388,7 @@ void sim_clear(Sim *sim)
         history_clear(sim->history);
     }
     npc_clear(sim->npcs);
-    structure_clear(sim);
     terrain_clear(sim->terrain);
+    structure_clear(sim);
     sim->edit_count_seen = terrain_edit_count(sim->terrain);
 }
