@@ -80,6 +80,9 @@ CASES = {
     "not listed": ({"core/sim/t.c": "// T.\n"}, ["core/sim/t.c:1: listed in no CMakeLists.txt"]),
     "listed in a comment only": ({"core/sim/t.c": "// T.\n", "CMakeLists.txt": "# core/sim/t.c\n"},
                                  ["core/sim/t.c:1: listed in no CMakeLists.txt"]),
+    "listed and gone": ({"core/sim/CMakeLists.txt":
+                         "sandlot_library(sim SOURCES s.c\n  gone.c EDGES base)\n"},
+                        ["core/sim/CMakeLists.txt:2: core/sim/gone.c is listed and does not exist"]),
     "listed further up": ({"tests/support/t.c": "// T.\n",
                            "tests/CMakeLists.txt": "sandlot_library(t SOURCES support/t.c)\n"}, []),
     # links

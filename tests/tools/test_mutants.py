@@ -1,0 +1,93 @@
+"""Proves that tools/mutants tells a mistake that is noticed from one that is not.
+
+A copy of the tool runs in a small tree of its own, whose `scenarios` notices that one function is
+wrong and never looks at another.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+TREE = {
+    "CMakeLists.txt": """cmake_minimum_required(VERSION 3.25)
+project(sample LANGUAGES C)
+add_subdirectory(tests/scenario)
+""",
+    "cmake/none.cmake": "",
+    "core/numbers.h": "int seen(void);\nint unseen(void);\n",
+    "core/numbers.c": "int seen(void)\n{\n    return 1;\n}\nint unseen(void)\n{\n    return 2;\n}\n",
+    "tests/scenario/CMakeLists.txt":
+        "add_executable(scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n",
+    "tests/scenario/main.c":
+        '#include "../../core/numbers.h"\nint main(void)\n{\n    return seen() != 1;\n}\n',
+}
+
+
+def mutant(name, old, new):
+    return {f"tests/mutants/{name}.mutant":
+            f"name: {name}\nfile: core/numbers.c\nwhy: to try\n-{old}\n+{new}\n"}
+
+
+NOTICED = mutant("noticed", "    return 1;", "    return 3;")
+DIES = mutant("dies", "    return 1;", "    __builtin_trap();")
+UNNOTICED = mutant("unnoticed", "    return 2;", "    return 3;")
+MISFIT = mutant("misfit", "    return 7;", "    return 3;")
+SYNTAX = mutant("syntax", "    return 2;", "    return (;")
+
+
+class MutantsTest(unittest.TestCase):
+    def run_tool(self, files, *arguments):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for path, text in {**TREE, **files}.items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text)
+            (folder / "tools").mkdir()
+            for tool in ("mutants", "substitution.py"):
+                shutil.copy(ROOT / "tools" / tool, folder / "tools")
+            (folder / "build" / "lua").mkdir(parents=True)
+            result = subprocess.run([folder / "tools/mutants", *arguments],
+                                    capture_output=True, text=True)
+            for path, text in {**TREE, **files}.items():
+                self.assertEqual((folder / path).read_text(), text, "the sources stay as they were")
+            return result.returncode, result.stdout, result.stderr
+
+    def test_killed(self):
+        code, out, error = self.run_tool({**NOTICED, **DIES})
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn("killed    noticed: to try", out)
+        self.assertIn("killed    dies: to try", out)
+        self.assertTrue(out.endswith("2 passed, 0 failed\n"))
+
+    def test_survivors_and_misfits_fail(self):
+        code, out, _ = self.run_tool({**NOTICED, **UNNOTICED, **MISFIT, **SYNTAX})
+        self.assertEqual(code, 1)
+        self.assertIn("killed    noticed", out)
+        self.assertIn("survived  unnoticed", out)
+        self.assertIn("broken    misfit", out)
+        self.assertIn("occurs 0 times", out)
+        self.assertIn("broken    syntax", out)
+        self.assertTrue(out.endswith("1 passed, 3 failed\n"))
+
+    def test_choice(self):
+        code, out, _ = self.run_tool({**NOTICED, **UNNOTICED}, "noticed")
+        self.assertEqual((code, "unnoticed" in out), (0, False))
+        self.assertEqual(self.run_tool({**NOTICED}, "gone")[0], 1)
+        self.assertEqual(self.run_tool({})[0], 1)
+
+    def test_scenarios_must_pass_unchanged(self):
+        broken = {"core/numbers.c": TREE["core/numbers.c"].replace("return 1", "return 9")}
+        wrong = mutant("any", "    return 9;", "    return 3;")
+        code, _, error = self.run_tool({**broken, **wrong})
+        self.assertEqual(code, 1)
+        self.assertIn("the scenarios fail without any mutant", error)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main()
