@@ -14,7 +14,7 @@ target_include_directories(sandlot_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(sandlot_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wundef -Wvla -Werror
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
-  -ffp-contract=off -fno-strict-aliasing)
+  -ffp-contract=off -fno-math-errno -fno-strict-aliasing)
 
 # Everything libFuzzer runs, and every benchmark, each under one name to build.
 add_custom_target(fuzzers)
