@@ -1,0 +1,15 @@
+# Makes a C table of the expectation files, so that a program without files can check itself:
+#   cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake
+file(GLOB paths ${FOLDER}/*.txt)
+list(SORT paths)
+set(text "#include \"tests/scenario/summary.h\"\n\nconst Expectation expectations[] = {\n")
+foreach(path IN LISTS paths)
+  get_filename_component(name ${path} NAME_WE)
+  file(READ ${path} content)
+  string(REPLACE "\\" "\\\\" content "${content}")
+  string(REPLACE "\"" "\\\"" content "${content}")
+  string(REPLACE "\n" "\\n\"\n     \"" content "${content}")
+  string(APPEND text "    {\"${name}\",\n     \"${content}\"},\n")
+endforeach()
+string(APPEND text "    {NULL, NULL},\n};\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,140 @@
+// A scenario is a small world with fixed inputs: built, driven tick by tick, and at the end asked
+// whether what it is about has really happened. What it must lead to, bit for bit, stands in
+// expected/<name>.txt, as a readable summary with the state hash along the way; every compiler and
+// WebAssembly must agree with that one file. A summary is never taken for granted: the checks in a
+// scenario's own code (stage_expect) must hold before it can be written.
+//
+// While a scenario runs, the stage watches over it: no living character may be inside anything by
+// more than a millimetre, and every number must be finite.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/base/rng.h"
+#include "core/sim/npc.h"
+#include "core/sim/projectile.h"
+#include "core/sim/sim.h"
+#include "core/sim/structure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Stage Stage;
+
+typedef struct Scenario {
+    const char *name;
+    const char *purpose; // one line
+    uint32_t ticks;
+    void (*build)(Stage *stage);  // terrain, parts, stage_open, then who is in it
+    void (*drive)(Stage *stage);  // before each step; sees the events of the step before
+    void (*finish)(Stage *stage); // after the last step: what must have happened
+} Scenario;
+
+#define STAGE_PARTS_MAX   1200
+#define STAGE_PIECES_MAX  8
+#define STAGE_PLAYERS_MAX 160
+#define STAGE_HASHES_MAX  16 // along the way, evenly spaced
+
+struct Stage {
+    const Scenario *scenario;
+    // Set by build, before stage_open.
+    SimConfig config;
+    ChunkStore *chunks;
+    PartDesc parts[STAGE_PARTS_MAX];
+    uint32_t part_count;
+    PieceDesc pieces[STAGE_PIECES_MAX];
+    uint32_t piece_count;
+    Aabb bounds;
+    bool no_terrain; // the scene then has no chunk store at all
+    // From stage_open on.
+    Heap heap;
+    Scene *scene;
+    Sim *sim;
+    Rng rng;       // for inputs; the sim has its own
+    uint32_t tick; // steps done
+    uint32_t input_seq;
+    Handle players[STAGE_PLAYERS_MAX];
+    uint32_t player_count;
+    // What the stage saw.
+    uint64_t event_counts[SIM_EVENT_TYPE_COUNT];
+    SimCounters counters; // of sims that a restore has replaced
+    uint64_t hashes[STAGE_HASHES_MAX];
+    uint32_t hash_ticks[STAGE_HASHES_MAX];
+    uint32_t hash_count;
+    uint64_t hash;
+    bool quiet; // failures are counted, not printed
+    bool may_overlap;
+    uint32_t failure_count;
+};
+
+// --- building, before stage_open -----------------------------------------------------------------
+// Corners are inclusive.
+void stage_terrain(Stage *stage, VoxelCoord min, VoxelCoord max, VoxelKind kind);
+// A slab of terrain whose top is y = 0, from -edge to +edge.
+void stage_ground(Stage *stage, int32_t edge);
+// Gently rolling hills of one-metre steps around y = 0, the same for equal seeds.
+void stage_hills(Stage *stage, int32_t edge, uint64_t seed);
+// An anchored part; returns its net id.
+uint64_t stage_part(Stage *stage, PartDesc part);
+void stage_open(Stage *stage);
+
+PartDesc part_box(Vec3 centre, Vec3 half);
+// `centre` is the middle of the box that the wedge is cut from; it rises towards +z, turned by yaw.
+PartDesc part_wedge(Vec3 centre, Vec3 half, float yaw);
+PartDesc part_sphere(Vec3 centre, float radius);
+PartDesc part_cylinder(Vec3 centre, float radius, float half_length);
+PartDesc part_turned(PartDesc part, Vec3 axis, float radians);
+PartDesc part_flagged(PartDesc part, uint32_t flags);
+// A ghost that reports who is inside.
+PartDesc part_zone(Vec3 centre, Vec3 half);
+
+// --- who and what is in it -----------------------------------------------------------------------
+Handle stage_player(Stage *stage, Vec3 feet);
+Handle stage_spawn(Stage *stage, PartDesc part);
+// From now on, over the ticks that come next, or after the last segment given.
+void stage_move(Stage *stage, Handle part, Vec3 velocity, Vec3 angular_velocity, uint32_t ticks);
+
+// --- driving -------------------------------------------------------------------------------------
+void stage_input(Stage *stage, Handle character, SimInput input);
+// Walks in the world direction given (its y does not matter); zero stands still.
+void stage_walk(Stage *stage, Handle player, Vec3 direction, uint32_t buttons);
+void stage_stand(Stage *stage, Handle player);
+// Changes its mind every `ticks` ticks on average: direction, running, jumping.
+void stage_wander(Stage *stage, Handle player, uint32_t ticks);
+// Replaces the sim by a fresh one that has read what this one wrote.
+void stage_restore(Stage *stage);
+
+// --- looking -------------------------------------------------------------------------------------
+const Entity *stage_at(const Stage *stage, Handle entity); // must be there
+Vec3 stage_feet(const Stage *stage, Handle entity);
+uint64_t stage_net_id(const Stage *stage, Handle entity);
+float stage_distance(Vec3 a, Vec3 b);
+float stage_distance_flat(Vec3 a, Vec3 b); // without y
+// Events of the last step; subject and other 0 match any.
+uint32_t stage_seen(const Stage *stage, SimEventType type, uint64_t subject, uint64_t other);
+uint64_t stage_total(const Stage *stage, SimEventType type);
+
+// A scenario that does not do what it is for has failed; the message says what was found.
+void stage_expect(Stage *stage, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// got within tolerance of want.
+void stage_expect_near(Stage *stage, const char *what, float got, float want, float tolerance);
+void stage_expect_ok(Stage *stage, const char *what, Status status);
+
+// --- running -------------------------------------------------------------------------------------
+// Runs the whole scenario; with `restore` the sim is saved and restored in the middle, which must
+// change nothing. The caller reads the stage and then closes it.
+void stage_run(Stage *stage, const Scenario *scenario, bool restore);
+void stage_close(Stage *stage);
+
+// The topics; each list ends with an entry without a name.
+extern const Scenario scenarios_crowd[];
+extern const Scenario scenarios_edit[];
+extern const Scenario scenarios_fall[];
+extern const Scenario scenarios_npc[];
+extern const Scenario scenarios_part_data[];
+extern const Scenario scenarios_platform[];
+extern const Scenario scenarios_projectile[];
+extern const Scenario scenarios_shape[];
+extern const Scenario scenarios_slope[];
+extern const Scenario scenarios_structure[];
+extern const Scenario scenarios_whole[];
