@@ -72,14 +72,11 @@ typedef struct NpcDesc {
 // Default tuning, no patrol, at the origin.
 NpcDesc npc_desc_default(void);
 
-// How a mind gets to where it wants to be.
 typedef enum NpcTravel {
     NPC_STANDS,
-    NPC_WAITS,   // for a way; goes on along the old one meanwhile
-    NPC_FOLLOWS, // a way
-    NPC_STEERS,  // straight at the goal
+    NPC_GOES, // to its goal: along its path, or waiting for one
     NPC_ARRIVED,
-    NPC_STRANDED, // at the nearest place it could get to; will ask again
+    NPC_STRANDED, // at the nearest place it could get to; asks again after a while
     NPC_TRAVEL_COUNT
 } NpcTravel;
 
@@ -90,32 +87,35 @@ typedef struct Npc {
     NpcState state;
     uint64_t state_tick; // when it began
     float suspicion;
-    Handle target;          // who it chases, or last noticed
+    Handle target;          // who it chases, or noticed last
     uint64_t target_net_id; // 0: nobody
     Vec3 known;             // where it last saw, or was told of, its target
-    uint64_t seen_tick;
-    bool sees;    // its target, at the last perception
-    bool ordered; // onto its target by a script: knows where it is without seeing it
-    bool looking; // searching: has stopped walking, and looks around
-    uint64_t looking_tick;
+    uint64_t seen_tick;     // when
+    bool sees;              // its target, at the last perception
+    bool ordered;           // onto its target by a script: knows where it is without seeing it
+    bool looks;             // searching: has stopped walking and looks around
+    uint64_t looks_tick;    // since when
+    float looks_yaw;        // from where
 
     Vec3 post; // where it stands when it has no patrol
     float post_yaw;
     Vec3 patrol[NPC_PATROL_MAX];
     uint32_t patrol_count;
     uint32_t patrol_at;
-    uint64_t pause_until_tick;
+    uint64_t pause_until_tick; // 0: not pausing
 
     NpcTravel travel;
     bool runs;
     Vec3 goal;
     Path path;
     uint32_t path_at;     // the next point
+    Vec3 path_goal;       // what the goal was when the path was asked for
     bool queued;          // waits for a search, or is being searched for
     uint32_t failures;    // in a row
-    uint64_t ask_tick;    // may ask for a way from this tick on
-    float face_yaw;       // where it wants to look
-    float progress_m;     // nearest so far to the next point
+    uint64_t ask_tick;    // may ask for a path from this tick on
+    uint64_t trust_tick;  // believes in straight lines from this tick on
+    float face_yaw;       // where it looks while it stands
+    float progress_m;     // the nearest it came to the next point
     uint32_t stuck_ticks; // since it came nearer
 } Npc;
 

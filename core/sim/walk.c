@@ -15,7 +15,7 @@
 #define SAMPLE_M     0.5f  // between two looks along a line
 #define SLOTS_MAX    256
 
-// Bit i is the voxel at y + i.
+// Bit i is the voxel at y + i. Above its end everything counts as free.
 typedef struct Column {
     int32_t x, y, z;
     uint64_t bits;
@@ -124,16 +124,14 @@ Vec3 walk_feet(WalkSpot spot)
 static Column column_read(const WalkArea *area, int32_t x, int32_t z, int32_t low, int32_t high)
 {
     ASSERT(high >= low);
-    ASSERT(high - low < 64);
-    const uint32_t count = (uint32_t)(high - low) + 1;
+    const uint32_t count = (uint32_t)(high - low) < 64 ? (uint32_t)(high - low) + 1 : 64;
     return (Column){x, low, z, terrain_column(area->sim->terrain, x, z, low, count)};
 }
 
 static bool column_is_solid(const Column *column, int32_t y)
 {
     ASSERT(y >= column->y);
-    ASSERT(y - column->y < 64);
-    return (column->bits >> (uint32_t)(y - column->y) & 1) != 0;
+    return y - column->y < 64 && (column->bits >> (uint32_t)(y - column->y) & 1) != 0;
 }
 
 // The last voxel that a character with its feet at `height` reaches into.
@@ -250,31 +248,39 @@ static bool spot_make(const WalkArea *area, const Column *column, int32_t y, Wal
     return true;
 }
 
-// The cells from which and to which a step can lead, and what their columns must show.
-typedef struct Reach {
-    int32_t low, high; // cells of the other spot
-    int32_t bits_low, bits_high;
-} Reach;
+// --- steps ---------------------------------------------------------------------------------------
+static const int8_t step_dx[WALK_STEPS] = {1, -1, 0, 0, 1, 1, -1, -1};
+static const int8_t step_dz[WALK_STEPS] = {0, 0, 1, -1, 1, -1, 1, -1};
 
-static Reach reach_of(const WalkArea *area, float height)
+// What is the same for all steps from one spot.
+typedef struct Stride {
+    const WalkArea *area;
+    WalkSpot from;
+    Column here;
+    int32_t low, high;           // cells that a step may lead to
+    int32_t bits_low, bits_high; // voxels that decide about them
+} Stride;
+
+static Stride stride_from(const WalkArea *area, WalkSpot from)
 {
-    Reach reach;
-    reach.low = math_floor_i32(height - WALK_DROP_M + EPSILON_M);
-    reach.high = math_floor_i32(height + area->rise + EPSILON_M);
-    reach.bits_low = reach.low - 1;
-    reach.bits_high = head_cell(area, (float)(reach.high + 1)) + 1;
-    if (reach.bits_high - reach.bits_low > 63) { // a giant: its head is not looked after
-        reach.bits_high = reach.bits_low + 63;
-    }
-    return reach;
+    Stride stride = {.area = area, .from = from};
+    stride.low = math_floor_i32(from.height - WALK_DROP_M + EPSILON_M);
+    stride.high = math_floor_i32(from.height + area->rise + EPSILON_M);
+    stride.bits_low = stride.low - 1;
+    stride.bits_high = head_cell(area, (float)(stride.high + 1));
+    stride.here = column_read(area, from.cell.x, from.cell.z, stride.bits_low, stride.bits_high);
+    return stride;
 }
 
-static bool way_is_free(const WalkArea *area, const Column *here, const Column *there,
-                        WalkSpot from, WalkSpot to)
+// Up, across at the higher of the two floors, down.
+static bool stride_is_free(const Stride *stride, const Column *there, WalkSpot to)
 {
+    const WalkArea *area = stride->area;
+    const WalkSpot from = stride->from;
     const float upper = math_max(from.height, to.height);
     const int32_t head = head_cell(area, upper);
-    if (!column_is_free(here, from.cell.y, head) || !column_is_free(there, to.cell.y, head)) {
+    if (!column_is_free(&stride->here, from.cell.y, head) ||
+        !column_is_free(there, to.cell.y, head)) {
         return false;
     }
     const Vec3 a = walk_feet(from);
@@ -285,18 +291,16 @@ static bool way_is_free(const WalkArea *area, const Column *here, const Column *
            !shapes_stop(area, b_upper, b);
 }
 
-static bool step_straight(const WalkArea *area, WalkSpot from, int32_t dx, int32_t dz, float rise,
-                          float drop, WalkSpot *out)
+static bool stride_to(const Stride *stride, int32_t dx, int32_t dz, WalkSpot *out)
 {
-    const Reach reach = reach_of(area, from.height);
-    const Column here =
-        column_read(area, from.cell.x, from.cell.z, reach.bits_low, reach.bits_high);
-    const Column there =
-        column_read(area, from.cell.x + dx, from.cell.z + dz, reach.bits_low, reach.bits_high);
-    for (int32_t y = reach.high; y >= reach.low; y--) {
+    const WalkSpot from = stride->from;
+    const Column there = column_read(stride->area, from.cell.x + dx, from.cell.z + dz,
+                                     stride->bits_low, stride->bits_high);
+    for (int32_t y = stride->high; y >= stride->low; y--) {
         WalkSpot to;
-        if (spot_make(area, &there, y, &to) && to.height - from.height <= rise &&
-            from.height - to.height <= drop && way_is_free(area, &here, &there, from, to)) {
+        if (spot_make(stride->area, &there, y, &to) &&
+            to.height - from.height <= stride->area->rise &&
+            from.height - to.height <= WALK_DROP_M && stride_is_free(stride, &there, to)) {
             *out = to;
             return true;
         }
@@ -304,18 +308,31 @@ static bool step_straight(const WalkArea *area, WalkSpot from, int32_t dx, int32
     return false;
 }
 
-bool walk_step(const WalkArea *area, WalkSpot from, int32_t dx, int32_t dz, WalkSpot *out)
+bool walk_is_level(const WalkArea *area, float from, float to)
 {
-    ASSERT(dx >= -1 && dx <= 1 && dz >= -1 && dz <= 1);
-    ASSERT(dx != 0 || dz != 0);
-    if (dx == 0 || dz == 0) {
-        return step_straight(area, from, dx, dz, area->rise, WALK_DROP_M, out);
+    return math_abs(to - from) <= math_max(area->step, WALK_LEVEL_MIN_M);
+}
+
+uint32_t walk_steps(const WalkArea *area, WalkSpot from, WalkSpot out[WALK_STEPS])
+{
+    const Stride stride = stride_from(area, from);
+    uint32_t can = 0;
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < WALK_STEPS; i++) {
+        if (i >= WALK_DIAGONALS) {
+            const uint32_t beside = 1u << (step_dx[i] > 0 ? 0 : 1) | 1u << (step_dz[i] > 0 ? 2 : 3);
+            if ((level & beside) != beside) {
+                continue;
+            }
+        }
+        if (!stride_to(&stride, step_dx[i], step_dz[i], &out[i])) {
+            continue;
+        }
+        const uint32_t is_level = walk_is_level(area, from.height, out[i].height);
+        level |= is_level << i;
+        can |= (i < WALK_DIAGONALS ? 1u : is_level) << i;
     }
-    WalkSpot beside;
-    const float level = math_max(area->step, EPSILON_M);
-    return step_straight(area, from, dx, 0, level, level, &beside) &&
-           step_straight(area, from, 0, dz, level, level, &beside) &&
-           step_straight(area, from, dx, dz, level, level, out);
+    return can;
 }
 
 // The highest spot of a column that feet at this height may be on, or above.
@@ -324,8 +341,7 @@ static bool column_find(const WalkArea *area, int32_t x, int32_t z, float feet_y
     const float top = feet_y + FEET_SLACK_M;
     const int32_t high = math_floor_i32(top);
     const int32_t low = math_floor_i32(feet_y - WALK_DROP_M);
-    const int32_t bits_high = math_floor_i32(math_min(top + 1 + area->height, (float)low + 60.0f));
-    const Column column = column_read(area, x, z, low - 1, bits_high + 1);
+    const Column column = column_read(area, x, z, low - 1, head_cell(area, (float)(high + 1)));
     for (int32_t y = high; y >= low; y--) {
         WalkSpot spot;
         if (spot_make(area, &column, y, &spot) && spot.height <= top) {
@@ -369,18 +385,14 @@ bool walk_find(Sim *sim, Vec3 feet, WalkSpot *out)
 // Follows the floor to a point of the line; *height is the floor before and after.
 static bool line_floor(const WalkArea *area, float x, float z, float *height)
 {
-    const float level = math_max(area->step, EPSILON_M);
+    const float level = math_max(area->step, WALK_LEVEL_MIN_M);
     const int32_t low = math_floor_i32(*height - level);
     const int32_t high = math_floor_i32(*height + level + EPSILON_M);
-    const int32_t bits_high = head_cell(area, (float)(high + 1)) + 1;
-    if (bits_high - low > 60) {
-        return false;
-    }
-    const Column column =
-        column_read(area, math_floor_i32(x), math_floor_i32(z), low - 1, bits_high);
+    const Column column = column_read(area, math_floor_i32(x), math_floor_i32(z), low - 1,
+                                      head_cell(area, (float)(high + 1)));
     for (int32_t y = high; y >= low; y--) {
         WalkSpot spot;
-        if (spot_make(area, &column, y, &spot) && math_abs(spot.height - *height) <= level) {
+        if (spot_make(area, &column, y, &spot) && walk_is_level(area, *height, spot.height)) {
             *height = spot.height;
             return true;
         }
@@ -416,6 +428,6 @@ bool walk_line(Sim *sim, Vec3 from, Vec3 to, bool wide)
             return false;
         }
     }
-    return math_abs(heights[0] - to.y) <= math_max(area.step, EPSILON_M) &&
+    return walk_is_level(&area, heights[0], to.y) &&
            !shapes_stop(&area, from, vec3(to.x, heights[0], to.z));
 }

@@ -13,10 +13,13 @@
 
 #include "core/sim/sim.h"
 
-#define WALK_RISE_M     1.05f
-#define WALK_DROP_M     3.05f
-#define WALK_LINE_MAX_M 24.0f // longer lines are not looked at: they are "not clear"
-#define WALK_SHAPES_MAX 64    // around one place; more are counted in query_overflow
+#define WALK_LEVEL_MIN_M 1e-3f // two floors this close are one, whatever the step height
+#define WALK_RISE_M      1.05f
+#define WALK_DROP_M      3.05f
+#define WALK_LINE_MAX_M  24.0f // longer lines are not looked at: they are "not clear"
+#define WALK_STEPS       8
+#define WALK_DIAGONALS   4  // the first of them
+#define WALK_SHAPES_MAX  64 // around one place; more are counted in query_overflow
 
 typedef struct WalkSpot {
     VoxelCoord cell; // whose centre it is at
@@ -41,9 +44,12 @@ void walk_area_around(WalkArea *area, Sim *sim, Vec3 centre);
 // The feet of a character standing there.
 Vec3 walk_feet(WalkSpot spot);
 
-// The spot in the neighbouring column (dx, dz each -1..1) that one step leads to. Diagonal steps
-// are level, and only go where both columns beside them can be walked too: no corner is cut.
-bool walk_step(const WalkArea *area, WalkSpot from, int32_t dx, int32_t dz, WalkSpot *out);
+// The spots that one step leads to, as a mask of what is written in `out`: +x, -x, +z, -z, then the
+// diagonals +x+z, +x-z, -x+z, -x-z. Diagonal steps are level, and only go where both steps beside
+// them are level too: no corner is cut.
+uint32_t walk_steps(const WalkArea *area, WalkSpot from, WalkSpot out[WALK_STEPS]);
+// True if a character goes from one floor to the other without a jump or a drop.
+bool walk_is_level(const WalkArea *area, float from, float to);
 
 // The spot nearest to where a character is or wants to be: under its feet, or beside them when it
 // stands over an edge. Looks 3 m down, for feet in the air.
