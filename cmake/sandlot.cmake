@@ -11,6 +11,7 @@ endif()
 
 add_library(sandlot_flags INTERFACE)
 target_include_directories(sandlot_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(sandlot_flags INTERFACE m)
 target_compile_options(sandlot_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wundef -Wvla -Werror
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
