@@ -3,6 +3,7 @@
 
 #define QUERY_MAX   512
 #define RAY_MAX_M   (4.0f * WORLD_EXTENT_M)
+#define FREE_M      0.0005f // standing on a surface overlaps it by rounding
 #define RAY_PIECE_M 8.0f // a long ray is looked up in pieces, so that its boxes stay small
 
 typedef struct RefList {
@@ -237,7 +238,7 @@ Vec3 sim_free_position(Sim *sim, Vec3 feet)
     const float rise = 0.5f;
     Vec3 at = feet;
     for (uint32_t i = 0; i < 512; i++) {
-        if (sim_penetration(sim, at) <= 0) {
+        if (sim_penetration(sim, at) <= FREE_M) {
             return at;
         }
         at.y = feet.y + rise * (float)(i + 1);
