@@ -1,0 +1,11 @@
+// The two figures that a benchmark cannot take of itself: how much slower the same work is in
+// WebAssembly, and how many instructions it takes. Both start this program again, once as a WASI
+// command under Node and once under callgrind. Native only.
+#pragma once
+
+#include "bench/bench_report.h"
+
+// sim.wasm_ratio: native and WASM in turn, several rounds, the ratio of the medians.
+void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm_path);
+// sim.instructions: inside sim_step alone, for each character and step.
+void bench_instructions(BenchReport *report, const char *program);
