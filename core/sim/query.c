@@ -4,7 +4,7 @@
 #define QUERY_MAX   512
 #define RAY_MAX_M   (4.0f * WORLD_EXTENT_M)
 #define FREE_M      0.0005f // standing on a surface overlaps it by rounding
-#define RAY_PIECE_M 8.0f // a long ray is looked up in pieces, so that its boxes stay small
+#define RAY_PIECE_M 8.0f    // a long ray is looked up in pieces, so that its boxes stay small
 
 typedef struct RefList {
     SimRef *out;
