@@ -6,15 +6,19 @@
 //                write. So "differences over the base" is simply: the chunks a Terrain owns.
 //   chunk bytes  the two serialised forms, whole and difference; both readers are total.
 //
-// A chunk is a palette of kinds plus one packed index per voxel of 0, 1, 2, 4, 8 or 16 bits; a
-// chunk of one kind has no indices at all. Beside it stands a solid mask, one 32-bit word per
-// column (bit y), which is what movement, rays and path finding read. Voxel (x, y, z) covers [x,
-// x+1) x [y, y+1) x [z, z+1); index within a chunk = (z * 32 + x) * 32 + y, so a column is
-// consecutive.
+// A chunk is a palette of kinds plus one index per voxel, 0 to 10 bits wide, stored as bit planes
+// of 4 KiB; a chunk of one kind has no indices at all. Beside them stands a solid mask, one 32-bit
+// word per column (bit y), which is what movement, rays and path finding read. Voxel (x, y, z)
+// covers [x, x+1) x [y, y+1) x [z, z+1); its number within a chunk is (z * 32 + x) * 32 + y, so a
+// column is consecutive.
 //
-// Memory is taken at create: fixed 4 KiB pages, of which a chunk uses as many as its packing needs.
-// No edit allocates from the heap; one that runs out of pages changes nothing and says
-// STATUS_LIMIT.
+// Memory is taken at create: fixed 4 KiB pages, of which a chunk uses one per plane, one for the
+// mask unless its voxels are all solid or all open, and one for a palette of more than 16 kinds.
+// That depends on its content alone, not on how it came about. No edit allocates from the heap; one
+// that runs out of pages or chunks changes nothing and says STATUS_LIMIT.
+//
+// Look-ups write nothing. A store that is built may be read from many threads; a Terrain belongs to
+// one.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -60,13 +64,17 @@ typedef struct ChunkStoreConfig {
 
 MUST_USE Status chunk_store_create(Heap *heap, const ChunkStoreConfig *config, ChunkStore **out);
 void chunk_store_destroy(Heap *heap, ChunkStore *store);
-// Building: later calls win; not after the first Terrain was made on it.
+// Building: later calls win; not after the first Terrain was made on it. STATUS_RANGE for a voxel
+// outside the extent, min above max, or a kind at or above VOXEL_KINDS_MAX. A box may have any size
+// and is cut at the extent. All or nothing, as for a Terrain.
 MUST_USE Status chunk_store_set(ChunkStore *store, VoxelCoord at, VoxelKind kind);
 MUST_USE Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord max,
                                  VoxelKind kind); // max inclusive
-MUST_USE Status chunk_store_parse(ChunkStore *store, ChunkCoord at,
-                                  ByteReader *reader); // whole form
+// Whole form; the version in it is not kept. Leaves what follows the chunk in the reader.
+MUST_USE Status chunk_store_parse(ChunkStore *store, ChunkCoord at, ByteReader *reader);
 const VoxelKinds *chunk_store_kinds(const ChunkStore *store);
+// All chunks by content, and which kinds are solid.
+void chunk_store_hash(const ChunkStore *store, Hash64 *hash);
 
 // --- what one sim sees -------------------------------------------------------------------------
 typedef struct Terrain Terrain;
@@ -82,6 +90,8 @@ size_t terrain_bytes(const TerrainConfig *config);
 MUST_USE Status terrain_create(Heap *heap, const TerrainConfig *config, const ChunkStore *base,
                                Terrain **out);
 void terrain_destroy(Heap *heap, Terrain *terrain);
+// Forgets every change: only the base is left. Versions start again.
+void terrain_clear(Terrain *terrain);
 
 // Outside the world's extent everything is air.
 VoxelKind terrain_voxel(const Terrain *terrain, VoxelCoord at);
@@ -96,12 +106,17 @@ typedef struct TerrainHit {
     Vec3 point;
     Vec3 normal; // the face entered; -direction when the ray starts inside
 } TerrainHit;
-// direction must be unit. Walks voxel by voxel; exact at chunk borders.
+// direction must be unit. Walks voxel by voxel; exact at chunk borders. Of boundaries crossed at
+// once (an edge, a corner) x goes before y before z. A ray may start outside the extent. False for
+// one that is not finite, has no direction, or a distance_max below 0; hit is then untouched.
 bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float distance_max,
                  TerrainHit *hit);
 
 // Edits are all or nothing. `changed` (may be NULL) gets the number of voxels that now differ;
-// every chunk in which one differs has its version raised by one.
+// every chunk in which one differs has its version raised by one. STATUS_RANGE for a kind at or
+// above VOXEL_KINDS_MAX, a voxel outside the extent, min above max, anything larger than limits.h
+// allows or not finite; a box or sphere that is partly outside is cut at the extent. STATUS_LIMIT
+// when pages or chunks do not suffice (or a version cannot rise beyond 2^32 - 1).
 MUST_USE Status terrain_set(Terrain *terrain, VoxelCoord at, VoxelKind kind, uint32_t *changed);
 MUST_USE Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,
                                  uint32_t *changed); // max inclusive
@@ -110,25 +125,38 @@ MUST_USE Status terrain_fill_sphere(Terrain *terrain, Vec3 centre, float radius,
 
 // 0 for a chunk never edited. Rises with each edit that changes it, across save and restore.
 uint32_t terrain_chunk_version(const Terrain *terrain, ChunkCoord at);
-// Rises with every edit of any chunk: "did anything change since".
+// Rises with every edit that changes something and with every chunk read: "did anything change
+// since". It wraps: compare for equality. Saved and restored with the terrain.
 uint32_t terrain_edit_count(const Terrain *terrain);
 uint32_t terrain_changed_chunk_count(const Terrain *terrain);
 // Changed chunks in ascending (z, y, x) order; index below the count.
 ChunkCoord terrain_changed_chunk(const Terrain *terrain, uint32_t index);
 
+typedef struct TerrainUse {
+    uint32_t chunk_count, chunk_max;
+    uint32_t page_count, page_max;
+    uint32_t limit_count; // edits and reads refused with STATUS_LIMIT so far
+} TerrainUse;
+TerrainUse terrain_use(const Terrain *terrain);
+
 // --- bytes ---------------------------------------------------------------------------------------
 // Whole: format, version, palette, packed indices. Difference: format, version, base-relative runs;
-// it falls back to whole when that is smaller. Equal chunks give equal bytes.
+// it falls back to whole when that is smaller. Equal chunks give equal bytes, whatever edits led
+// there. The layout is in voxel_bytes.c; no chunk takes more than CHUNK_BYTES_MAX.
+#define CHUNK_BYTES_MAX (5 + 2 + 2 * VOXEL_KINDS_MAX + 10 * 4096)
 void terrain_write_chunk(const Terrain *terrain, ChunkCoord at, ByteWriter *writer);
 void terrain_write_difference(const Terrain *terrain, ChunkCoord at, ByteWriter *writer);
-// Either form; replaces what this sim owns of that chunk and takes the version found. On failure
-// the terrain is as before. Kinds at or above VOXEL_KINDS_MAX are STATUS_RANGE.
+// Either form; replaces what this sim owns of that chunk and takes the version found. Version 0
+// says that the chunk was never edited: it must equal the base (STATUS_MISMATCH otherwise) and is
+// then no longer owned. On failure the terrain is as before. Kinds at or above VOXEL_KINDS_MAX are
+// STATUS_RANGE. Leaves what follows the chunk in the reader.
 MUST_USE Status terrain_read_chunk(Terrain *terrain, ChunkCoord at, ByteReader *reader);
 
-// Everything this sim owns, for save and restore; the base is not included.
+// Everything this sim owns, for save and restore; the base is not included and must be the same one
+// when it is read back. Reading replaces all that was owned, or on failure nothing.
 void terrain_write(const Terrain *terrain, ByteWriter *writer);
 MUST_USE Status terrain_read(Terrain *terrain, ByteReader *reader);
-// The changed chunks, by content (not by packing).
+// The changed chunks, by coordinate, version and content (not by packing).
 void terrain_hash(const Terrain *terrain, Hash64 *hash);
 
 static inline ChunkCoord voxel_chunk(VoxelCoord v)
