@@ -78,6 +78,9 @@ void npc_clear(Npcs *npcs)
         return;
     }
     pool_clear(&npcs->minds);
+    for (uint32_t slot = 1; slot < npcs->minds.slot_count; slot++) {
+        npcs->minds.generations[slot] = 1;
+    }
     path_cancel(npcs->finder);
     npcs->queue_first = 0;
     npcs->queue_count = 0;
@@ -149,7 +152,8 @@ Status npc_spawn(Sim *sim, const NpcDesc *desc, Handle *out)
         !tuning_is_good(&desc->tuning) || !patrol_is_good(desc->patrol, desc->patrol_count)) {
         return STATUS_RANGE;
     }
-    if (sim->npcs == NULL) {
+    if (sim->npcs == NULL || sim->type_counts[ENTITY_PLAYER] + sim->type_counts[ENTITY_NPC] >=
+                                 sim->config.character_max) {
         return STATUS_LIMIT;
     }
     const Handle mind = pool_acquire(&sim->npcs->minds);
