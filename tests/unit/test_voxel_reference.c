@@ -210,28 +210,44 @@ void reference_check(const Reference *reference, const Terrain *terrain)
     check_counters(reference, terrain);
 }
 
+#define BLOCK 8 // hills are terraces of this many columns squared, but for a few voxels
+
+static void store_block(const Reference *reference, ChunkStore *store, int32_t x, int32_t z)
+{
+    const int32_t y_end = REFERENCE_MIN.y + REFERENCE_Y;
+    Status status = STATUS_OK;
+    for (int32_t y = REFERENCE_MIN.y; y < y_end && status == STATUS_OK;) {
+        const VoxelKind kind = reference_voxel(reference, (VoxelCoord){x, y, z});
+        int32_t end = y + 1;
+        while (end < y_end && reference_voxel(reference, (VoxelCoord){x, end, z}) == kind) {
+            end += 1;
+        }
+        status = chunk_store_fill(store, (VoxelCoord){x, y, z},
+                                  (VoxelCoord){x + BLOCK - 1, end - 1, z + BLOCK - 1}, kind);
+        y = end;
+    }
+    for (int32_t i = 0; i < BLOCK * BLOCK * REFERENCE_Y && status == STATUS_OK; i++) {
+        const int32_t y = REFERENCE_MIN.y + i / BLOCK / BLOCK;
+        const VoxelCoord at = {x + i % BLOCK, y, z + i / BLOCK % BLOCK};
+        const VoxelKind kind = reference_voxel(reference, at);
+        if (kind != reference_voxel(reference, (VoxelCoord){x, y, z})) {
+            status = chunk_store_set(store, at, kind);
+        }
+    }
+    ASSERT(status == STATUS_OK);
+}
+
 ChunkStore *reference_store(const Reference *reference, Heap *heap)
 {
     const ChunkStoreConfig config = {.chunk_max = REFERENCE_CHUNKS,
                                      .page_max = REFERENCE_CHUNKS * 12,
                                      .kinds = reference->kinds};
     ChunkStore *store = NULL;
-    Status status = chunk_store_create(heap, &config, &store);
+    const Status status = chunk_store_create(heap, &config, &store);
     ASSERT(status == STATUS_OK);
-    for (int32_t i = 0; i < REFERENCE_X * REFERENCE_Z; i++) {
-        const int32_t x = REFERENCE_MIN.x + i % REFERENCE_X;
-        const int32_t z = REFERENCE_MIN.z + i / REFERENCE_X;
-        for (int32_t y = REFERENCE_MIN.y; y < REFERENCE_MIN.y + REFERENCE_Y;) {
-            const VoxelKind kind = reference_voxel(reference, (VoxelCoord){x, y, z});
-            int32_t end = y;
-            while (end + 1 < REFERENCE_MIN.y + REFERENCE_Y &&
-                   reference_voxel(reference, (VoxelCoord){x, end + 1, z}) == kind) {
-                end += 1;
-            }
-            status = chunk_store_fill(store, (VoxelCoord){x, y, z}, (VoxelCoord){x, end, z}, kind);
-            ASSERT(status == STATUS_OK);
-            y = end + 1;
-        }
+    for (int32_t i = 0; i < REFERENCE_X * REFERENCE_Z / BLOCK / BLOCK; i++) {
+        store_block(reference, store, REFERENCE_MIN.x + i * BLOCK % REFERENCE_X,
+                    REFERENCE_MIN.z + i * BLOCK / REFERENCE_X * BLOCK);
     }
     return store;
 }
@@ -240,11 +256,17 @@ void reference_hills(Reference *reference, uint32_t kind_count)
 {
     for (int32_t z = 0; z < REFERENCE_Z; z++) {
         for (int32_t x = 0; x < REFERENCE_X; x++) {
-            const int32_t height = 36 + (x * x / 60 + z * 3 / 2) % 17 - z * z / 2000;
+            const int32_t i = x / BLOCK;
+            const int32_t j = z / BLOCK;
+            const int32_t height = 36 + (i * i + j * 12) % 17 - j * j / 20;
             for (int32_t y = 0; y < height; y++) {
-                const uint32_t layer = (uint32_t)(y * y / 90 + x / 16);
+                const uint32_t layer = (uint32_t)(y * y / 90 + i / 2);
                 reference->voxels[z][y][x] = (VoxelKind)(1 + layer % (kind_count - 1));
             }
+            // A pole here and a hole there.
+            const int32_t scatter = (x * 37 + z * 101) % 61;
+            reference->voxels[z][height + scatter % 3][x] = (VoxelKind)(scatter == 7);
+            reference->voxels[z][height - 1 - scatter % 5][x] &= (VoxelKind) - (scatter != 9);
         }
     }
 }
