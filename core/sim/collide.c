@@ -179,33 +179,28 @@ void collide_set_fraction(const Sim *sim, Colliders *colliders, float fraction)
     }
 }
 
-static bool bounds_apart(Aabb a, Aabb b, float by)
+CollideContact collide_deepest(const Colliders *colliders, Capsule capsule, float normal_y_max)
 {
-    return a.min.x - b.max.x > by || b.min.x - a.max.x > by || a.min.y - b.max.y > by ||
-           b.min.y - a.max.y > by || a.min.z - b.max.z > by || b.min.z - a.max.z > by;
-}
-
-CollideContact collide_deepest(const Colliders *colliders, Capsule capsule, float distance_max)
-{
-    CollideContact best = {.contact = {.distance = distance_max}};
+    CollideContact best = {.contact = {.distance = 0}};
     const Aabb bounds = capsule_bounds(capsule);
     for (uint32_t i = 0; i < colliders->box_count; i++) {
         const Aabb *box = &colliders->boxes[i];
-        if (bounds_apart(bounds, *box, distance_max)) {
+        if (!aabb_overlaps(bounds, *box)) {
             continue;
         }
         const ShapeContact contact = shape_box_contact(box->min, box->max, capsule);
-        if (contact.distance < best.contact.distance) {
+        if (contact.distance < best.contact.distance && contact.normal.y < normal_y_max) {
             best.contact = contact;
+            best.part = NULL;
         }
     }
     for (uint32_t i = 0; i < colliders->part_count; i++) {
         const ColliderPart *part = &colliders->parts[i];
-        if (bounds_apart(bounds, part->placed->bounds, distance_max)) {
+        if (!aabb_overlaps(bounds, part->placed->bounds)) {
             continue;
         }
         const ShapeContact contact = shape_capsule_contact(part->placed, capsule);
-        if (contact.distance < best.contact.distance) {
+        if (contact.distance < best.contact.distance && contact.normal.y < normal_y_max) {
             best = (CollideContact){contact, part};
         }
     }

@@ -38,6 +38,7 @@ typedef struct CollideContact {
     const ColliderPart *part; // NULL: terrain
 } CollideContact;
 
-// The deepest overlap, or the nearest thing when nothing overlaps; distance is `distance_max` or
-// more when nothing is that near.
-CollideContact collide_deepest(const Colliders *colliders, Capsule capsule, float distance_max);
+// The deepest overlap among contacts whose normal rises less than normal_y_max (ground is left out
+// that way; COLLIDE_ALL leaves nothing out). Its distance is 0 when nothing overlaps.
+#define COLLIDE_ALL 2.0f
+CollideContact collide_deepest(const Colliders *colliders, Capsule capsule, float normal_y_max);

@@ -22,13 +22,14 @@
 #define SUBSTEPS_MAX     24
 #define PUSH_OUT_MAX     8       // pushes per substep
 #define OVERLAP_OK_M     0.0005f // what is left as rounding
-#define LOW_STEP_M       0.05f   // the leg when the long one found no way
+#define LOW_STEP_M       0.12f   // the leg while sliding: a tick of walking up the steepest ground
 #define TOUCH_M          0.02f   // near enough to touch a part
 #define LADDER_REACH_M   0.12f
 #define LADDER_JUMP_MPS  3.0f
 #define LANDED_EVENT_MPS 2.0f
 #define SPEED_MAX_MPS    120.0f
 #define EDGE_PROBE_M     0.02f
+#define FLAT_MIN         0.2f // of a normal: below it a surface is no wall
 
 typedef struct Mover {
     Sim *sim;
@@ -47,8 +48,10 @@ typedef struct Mover {
     bool bounced;
 } Mover;
 
+// Where the lower end comes to rest.
 typedef struct Support {
     float feet_y;
+    float touch_y; // height of the touched point: a round end touches a rim below it
     Vec3 normal;
     const ColliderPart *part; // NULL: terrain
     bool walkable;            // its surface is ground
@@ -102,7 +105,7 @@ static bool push_out(Mover *mover, Vec3 *feet, bool *landed)
 {
     for (uint32_t i = 0; i < PUSH_OUT_MAX; i++) {
         const CollideContact hit =
-            collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), 0);
+            collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), COLLIDE_ALL);
         if (hit.contact.distance >= -OVERLAP_OK_M * 0.5f) {
             return true;
         }
@@ -116,7 +119,7 @@ static bool push_out(Mover *mover, Vec3 *feet, bool *landed)
         touch(mover, hit.part, normal);
     }
     const CollideContact left =
-        collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), 0);
+        collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), COLLIDE_ALL);
     return left.contact.distance >= -OVERLAP_OK_M;
 }
 
@@ -153,18 +156,19 @@ static void air_substep(Mover *mover, Vec3 motion)
 
 // --- on the ground -------------------------------------------------------------------------------
 
-// Pushes the upper capsule sideways out of walls. False when that does not free it.
-static bool push_aside(Mover *mover, Vec3 *feet, float leg)
+// Pushes the capsule above the leg sideways out of what rises less than normal_y_max. False when
+// that does not free it.
+static bool push_aside(Mover *mover, Vec3 *feet, float leg, float normal_y_max)
 {
     for (uint32_t i = 0; i < PUSH_OUT_MAX; i++) {
         const CollideContact hit =
-            collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), 0);
+            collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), normal_y_max);
         if (hit.contact.distance >= -OVERLAP_OK_M * 0.5f) {
             return true;
         }
         const Vec3 normal = hit.contact.normal;
         const float flat = math_sqrt(normal.x * normal.x + normal.z * normal.z);
-        if (flat < 0.2f) {
+        if (flat < FLAT_MIN) {
             return false; // a floor or a ceiling: going sideways does not help
         }
         const Vec3 side = {normal.x / flat, 0, normal.z / flat};
@@ -172,7 +176,7 @@ static bool push_aside(Mover *mover, Vec3 *feet, float leg)
             vec3_mad(*feet, side, math_min(-hit.contact.distance / flat, mover->tuning->radius));
         touch(mover, hit.part, side);
     }
-    return collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), 0)
+    return collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), normal_y_max)
                .contact.distance >= -OVERLAP_OK_M;
 }
 
@@ -191,17 +195,26 @@ static void consider_top(const Mover *mover, Support *best, float top, float dx,
     if (flat_squared >= radius * radius) {
         return;
     }
-    const float feet_y = rest_height(top, flat_squared, radius);
-    if (feet_y <= best->feet_y || feet_y > highest) {
+    if (top >= highest + radius) {
+        return; // beside the upper capsule, which was pushed out of it: a wall
+    }
+    // Rounding may have left the upper capsule a little inside the rim: then it rests right there.
+    const float feet_y = math_min(rest_height(top, flat_squared, radius), highest);
+    if (feet_y <= best->feet_y) {
         return;
     }
     // The normal runs from the touched point to the centre of the lower end.
     const float up = feet_y + radius - top;
+    const bool steep = up < mover->tuning->slope_cos * radius;
+    if (steep && best->gentle_only) {
+        return;
+    }
     best->feet_y = feet_y;
+    best->touch_y = top;
     best->normal = vec3(dx / radius, up / radius, dz / radius);
     best->part = part;
     best->walkable = true;
-    best->steep = best->normal.y < mover->tuning->slope_cos;
+    best->steep = steep;
 }
 
 static float outside(float x, float low, float high)
@@ -238,7 +251,8 @@ static bool edge_is_walkable(const Mover *mover, const PlacedShape *shape, Vec3 
     const Vec3 origin = {point.x - normal.x / flat * EDGE_PROBE_M, point.y + EDGE_PROBE_M,
                          point.z - normal.z / flat * EDGE_PROBE_M};
     ShapeHit hit;
-    return shape_ray(shape, origin, vec3(0, -1, 0), 3 * EDGE_PROBE_M, &hit) &&
+    // A probe that starts inside has no surface below it: the slope behind is steeper than that.
+    return shape_ray(shape, origin, vec3(0, -1, 0), 3 * EDGE_PROBE_M, &hit) && hit.distance > 0 &&
            hit.normal.y >= mover->tuning->slope_cos;
 }
 
@@ -251,22 +265,25 @@ static void consider_shape(const Mover *mover, Support *best, Vec3 feet, float l
         return;
     }
     const float feet_y = feet.y + leg + motion.y * hit.distance;
-    if (feet_y <= best->feet_y) {
+    const bool steep = hit.normal.y < mover->tuning->slope_cos;
+    if (feet_y <= best->feet_y || (steep && best->gentle_only)) {
         return;
     }
     best->feet_y = feet_y;
+    best->touch_y = hit.point.y;
     best->normal = hit.normal;
     best->part = part;
-    best->steep = hit.normal.y < mover->tuning->slope_cos;
+    best->steep = steep;
     best->walkable = !best->steep || edge_is_walkable(mover, part->placed, hit.point, hit.normal);
 }
 
-// Lets the lower end down from feet + leg; false when nothing is met above feet - drop.
-static bool find_support(const Mover *mover, Vec3 feet, float leg, float drop, Support *out)
+// Lets the lower end down from feet + leg; false when nothing is met within a step below the feet.
+static bool find_support(const Mover *mover, Vec3 feet, float leg, bool gentle_only, Support *out)
 {
+    const float drop = mover->tuning->step_height;
     const float radius = mover->tuning->radius;
     const float highest = feet.y + leg + OVERLAP_OK_M;
-    Support best = {.feet_y = feet.y - drop};
+    Support best = {.feet_y = feet.y - drop, .gentle_only = gentle_only};
     const float lowest = best.feet_y;
     for (uint32_t i = 0; i < mover->colliders.box_count; i++) {
         const Aabb *box = &mover->colliders.boxes[i];
@@ -294,8 +311,8 @@ static bool find_support(const Mover *mover, Vec3 feet, float leg, float drop, S
 
 static bool is_free(const Mover *mover, Vec3 feet)
 {
-    return collide_deepest(&mover->colliders, sim_capsule(mover->sim, feet), 0).contact.distance >=
-           -OVERLAP_OK_M;
+    return collide_deepest(&mover->colliders, sim_capsule(mover->sim, feet), COLLIDE_ALL)
+               .contact.distance >= -OVERLAP_OK_M;
 }
 
 static void stand(Mover *mover, Vec3 feet, const Support *support)
@@ -316,22 +333,24 @@ static void leave_ground(Mover *mover, Vec3 feet)
     mover->ground = NULL;
 }
 
-// One try with a leg of the given length. False: no way there, nothing changed but the velocity.
-static bool ground_try(Mover *mover, Vec3 target, float leg)
+// Walks: what is no higher than a step is stepped on. False: no way there, nothing changed but the
+// velocity.
+static bool ground_walk(Mover *mover, Vec3 target)
 {
-    const float drop = mover->tuning->step_height;
+    const float leg = mover->tuning->step_height;
     Vec3 feet = target;
-    if (!push_aside(mover, &feet, leg)) {
+    if (!push_aside(mover, &feet, leg, COLLIDE_ALL)) {
         return false;
     }
     Support support;
-    if (!find_support(mover, feet, leg, drop, &support)) {
+    if (!find_support(mover, feet, leg, false, &support)) {
         leave_ground(mover, feet);
         return true;
     }
     const bool rises = support.feet_y > target.y + OVERLAP_OK_M;
-    if (!support.walkable && rises) {
-        return false; // a slope too steep to walk up
+    const float highest_step = target.y + leg + OVERLAP_OK_M;
+    if (rises && (!support.walkable || support.touch_y > highest_step)) {
+        return false; // too steep to walk up, or the rim of something too high to step on
     }
     if (rises && !is_free(mover, vec3(feet.x, support.feet_y, feet.z))) {
         return false; // no room for the head up there
@@ -345,12 +364,34 @@ static bool ground_try(Mover *mover, Vec3 target, float leg)
     return true;
 }
 
+// Slides: everything that is not ground right here is a wall.
+static bool ground_slide(Mover *mover, Vec3 target)
+{
+    Vec3 feet = target;
+    if (!push_aside(mover, &feet, 0, mover->tuning->slope_cos)) {
+        return false;
+    }
+    Support support;
+    const bool held = find_support(mover, feet, LOW_STEP_M, true, &support);
+    if (held) {
+        feet.y = support.feet_y;
+    }
+    if (!is_free(mover, feet)) {
+        return false;
+    }
+    if (held) {
+        stand(mover, feet, &support);
+    } else {
+        leave_ground(mover, feet);
+    }
+    return true;
+}
+
 static void ground_substep(Mover *mover, Vec3 motion)
 {
     const Vec3 start = mover->feet;
     const Vec3 target = vec3_add(start, motion);
-    if (ground_try(mover, target, mover->tuning->step_height) ||
-        ground_try(mover, target, LOW_STEP_M)) {
+    if (ground_walk(mover, target) || ground_slide(mover, target)) {
         return;
     }
     mover->sim->counters.moves_refused += 1;
@@ -560,18 +601,33 @@ static Vec3 wish_of(const SimInput *input)
     return vec3(s * input->move_z - c * input->move_x, 0, c * input->move_z + s * input->move_x);
 }
 
-static Aabb way_bounds(const Mover *mover, Vec3 way)
+// Everything the character could touch in this tick, whatever it chooses to do: the velocity after
+// choose_velocity is not known yet, because ladders are among the things to be found.
+static Aabb way_bounds(const Mover *mover, Vec3 carried)
 {
     const CharacterTuning *tuning = mover->tuning;
-    const float side = tuning->radius + LADDER_REACH_M;
-    const float leg = mover->grounded ? tuning->step_height + TOUCH_M : LADDER_REACH_M;
-    Aabb box = {{mover->feet.x - side, mover->feet.y - leg, mover->feet.z - side},
-                {mover->feet.x + side, mover->feet.y + tuning->height + leg, mover->feet.z + side}};
-    const Vec3 low = vec3_min(way, VEC3_ZERO);
-    const Vec3 high = vec3_max(way, VEC3_ZERO);
-    box.min = vec3_add(box.min, low);
-    box.max = vec3_add(box.max, high);
-    return box;
+    const Vec3 velocity = mover->velocity;
+    const float seconds = mover->sim->tick_seconds;
+    const float speed = math_sqrt(velocity.x * velocity.x + velocity.z * velocity.z);
+    const float wished = mover->wish.x == 0 && mover->wish.z == 0
+                             ? 0
+                             : math_max(tuning->run_speed, tuning->walk_speed);
+    const float side = tuning->radius + LADDER_REACH_M + math_max(speed, wished) * seconds;
+    float up = LADDER_REACH_M + math_max(velocity.y, tuning->climb_speed) * seconds;
+    float down = LADDER_REACH_M +
+                 math_max(tuning->gravity * seconds - velocity.y, tuning->climb_speed) * seconds;
+    if (mover->character->jump_buffer_ticks != 0) {
+        up += tuning->jump_speed * seconds;
+    }
+    if (mover->grounded) {
+        up = math_max(up, tuning->step_height + TOUCH_M);
+        down = math_max(down, tuning->step_height + TOUCH_M);
+    }
+    const Vec3 feet = mover->feet;
+    const Aabb box = {{feet.x - side, feet.y - down, feet.z - side},
+                      {feet.x + side, feet.y + tuning->height + up, feet.z + side}};
+    return (Aabb){vec3_add(box.min, vec3_min(carried, VEC3_ZERO)),
+                  vec3_add(box.max, vec3_max(carried, VEC3_ZERO))};
 }
 
 // How far the nearby moving parts go in this tick.
@@ -598,7 +654,8 @@ static float fastest_part(const Mover *mover)
 static void crush(Mover *mover)
 {
     Sim *sim = mover->sim;
-    const CollideContact hit = collide_deepest(&mover->colliders, sim_capsule(sim, mover->feet), 0);
+    const CollideContact hit =
+        collide_deepest(&mover->colliders, sim_capsule(sim, mover->feet), COLLIDE_ALL);
     if (hit.contact.distance >= -OVERLAP_OK_M) {
         return;
     }
@@ -637,18 +694,17 @@ static void run_substeps(Mover *mover, Vec3 way, Vec3 carry_velocity)
         if (mover->colliders.any_moving) {
             collide_set_fraction(mover->sim, &mover->colliders, (float)(i + 1) / (float)substeps);
         }
-        // A bounce or a wall may have changed the velocity: what is left of the way follows it.
-        Vec3 step = motion;
         if (mover->bounced) {
-            step = vec3_scale(mover->velocity, mover->sim->tick_seconds / (float)substeps);
+            continue; // what a bounce gives begins with the next tick; the colliders are for this
+                      // way
         }
         if (mover->grounded) {
-            ground_substep(mover, step);
+            ground_substep(mover, motion);
             if (!mover->grounded && !mover->bounced) {
                 mover->velocity = vec3_add(mover->velocity, carry_velocity);
             }
         } else {
-            air_substep(mover, step);
+            air_substep(mover, motion);
         }
         mover->path.points[mover->path.count++] = mover->feet;
     }
@@ -750,17 +806,11 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     const Vec3 carry_velocity = vec3_scale(carry, 1 / sim->tick_seconds);
     mover->path.points[mover->path.count++] = mover->feet;
 
-    // The wish can turn the velocity within the tick, so the colliders are taken around a way that
-    // is long enough for any choice.
-    const float reach =
-        (vec3_length(entity->velocity) + mover->tuning->jump_speed) * sim->tick_seconds;
-    Vec3 way = vec3_add(carry, vec3_scale(character->push, sim->tick_seconds));
-    Aabb region = way_bounds(mover, way);
-    region = aabb_grow(region, reach);
-    collide_gather(sim, region, &mover->colliders);
+    const Vec3 carried = vec3_mad(carry, character->push, sim->tick_seconds);
+    collide_gather(sim, way_bounds(mover, carried), &mover->colliders);
 
     choose_velocity(mover, carry_velocity);
-    way = vec3_scale(vec3_add(mover->velocity, character->push), sim->tick_seconds);
+    Vec3 way = vec3_scale(vec3_add(mover->velocity, character->push), sim->tick_seconds);
     if (mover->grounded) {
         way = vec3_add(way, carry);
     }
@@ -778,13 +828,8 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
 void character_step(Sim *sim)
 {
     Mover mover;
-    for (uint32_t slot = 1; slot != 0; slot++) {
-        const uint32_t player = sim_next_slot(sim, ENTITY_PLAYER, slot);
-        const uint32_t npc = sim_next_slot(sim, ENTITY_NPC, slot);
-        slot = player == 0 || (npc != 0 && npc < player) ? npc : player;
-        if (slot == 0) {
-            break;
-        }
+    for (uint32_t slot = sim_next_character(sim, 1); slot != 0;
+         slot = sim_next_character(sim, slot + 1)) {
         move_one(sim, slot, &mover);
     }
 }

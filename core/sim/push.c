@@ -68,17 +68,10 @@ void push_step(Sim *sim)
     if (!sim->config.authority) {
         return;
     }
-    const EntityType types[] = {ENTITY_PLAYER, ENTITY_NPC};
-    for (uint32_t t = 0; t < 2; t++) {
-        for (uint32_t i = sim_next_slot(sim, types[t], 1); i != 0;
-             i = sim_next_slot(sim, types[t], i + 1)) {
-            push_neighbours(sim, i);
-        }
+    for (uint32_t i = sim_next_character(sim, 1); i != 0; i = sim_next_character(sim, i + 1)) {
+        push_neighbours(sim, i);
     }
-    for (uint32_t t = 0; t < 2; t++) {
-        for (uint32_t i = sim_next_slot(sim, types[t], 1); i != 0;
-             i = sim_next_slot(sim, types[t], i + 1)) {
-            limit_push(sim, i);
-        }
+    for (uint32_t i = sim_next_character(sim, 1); i != 0; i = sim_next_character(sim, i + 1)) {
+        limit_push(sim, i);
     }
 }

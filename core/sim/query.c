@@ -230,7 +230,7 @@ float sim_penetration(const Sim *sim, Vec3 feet)
     Colliders colliders;
     // Gathering only counts what it drops; the state is not touched.
     collide_gather((Sim *)sim, capsule_bounds(capsule), &colliders);
-    return math_max(-collide_deepest(&colliders, capsule, 0).contact.distance, 0);
+    return math_max(-collide_deepest(&colliders, capsule, COLLIDE_ALL).contact.distance, 0);
 }
 
 Vec3 sim_free_position(Sim *sim, Vec3 feet)

@@ -62,22 +62,32 @@ Handle sim_find(const Sim *sim, uint64_t net_id)
 
 // --- slots ---------------------------------------------------------------------------------------
 
-uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from)
+static uint32_t next_in(const Sim *sim, const uint64_t *a, const uint64_t *b, uint32_t from)
 {
     const uint32_t words = (sim->entities.slot_count + 63) / 64;
     uint32_t word = from / 64;
     if (word >= words) {
         return 0;
     }
-    uint64_t bits = sim->type_masks[type][word] & (~0ull << (from % 64));
+    uint64_t bits = (a[word] | b[word]) & (~0ull << (from % 64));
     while (bits == 0) {
         word += 1;
         if (word == words) {
             return 0;
         }
-        bits = sim->type_masks[type][word];
+        bits = a[word] | b[word];
     }
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from)
+{
+    return next_in(sim, sim->type_masks[type], sim->type_masks[type], from);
+}
+
+uint32_t sim_next_character(const Sim *sim, uint32_t from)
+{
+    return next_in(sim, sim->type_masks[ENTITY_PLAYER], sim->type_masks[ENTITY_NPC], from);
 }
 
 Handle sim_next(const Sim *sim, Handle after, uint32_t type_mask)

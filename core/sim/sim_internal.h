@@ -81,6 +81,9 @@ static inline Aabb sim_bounds(const Sim *sim)
 // The next live slot of a type at or after `from`, or 0.
 uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from);
 
+// The next player or NPC at or after `from`, or 0.
+uint32_t sim_next_character(const Sim *sim, uint32_t from);
+
 // A slot with net id, owner, type and place in the masks; the caller fills the rest and calls
 // sim_place. STATUS_EXISTS, STATUS_LIMIT.
 MUST_USE Status sim_acquire(Sim *sim, EntityType type, uint64_t net_id, uint64_t owner_id,
