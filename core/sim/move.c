@@ -55,6 +55,7 @@ typedef struct Support {
     Vec3 normal;
     const ColliderPart *part; // NULL: terrain
     bool walkable;            // its surface is ground
+    bool gentle_only;         // asked for: pass over what is steep
     bool steep; // the touch itself is steeper than ground: an edge to climb or slip off
 } Support;
 
