@@ -90,8 +90,8 @@ PlacedShape shape_place_box(Vec3 min, Vec3 max);
 ShapeContact shape_closest(const PlacedShape *shape, Vec3 point);
 // The nearest point to an upright capsule. Total: also when the core runs through the shape, where
 // the normal is the cheapest way out and the distance -(way out of the core + radius).
-ShapeContact shape_capsule_contact(const PlacedShape *shape, Capsule capsule);
-// The same for an axis-aligned box that nobody placed; see below, it is inline.
+static inline ShapeContact shape_capsule_contact(const PlacedShape *shape, Capsule capsule);
+// The same for an axis-aligned box that nobody placed: a voxel.
 static inline ShapeContact shape_box_contact(Vec3 min, Vec3 max, Capsule capsule);
 // direction must be unit. A ray that starts inside hits at distance 0 with the normal -direction;
 // one that starts on the surface and leaves does not hit.
@@ -111,12 +111,17 @@ static inline Aabb capsule_bounds(Capsule c)
                   {c.base.x + c.radius, c.base.y + c.height + c.radius, c.base.z + c.radius}};
 }
 
+// --- inline --------------------------------------------------------------------------------------
+// Aligned boxes are most of what characters meet, so their contact is worked out at the caller.
+
 // A core nearer than this counts as running through: no direction can be had from less.
 #define SHAPE_CORE_NEAR_M 1e-6f
-// The rest of shape_box_contact, for a core that runs through the box.
-ShapeContact shape_box_way_out(Vec3 min, Vec3 max, Capsule capsule);
 
-static inline ShapeContact shape_box_contact(Vec3 min, Vec3 max, Capsule capsule)
+ShapeContact shape_box_way_out(Vec3 min, Vec3 max, Capsule capsule);
+void shape_turned_contact(const PlacedShape *shape, const Capsule *capsule, ShapeContact *contact);
+
+__attribute__((always_inline)) static inline ShapeContact shape_box_contact(Vec3 min, Vec3 max,
+                                                                            Capsule capsule)
 {
     const Vec3 base = capsule.base;
     const float top = base.y + capsule.height;
@@ -132,4 +137,18 @@ static inline ShapeContact shape_box_contact(Vec3 min, Vec3 max, Capsule capsule
     const float distance = math_sqrt(squared);
     const float scale = 1 / distance;
     return (ShapeContact){distance - capsule.radius, {x * scale, y * scale, z * scale}, point};
+}
+
+static inline ShapeContact shape_capsule_contact(const PlacedShape *shape, Capsule capsule)
+{
+    if (shape->kind == SHAPE_BOX && shape->turn == SHAPE_ALIGNED) {
+        const Capsule local = {vec3_sub(capsule.base, shape->position), capsule.height,
+                               capsule.radius};
+        const ShapeContact contact = shape_box_contact(vec3_neg(shape->half), shape->half, local);
+        return (ShapeContact){contact.distance, contact.normal,
+                              vec3_add(shape->position, contact.point)};
+    }
+    ShapeContact contact;
+    shape_turned_contact(shape, &capsule, &contact);
+    return contact;
 }

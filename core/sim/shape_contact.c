@@ -6,18 +6,19 @@
 // derivative. Upright shapes have it in closed form, for turned boxes and wedges the derivative is
 // linear between known planes, for turned cylinders a bracketed secant finds it.
 //
-// Inside, the shortest way out of a core is the nearest face of the shape swept along the core. The
-// directions of those faces are few: the shape's own face normals, and the normals to both the core
-// and an edge; a turned cylinder's rim adds a family with one parameter, which is searched. Any
-// direction gives a valid way out, so a coarse search is safe, only a little long.
+// Inside, the shortest way out of a core is the nearest face of the shape swept along the core->
+// The directions of those faces are few: the shape's own face normals, and the normals to both the
+// core and an edge; a turned cylinder's rim adds a family with one parameter, which is searched.
+// Any direction gives a valid way out, so a coarse search is safe, only a little long.
 #include "core/sim/shape_local.h"
 
 #define NEAR_SQUARED (SHAPE_CORE_NEAR_M * SHAPE_CORE_NEAR_M)
 // Turned shapes: rotating coordinates costs digits, and below this a direction has too few left.
 // The way out is then the better answer; taking it for a distance errs by no more than this.
 #define NEAR_TURNED_M 1e-5f
-// A core this close to parallel with an edge (sine squared) makes no face of its own with it.
-#define PARALLEL_SQUARED 1e-10f
+// A core this close to parallel with an edge (sine squared) makes no face of its own with it. Axes
+// that are closer to upright than this do not occur, shape_place has straightened them.
+#define PARALLEL_SQUARED 1e-13f
 // The secant ends when the core is this close to perpendicular to the distance (sine), or when the
 // bracket is this narrow and what is left is rounding of coordinates of the shape's size.
 #define SEARCH_SINE      1e-6f
@@ -97,30 +98,30 @@ static Vec3 excess(const PlacedShape *shape, Vec3 p)
 
 // Upright shapes fill, above any place, the heights from the floor to a ceiling; the core's nearest
 // point is the one whose height is nearest to those.
-static Vec3 upright_nearest(const PlacedShape *shape, Capsule core)
+static Vec3 upright_nearest(const PlacedShape *shape, const ShapeCore *core)
 {
     const Vec3 half = shape->half;
-    const float top = core.base.y + core.height;
+    const float top = core->base.y + core->height;
     float ceiling = half.y;
     if (shape->kind == SHAPE_WEDGE) {
-        ceiling = math_clamp(core.base.z, -half.z, half.z) * (half.y / half.z);
+        ceiling = math_clamp(core->base.z, -half.z, half.z) * (half.y / half.z);
     }
-    Vec3 q = core.base;
+    Vec3 q = core->base;
     if (q.y <= ceiling) {
         q.y = top < -half.y ? top : math_max(q.y, -half.y);
     }
     return q;
 }
 
-// The root of the derivative lies between two places of the core.
+// The root of the derivative lies between two places of the core->
 typedef struct Bracket {
     float low, high;
     float slope_low, slope_high; // of half the squared distance; negative and not negative
 } Bracket;
 
-static float slope_at(const PlacedShape *shape, Capsule core, Vec3 up, float along)
+static float slope_at(const PlacedShape *shape, const ShapeCore *core, float along)
 {
-    return vec3_dot(up, excess(shape, vec3_mad(core.base, up, along)));
+    return vec3_dot(core->up, excess(shape, vec3_mad(core->base, core->up, along)));
 }
 
 static void bracket_narrow(Bracket *bracket, float along, float slope)
@@ -134,18 +135,46 @@ static void bracket_narrow(Bracket *bracket, float along, float slope)
     }
 }
 
-// Narrows the bracket to one side of the plane in which a coordinate reaches zero; the coordinate
-// is given at the base and per metre of core.
-static void bracket_cut(Bracket *bracket, const PlacedShape *shape, Capsule core, Vec3 up,
-                        float coordinate, float rate)
+// Narrows the bracket to one side of a place on the core, which is q. A core that never gets to the
+// place that is asked for divides by zero, and infinity is outside the bracket.
+static void bracket_cut(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                        float along, Vec3 q)
 {
-    if (rate == 0) {
-        return;
-    }
-    const float along = -coordinate / rate;
     if (along > bracket->low && along < bracket->high) {
-        bracket_narrow(bracket, along, slope_at(shape, core, up, along));
+        bracket_narrow(bracket, along, vec3_dot(core->up, excess(shape, q)));
     }
+}
+
+// At the planes of faces the coordinate is what it should be and not what rounding made of it: on a
+// core that stands nearly along the face, that little would outweigh the rest.
+static void bracket_cut_x(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                          float x)
+{
+    const float along = (x - core->base.x) / core->up.x;
+    const Vec3 q = {x, core->base.y + core->up.y * along, core->base.z + core->up.z * along};
+    bracket_cut(bracket, shape, core, along, q);
+}
+
+static void bracket_cut_y(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                          float y)
+{
+    const float along = (y - core->base.y) / core->up.y;
+    const Vec3 q = {core->base.x + core->up.x * along, y, core->base.z + core->up.z * along};
+    bracket_cut(bracket, shape, core, along, q);
+}
+
+static void bracket_cut_z(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                          float z)
+{
+    const float along = (z - core->base.z) / core->up.z;
+    const Vec3 q = {core->base.x + core->up.x * along, core->base.y + core->up.y * along, z};
+    bracket_cut(bracket, shape, core, along, q);
+}
+
+static void bracket_cut_along(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                              float along)
+{
+    bracket_cut(bracket, shape, core, along, vec3_mad(core->base, core->up, along));
 }
 
 static float bracket_secant(const Bracket *bracket)
@@ -155,65 +184,76 @@ static float bracket_secant(const Bracket *bracket)
                       bracket->high);
 }
 
+// The same care for the slope: just below it the wedge is inside, and nothing is left of rounding.
+static void bracket_cut_slope(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core,
+                              float along)
+{
+    const float below = 4e-7f * (shape->half.y + shape->half.z);
+    Vec3 q = vec3_mad(core->base, core->up, along);
+    q.y -= below * shape->slope_y;
+    q.z -= below * shape->slope_z;
+    bracket_cut(bracket, shape, core, along, q);
+}
+
 // For boxes and wedges the derivative is linear between the planes that part what is nearest to a
 // face from what is nearest to its edges: cut by all of them, what is left is one straight piece.
-static float flat_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+static float flat_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
 {
     const Vec3 half = shape->half;
-    bracket_cut(&bracket, shape, core, up, core.base.x - half.x, up.x);
-    bracket_cut(&bracket, shape, core, up, core.base.x + half.x, up.x);
-    bracket_cut(&bracket, shape, core, up, core.base.y - half.y, up.y);
-    bracket_cut(&bracket, shape, core, up, core.base.y + half.y, up.y);
-    bracket_cut(&bracket, shape, core, up, core.base.z - half.z, up.z);
-    bracket_cut(&bracket, shape, core, up, core.base.z + half.z, up.z);
+    bracket_cut_x(&bracket, shape, core, half.x);
+    bracket_cut_x(&bracket, shape, core, -half.x);
+    bracket_cut_y(&bracket, shape, core, half.y);
+    bracket_cut_y(&bracket, shape, core, -half.y);
+    bracket_cut_z(&bracket, shape, core, half.z);
+    bracket_cut_z(&bracket, shape, core, -half.z);
     if (shape->kind == SHAPE_WEDGE) {
         const float y = shape->slope_y;
         const float z = shape->slope_z;
+        const float above = y * core->base.y + z * core->base.z;
+        const float along = y * core->base.z - z * core->base.y;
+        const float along_rate = y * core->up.z - z * core->up.y;
         const float end = y * half.z - z * half.y;
-        const float along = y * core.base.z - z * core.base.y;
-        const float along_rate = y * up.z - z * up.y;
-        bracket_cut(&bracket, shape, core, up, y * core.base.y + z * core.base.z,
-                    y * up.y + z * up.z);
-        bracket_cut(&bracket, shape, core, up, along - end, along_rate);
-        bracket_cut(&bracket, shape, core, up, along + end, along_rate);
+        bracket_cut_slope(&bracket, shape, core, -above / (y * core->up.y + z * core->up.z));
+        bracket_cut_along(&bracket, shape, core, (end - along) / along_rate);
+        bracket_cut_along(&bracket, shape, core, (-end - along) / along_rate);
     }
     return bracket_secant(&bracket);
 }
 
 // Where the line of the core comes nearest to a cylinder's axis; false where it never does.
-static bool axis_along(Capsule core, Vec3 up, float *along)
+static bool axis_along(const ShapeCore *core, float *along)
 {
-    const float run_squared = up.x * up.x + up.z * up.z;
+    const float run_squared = core->up.x * core->up.x + core->up.z * core->up.z;
     if (run_squared <= PARALLEL_SQUARED) {
         return false;
     }
-    *along = -(core.base.x * up.x + core.base.z * up.z) / run_squared;
+    *along = -(core->base.x * core->up.x + core->base.z * core->up.z) / run_squared;
     return true;
 }
 
 // Cuts where the core, seen along the axis, comes nearest to it, goes through the wall, and is far
 // enough from it for the circle to be a point: in between, the derivative has no sharp bends.
-static void bracket_cut_circle(Bracket *bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+static void bracket_cut_circle(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core)
 {
     float middle;
-    if (!axis_along(core, up, &middle)) {
+    if (!axis_along(core, &middle)) {
         return;
     }
-    const Vec3 q = vec3_mad(core.base, up, middle);
+    const Vec3 q = vec3_mad(core->base, core->up, middle);
     const float radius = shape->half.x;
     const float inside = radius * radius - q.x * q.x - q.z * q.z;
-    const float scale = 1 / math_sqrt(up.x * up.x + up.z * up.z);
+    const float scale = 1 / math_sqrt(core->up.x * core->up.x + core->up.z * core->up.z);
     const float chord = inside > 0 ? math_sqrt(inside) * scale : 0;
-    bracket_cut(bracket, shape, core, up, -middle, 1);
-    bracket_cut(bracket, shape, core, up, chord - middle, 1);
-    bracket_cut(bracket, shape, core, up, -chord - middle, 1);
-    bracket_cut(bracket, shape, core, up, 2 * radius * scale - middle, 1);
-    bracket_cut(bracket, shape, core, up, -2 * radius * scale - middle, 1);
+    bracket_cut_along(bracket, shape, core, middle);
+    bracket_cut_along(bracket, shape, core, middle - chord);
+    bracket_cut_along(bracket, shape, core, middle + chord);
+    bracket_cut_along(bracket, shape, core, middle - 2 * radius * scale);
+    bracket_cut_along(bracket, shape, core, middle + 2 * radius * scale);
 }
 
 // Beyond a cap the derivative bends, but it grows at least by the part that the cap alone gives,
-// up.y squared a metre: from either end, that rate overshoots the root and so closes the bracket
-// from the other side. False when this says nothing new.
+// core->up.y squared a metre: from either end, that rate overshoots the root and so closes the
+// bracket from the other side. False when this says nothing new.
 static bool bracket_overshoot(const Bracket *bracket, float rate, float *along)
 {
     const float from_low = bracket->low - bracket->slope_low / rate;
@@ -224,11 +264,11 @@ static bool bracket_overshoot(const Bracket *bracket, float rate, float *along)
 
 // Two secant steps, in which an end that has just stayed counts half, then one that overshoots or
 // else halves the bracket.
-static float rim_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+static float rim_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
 {
     const float rounding = SEARCH_ROUNDING * (shape->half.x + shape->half.y);
-    const float rate = math_max(up.y * up.y, PARALLEL_SQUARED);
-    bracket_cut_circle(&bracket, shape, core, up);
+    const float rate = math_max(core->up.y * core->up.y, PARALLEL_SQUARED);
+    bracket_cut_circle(&bracket, shape, core);
     Bracket weighted = bracket;
     float along = bracket.low;
     for (int i = 1; i <= SEARCH_STEPS_MAX; i++) {
@@ -237,8 +277,8 @@ static float rim_along(Bracket bracket, const PlacedShape *shape, Capsule core, 
         } else if (!bracket_overshoot(&bracket, rate, &along)) {
             along = (bracket.low + bracket.high) * 0.5f;
         }
-        const Vec3 e = excess(shape, vec3_mad(core.base, up, along));
-        const float slope = vec3_dot(up, e);
+        const Vec3 e = excess(shape, vec3_mad(core->base, core->up, along));
+        const float slope = vec3_dot(core->up, e);
         const float squared = slope * slope;
         if (squared <= SEARCH_SINE * SEARCH_SINE * vec3_length_squared(e) ||
             (squared <= rounding * rounding && bracket.high - bracket.low <= SEARCH_WIDTH_M)) {
@@ -252,43 +292,43 @@ static float rim_along(Bracket bracket, const PlacedShape *shape, Capsule core, 
     return -bracket.slope_low < bracket.slope_high ? bracket.low : bracket.high;
 }
 
-static float cylinder_along(Bracket bracket, const PlacedShape *shape, Capsule core, Vec3 up)
+static float cylinder_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
 {
-    bracket_cut(&bracket, shape, core, up, core.base.y - shape->half.y, up.y);
-    bracket_cut(&bracket, shape, core, up, core.base.y + shape->half.y, up.y);
+    bracket_cut_y(&bracket, shape, core, shape->half.y);
+    bracket_cut_y(&bracket, shape, core, -shape->half.y);
     // Between the caps the cylinder is its wall, and the nearest point that nearest to the axis.
     const float middle = (bracket.low + bracket.high) * 0.5f;
-    if (math_abs(core.base.y + up.y * middle) > shape->half.y) {
-        return rim_along(bracket, shape, core, up);
+    if (math_abs(core->base.y + core->up.y * middle) > shape->half.y) {
+        return rim_along(bracket, shape, core);
     }
     float along = bracket.low;
-    (void)axis_along(core, up, &along);
+    (void)axis_along(core, &along);
     return math_clamp(along, bracket.low, bracket.high);
 }
 
 // Where on its core, in metres from the base, the capsule is nearest to a turned shape.
-static float turned_along(const PlacedShape *shape, Capsule core, Vec3 up)
+static float turned_along(const PlacedShape *shape, const ShapeCore *core)
 {
-    const float slope_low = slope_at(shape, core, up, 0);
+    const float slope_low = slope_at(shape, core, 0);
     if (slope_low >= 0) {
         return 0;
     }
-    const float slope_high = slope_at(shape, core, up, core.height);
+    const float slope_high = slope_at(shape, core, core->height);
     if (slope_high <= 0) {
-        return core.height;
+        return core->height;
     }
-    const Bracket bracket = {0, core.height, slope_low, slope_high};
-    return shape->kind == SHAPE_CYLINDER ? cylinder_along(bracket, shape, core, up)
-                                         : flat_along(bracket, shape, core, up);
+    const Bracket bracket = {0, core->height, slope_low, slope_high};
+    return shape->kind == SHAPE_CYLINDER ? cylinder_along(bracket, shape, core)
+                                         : flat_along(bracket, shape, core);
 }
 
 // The core's point nearest to the shape.
-static Vec3 nearest_on_core(const PlacedShape *shape, Capsule core, Vec3 up)
+static Vec3 nearest_on_core(const PlacedShape *shape, const ShapeCore *core)
 {
     if (shape->turn != SHAPE_FREE) {
         return upright_nearest(shape, core);
     }
-    return vec3_mad(core.base, up, turned_along(shape, core, up));
+    return vec3_mad(core->base, core->up, turned_along(shape, core));
 }
 
 // The way out -----------------------------------------------------------------------------------
@@ -298,71 +338,71 @@ typedef struct WayOut {
     Vec3 normal;
 } WayOut;
 
-static void way_out_try(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up, Vec3 n)
+static void way_out_try(WayOut *best, const PlacedShape *shape, const ShapeCore *core, Vec3 n)
 {
-    const float rise = core.height * vec3_dot(n, up);
-    const float depth = shape_local_support(shape, n) - vec3_dot(n, core.base) - math_min(rise, 0);
+    const float rise = core->height * vec3_dot(n, core->up);
+    const float depth = shape_local_support(shape, n) - vec3_dot(n, core->base) - math_min(rise, 0);
     if (depth < best->depth) {
         *best = (WayOut){depth, n};
     }
 }
 
-static void way_out_try_both(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up, Vec3 n)
+static void way_out_try_both(WayOut *best, const PlacedShape *shape, const ShapeCore *core, Vec3 n)
 {
-    way_out_try(best, shape, core, up, n);
-    way_out_try(best, shape, core, up, vec3_neg(n));
+    way_out_try(best, shape, core, n);
+    way_out_try(best, shape, core, vec3_neg(n));
 }
 
-// The face that an edge sweeps when it is moved along the core.
-static void way_out_try_edge(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up,
+// The face that an edge sweeps when it is moved along the core->
+static void way_out_try_edge(WayOut *best, const PlacedShape *shape, const ShapeCore *core,
                              Vec3 edge)
 {
-    const Vec3 across = vec3_cross(up, edge);
+    const Vec3 across = vec3_cross(core->up, edge);
     const float squared = vec3_length_squared(across);
     if (squared > PARALLEL_SQUARED) {
-        way_out_try_both(best, shape, core, up, vec3_scale(across, 1 / math_sqrt(squared)));
+        way_out_try_both(best, shape, core, vec3_scale(across, 1 / math_sqrt(squared)));
     }
 }
 
-static void way_out_flat(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up)
+static void way_out_flat(WayOut *best, const PlacedShape *shape, const ShapeCore *core)
 {
     const Vec3 x = {1, 0, 0};
     const Vec3 y = {0, 1, 0};
     const Vec3 z = {0, 0, 1};
-    way_out_try_both(best, shape, core, up, y);
-    way_out_try_both(best, shape, core, up, x);
-    way_out_try_both(best, shape, core, up, z);
+    way_out_try_both(best, shape, core, y);
+    way_out_try_both(best, shape, core, x);
+    way_out_try_both(best, shape, core, z);
     if (shape->kind == SHAPE_WEDGE) {
-        way_out_try(best, shape, core, up, (Vec3){0, shape->slope_y, shape->slope_z});
+        way_out_try(best, shape, core, (Vec3){0, shape->slope_y, shape->slope_z});
     }
-    if (core.height == 0) {
+    if (core->height == 0) {
         return;
     }
-    way_out_try_edge(best, shape, core, up, x);
-    way_out_try_edge(best, shape, core, up, y);
-    way_out_try_edge(best, shape, core, up, z);
+    way_out_try_edge(best, shape, core, x);
+    way_out_try_edge(best, shape, core, y);
+    way_out_try_edge(best, shape, core, z);
     if (shape->kind == SHAPE_WEDGE) {
-        way_out_try_edge(best, shape, core, up, (Vec3){0, -shape->slope_z, shape->slope_y});
+        way_out_try_edge(best, shape, core, (Vec3){0, -shape->slope_z, shape->slope_y});
     }
 }
 
 // Straight away from the axis: seen along the axis the core is a segment, and its point nearest to
 // the centre leaves first.
-static void way_out_radial(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up)
+static void way_out_radial(WayOut *best, const PlacedShape *shape, const ShapeCore *core)
 {
     float along = 0;
-    const bool is_crossing = axis_along(core, up, &along) && core.height > 0;
-    const Vec3 q = vec3_mad(core.base, up, math_clamp(along, 0, core.height));
+    const bool is_crossing = axis_along(core, &along) && core->height > 0;
+    const Vec3 q = vec3_mad(core->base, core->up, math_clamp(along, 0, core->height));
     const float squared = q.x * q.x + q.z * q.z;
     Vec3 n = {1, 0, 0};
     if (squared > NEAR_SQUARED) {
         const float scale = 1 / math_sqrt(squared);
         n = (Vec3){q.x * scale, 0, q.z * scale};
     } else if (is_crossing) {
-        const float scale = 1 / math_sqrt(up.x * up.x + up.z * up.z);
-        n = (Vec3){-up.z * scale, 0, up.x * scale};
+        const float scale = 1 / math_sqrt(core->up.x * core->up.x + core->up.z * core->up.z);
+        n = (Vec3){-core->up.z * scale, 0, core->up.x * scale};
     }
-    way_out_try(best, shape, core, up, n);
+    way_out_try(best, shape, core, n);
 }
 
 // Across the core, over a rim. Seen along the core the cylinder is symmetric in two directions,
@@ -414,73 +454,87 @@ static float rim_search(const PlacedShape *shape, Vec3 base, Vec3 side, Vec3 end
     return (low + high) * 0.5f;
 }
 
-static void way_out_rim(WayOut *best, const PlacedShape *shape, Capsule core, Vec3 up)
+static void way_out_rim(WayOut *best, const PlacedShape *shape, const ShapeCore *core)
 {
-    const float run_squared = up.x * up.x + up.z * up.z;
-    if (core.height == 0 || run_squared <= PARALLEL_SQUARED) {
+    const float run_squared = core->up.x * core->up.x + core->up.z * core->up.z;
+    if (core->height == 0 || run_squared <= PARALLEL_SQUARED) {
         return;
     }
     const float scale = 1 / math_sqrt(run_squared);
-    Vec3 side = {-up.z * scale, 0, up.x * scale};
-    Vec3 end = vec3_cross(side, up);
-    side = vec3_dot(side, core.base) < 0 ? vec3_neg(side) : side;
-    end = vec3_dot(end, core.base) < 0 ? vec3_neg(end) : end;
-    const float k = rim_search(shape, core.base, side, end);
-    way_out_try(best, shape, core, up, rim_normal(side, end, k));
+    Vec3 side = {-core->up.z * scale, 0, core->up.x * scale};
+    Vec3 end = vec3_cross(side, core->up);
+    side = vec3_dot(side, core->base) < 0 ? vec3_neg(side) : side;
+    end = vec3_dot(end, core->base) < 0 ? vec3_neg(end) : end;
+    const float k = rim_search(shape, core->base, side, end);
+    way_out_try(best, shape, core, rim_normal(side, end, k));
 }
 
 // The distance is that of the direction found; the point is what the core touches once it is out.
-static ShapeContact way_out(const PlacedShape *shape, Capsule core, Vec3 up)
+static void way_out(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact)
 {
     WayOut best = {1e30f, {0, 1, 0}};
     if (shape->kind == SHAPE_CYLINDER) {
-        way_out_try_both(&best, shape, core, up, (Vec3){0, 1, 0});
-        way_out_radial(&best, shape, core, up);
-        way_out_rim(&best, shape, core, up);
+        way_out_try_both(&best, shape, core, (Vec3){0, 1, 0});
+        way_out_radial(&best, shape, core);
+        way_out_rim(&best, shape, core);
     } else {
-        way_out_flat(&best, shape, core, up);
+        way_out_flat(&best, shape, core);
     }
-    Capsule out = core;
-    out.base = vec3_mad(core.base, best.normal, best.depth);
-    const Vec3 q = nearest_on_core(shape, out, up);
-    return (ShapeContact){-best.depth - core.radius, best.normal, vec3_sub(q, excess(shape, q))};
+    ShapeCore out = *core;
+    out.base = vec3_mad(core->base, best.normal, best.depth);
+    const Vec3 q = nearest_on_core(shape, &out);
+    contact->distance = -best.depth;
+    contact->normal = best.normal;
+    contact->point = vec3_sub(q, excess(shape, q));
 }
 
-// q is the core's point nearest to the centre; a core through the centre leaves sideways.
-static ShapeContact sphere_contact(const PlacedShape *shape, Capsule core)
+// All kinds and turns but those that have a shorter way.
+static void general_contact(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact)
 {
-    Vec3 q = core.base;
-    q.y += math_clamp(-q.y, 0, core.height);
-    const float squared = vec3_length_squared(q);
-    Vec3 normal = {0, 1, 0};
-    float length = 0;
-    if (squared > NEAR_SQUARED) {
-        length = math_sqrt(squared);
-        normal = vec3_scale(q, 1 / length);
-    } else if (q.y > core.base.y) {
-        normal = (Vec3){1, 0, 0};
-    }
-    return (ShapeContact){length - shape->half.x - core.radius, normal,
-                          vec3_scale(normal, shape->half.x)};
-}
-
-ShapeContact shape_local_contact(const PlacedShape *shape, Capsule capsule, Vec3 up)
-{
-    if (shape->kind == SHAPE_SPHERE) {
-        return sphere_contact(shape, capsule);
-    }
-    if (shape->kind == SHAPE_BOX && shape->turn != SHAPE_FREE) {
-        return shape_box_contact(vec3_neg(shape->half), shape->half, capsule);
-    }
-    const Vec3 q = nearest_on_core(shape, capsule, up);
+    const Vec3 q = nearest_on_core(shape, core);
     const Vec3 e = excess(shape, q);
     const float squared = vec3_length_squared(e);
     const float near = shape->turn == SHAPE_FREE ? NEAR_TURNED_M : SHAPE_CORE_NEAR_M;
     if (!(squared > near * near)) {
-        return way_out(shape, capsule, up);
+        way_out(shape, core, contact);
+        return;
     }
     const float distance = math_sqrt(squared);
-    return (ShapeContact){distance - capsule.radius, vec3_scale(e, 1 / distance), vec3_sub(q, e)};
+    contact->distance = distance;
+    contact->normal = vec3_scale(e, 1 / distance);
+    contact->point = vec3_sub(q, e);
+}
+
+// q is the core's point nearest to the centre; a core through the centre leaves sideways.
+static inline ShapeContact sphere_contact(const PlacedShape *shape, Vec3 base, float height)
+{
+    const Vec3 q = {base.x, base.y + math_clamp(-base.y, 0, height), base.z};
+    const float radius = shape->half.x;
+    const float squared = vec3_length_squared(q);
+    if (!(squared > NEAR_SQUARED)) {
+        const Vec3 normal = q.y > base.y ? (Vec3){1, 0, 0} : (Vec3){0, 1, 0};
+        return (ShapeContact){-radius, normal, vec3_scale(normal, radius)};
+    }
+    const float length = math_sqrt(squared);
+    const Vec3 normal = vec3_scale(q, 1 / length);
+    return (ShapeContact){length - radius, normal, vec3_scale(normal, radius)};
+}
+
+// Local, for a bare core.
+static inline ShapeContact upright_box_contact(const PlacedShape *shape, Vec3 base, float height)
+{
+    return shape_box_contact(vec3_neg(shape->half), shape->half, (Capsule){base, height, 0});
+}
+
+void shape_local_contact(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact)
+{
+    if (shape->kind == SHAPE_BOX && shape->turn != SHAPE_FREE) {
+        *contact = upright_box_contact(shape, core->base, core->height);
+    } else if (shape->kind == SHAPE_SPHERE) {
+        *contact = sphere_contact(shape, core->base, core->height);
+    } else {
+        general_contact(shape, core, contact);
+    }
 }
 
 ShapeContact shape_box_way_out(Vec3 min, Vec3 max, Capsule capsule)
@@ -501,13 +555,35 @@ ShapeContact shape_box_way_out(Vec3 min, Vec3 max, Capsule capsule)
     return (ShapeContact){-depths[best] - capsule.radius, normals[best], points[best]};
 }
 
-ShapeContact shape_capsule_contact(const PlacedShape *shape, Capsule capsule)
+static void contact_write(ShapeContact *contact, float distance, Vec3 normal, Vec3 point)
 {
-    capsule.base = shape_local_point(shape, capsule.base);
-    ShapeContact contact = shape_local_contact(shape, capsule, shape_local_up(shape));
-    contact.normal = shape_world_direction(shape, contact.normal);
-    contact.point = shape_world_point(shape, contact.point);
-    return contact;
+    contact->distance = distance;
+    contact->normal = normal;
+    contact->point = point;
+}
+
+// The short ways stay in registers from end to end.
+void shape_turned_contact(const PlacedShape *shape, const Capsule *capsule, ShapeContact *contact)
+{
+    if (shape->kind == SHAPE_BOX && shape->turn == SHAPE_YAW) {
+        const Vec3 base = shape_yaw_local(shape, vec3_sub(capsule->base, shape->position));
+        const ShapeContact local = upright_box_contact(shape, base, capsule->height);
+        contact_write(contact, local.distance - capsule->radius,
+                      shape_yaw_world(shape, local.normal),
+                      vec3_add(shape->position, shape_yaw_world(shape, local.point)));
+    } else if (shape->kind == SHAPE_SPHERE) {
+        const Vec3 base = vec3_sub(capsule->base, shape->position);
+        const ShapeContact local = sphere_contact(shape, base, capsule->height);
+        contact_write(contact, local.distance - capsule->radius, local.normal,
+                      vec3_add(shape->position, local.point));
+    } else {
+        const ShapeCore core = shape_local_core(shape, capsule);
+        ShapeContact local;
+        general_contact(shape, &core, &local);
+        contact_write(contact, local.distance - capsule->radius,
+                      shape_world_direction(shape, local.normal),
+                      shape_world_point(shape, local.point));
+    }
 }
 
 ShapeContact shape_closest(const PlacedShape *shape, Vec3 point)

@@ -6,14 +6,19 @@
 
 #include "core/sim/shape.h"
 
+static inline Vec3 shape_yaw_local(const PlacedShape *shape, Vec3 v)
+{
+    return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_x.z, v.y,
+                  v.x * shape->axis_z.x + v.z * shape->axis_z.z};
+}
+
 static inline Vec3 shape_local_direction(const PlacedShape *shape, Vec3 v)
 {
     if (shape->turn == SHAPE_ALIGNED) {
         return v;
     }
     if (shape->turn == SHAPE_YAW) {
-        return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_x.z, v.y,
-                      v.x * shape->axis_z.x + v.z * shape->axis_z.z};
+        return shape_yaw_local(shape, v);
     }
     return (Vec3){vec3_dot(v, shape->axis_x), vec3_dot(v, shape->axis_y),
                   vec3_dot(v, shape->axis_z)};
@@ -24,14 +29,19 @@ static inline Vec3 shape_local_point(const PlacedShape *shape, Vec3 point)
     return shape_local_direction(shape, vec3_sub(point, shape->position));
 }
 
+static inline Vec3 shape_yaw_world(const PlacedShape *shape, Vec3 v)
+{
+    return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_z.x, v.y,
+                  v.x * shape->axis_x.z + v.z * shape->axis_z.z};
+}
+
 static inline Vec3 shape_world_direction(const PlacedShape *shape, Vec3 v)
 {
     if (shape->turn == SHAPE_ALIGNED) {
         return v;
     }
     if (shape->turn == SHAPE_YAW) {
-        return (Vec3){v.x * shape->axis_x.x + v.z * shape->axis_z.x, v.y,
-                      v.x * shape->axis_x.z + v.z * shape->axis_z.z};
+        return shape_yaw_world(shape, v);
     }
     return vec3_mad(vec3_mad(vec3_scale(shape->axis_x, v.x), shape->axis_y, v.y), shape->axis_z,
                     v.z);
@@ -42,11 +52,21 @@ static inline Vec3 shape_world_point(const PlacedShape *shape, Vec3 point)
     return vec3_add(shape->position, shape_world_direction(shape, point));
 }
 
-// The world's up, which is the direction of every capsule's core.
-static inline Vec3 shape_local_up(const PlacedShape *shape)
+// A capsule's core in the shape's coordinates. Handed on by address: copies of small structs that
+// were just written cost more than the arithmetic (the processor waits for the writes).
+typedef struct ShapeCore {
+    Vec3 base;
+    Vec3 up; // the world's up, the direction of every core
+    float height;
+} ShapeCore;
+
+static inline ShapeCore shape_local_core(const PlacedShape *shape, const Capsule *capsule)
 {
-    return shape->turn == SHAPE_FREE ? (Vec3){shape->axis_x.y, shape->axis_y.y, shape->axis_z.y}
-                                     : (Vec3){0, 1, 0};
+    const Vec3 base = shape_local_point(shape, capsule->base);
+    const Vec3 up = shape->turn == SHAPE_FREE
+                        ? (Vec3){shape->axis_x.y, shape->axis_y.y, shape->axis_z.y}
+                        : (Vec3){0, 1, 0};
+    return (ShapeCore){base, up, capsule->height};
 }
 
 // How far the shape reaches from its centre along a unit vector.
@@ -67,5 +87,5 @@ static inline float shape_local_support(const PlacedShape *shape, Vec3 n)
     return half.x * math_abs(n.x) + math_abs(y) + math_abs(z);
 }
 
-// shape_capsule_contact with everything in the shape's coordinates; `up` is shape_local_up.
-ShapeContact shape_local_contact(const PlacedShape *shape, Capsule capsule, Vec3 up);
+// The contact of a core without a radius, with everything in the shape's coordinates.
+void shape_local_contact(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact);

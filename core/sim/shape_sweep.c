@@ -19,23 +19,24 @@ bool shape_sweep(const PlacedShape *shape, Capsule capsule, Vec3 motion, ShapeHi
     if (!aabb_overlaps(swept_bounds(capsule, motion), shape->bounds)) {
         return false;
     }
-    const Vec3 up = shape_local_up(shape);
+    ShapeCore core = shape_local_core(shape, &capsule);
+    const Vec3 start = core.base;
     const Vec3 way = shape_local_direction(shape, motion);
-    const Vec3 start = shape_local_point(shape, capsule.base);
     const float closing_min = SHAPE_SWEEP_ALONG * vec3_length(motion);
     float fraction = 0;
-    ShapeContact contact = {0};
+    ShapeContact contact;
     for (int i = 0; i < STEPS_MAX; i++) {
-        capsule.base = vec3_mad(start, way, fraction);
-        contact = shape_local_contact(shape, capsule, up);
+        core.base = vec3_mad(start, way, fraction);
+        shape_local_contact(shape, &core, &contact);
+        const float distance = contact.distance - capsule.radius;
         const float closing = -vec3_dot(way, contact.normal);
-        if (closing <= closing_min || contact.distance >= closing * (1 - fraction)) {
+        if (closing <= closing_min || distance >= closing * (1 - fraction)) {
             return false;
         }
-        if (contact.distance <= 2 * SHAPE_SWEEP_GAP_M) {
+        if (distance <= 2 * SHAPE_SWEEP_GAP_M) {
             break;
         }
-        fraction += (contact.distance - SHAPE_SWEEP_GAP_M) / closing;
+        fraction += (distance - SHAPE_SWEEP_GAP_M) / closing;
     }
     *hit = (ShapeHit){fraction, shape_world_direction(shape, contact.normal),
                       shape_world_point(shape, contact.point)};
