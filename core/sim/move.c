@@ -373,18 +373,15 @@ static bool ground_slide(Mover *mover, Vec3 target)
         return false;
     }
     Support support;
-    const bool held = find_support(mover, feet, LOW_STEP_M, true, &support);
-    if (held) {
-        feet.y = support.feet_y;
+    if (find_support(mover, feet, LOW_STEP_M, true, &support) &&
+        is_free(mover, vec3(feet.x, support.feet_y, feet.z))) {
+        stand(mover, feet, &support);
+        return true;
     }
     if (!is_free(mover, feet)) {
         return false;
     }
-    if (held) {
-        stand(mover, feet, &support);
-    } else {
-        leave_ground(mover, feet);
-    }
+    leave_ground(mover, feet); // held by something steep only: slips off it
     return true;
 }
 
