@@ -211,13 +211,31 @@ static void search_failed(Sim *sim, Npc *npc)
     npc->ask_tick = ask_again_tick(sim, npc);
 }
 
-// Nothing to stand on at one of the ends: it can only try its luck.
+// There is nothing to stand on at the goal, or here. In the first case it goes straight as far as
+// the ground carries; in the second nothing is known about the ground, and it tries its luck.
 static void search_refused(Sim *sim, uint32_t slot)
 {
+    static const float tries_m[] = {16, 8, 4, 2};
     Npc *npc = npc_mind(sim->npcs, slot);
+    const Vec3 feet = sim_at(sim, npc->entity_slot)->position;
+    const Vec3 apart = {npc->goal.x - feet.x, 0, npc->goal.z - feet.z};
+    const float distance = vec3_length(apart);
+    WalkSpot here;
     npc->queued = false;
     search_failed(sim, npc);
     path_take_straight(npc, PATH_NEAREST);
+    if (!walk_find(sim, feet, &here)) {
+        return;
+    }
+    for (uint32_t i = 0; i < sizeof tries_m / sizeof tries_m[0]; i++) {
+        const Vec3 point = vec3_mad(feet, apart, math_min(tries_m[i] / math_max(distance, 1), 1));
+        if (walk_line(sim, feet, point, true)) {
+            npc->path.points[0] = point;
+            return;
+        }
+    }
+    path_drop(npc);
+    npc->travel = NPC_STRANDED;
 }
 
 static void search_ended(Sim *sim, PathProgress progress)
