@@ -108,7 +108,7 @@ static float cloud_cover(const Frame *frame, Vec3 direction)
 static Colour sky(const Frame *frame, Vec3 direction)
 {
     const float up = saturate(direction.y);
-    const Colour low = srgb(0xfff0da);
+    const Colour low = srgb(0xeaf1f5);
     const Colour middle = srgb(0xa9d6f7);
     const Colour high = srgb(0x2f74c8);
     Colour colour = vec3_lerp(low, middle, smooth(0, 0.09f, up));
@@ -475,7 +475,7 @@ static Colour see_dry(const Frame *frame, const Ray *ray, float *distance)
 static Vec3 wave_normal(const Frame *frame, Vec3 p, float distance)
 {
     const float t = frame->seconds;
-    const float calm = 1 / (1 + distance * 0.02f);
+    const float calm = 1 / (1 + distance * distance * 0.0006f); // or they would flicker far off
     const float dx = 0.05f * sinf(p.x * 0.9f + t * 1.3f) +
                      0.04f * sinf(p.x * 1.7f + p.z * 1.1f - t) +
                      0.03f * sinf(p.z * 3.1f + p.x * 0.7f + t * 2.1f);

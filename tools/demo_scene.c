@@ -791,11 +791,11 @@ static Status create_ground(Demo *demo)
 static Status create_sim(Demo *demo)
 {
     SimConfig config = sim_config_default();
-    config.entity_max = 1024;
-    config.character_max = 128;
+    config.entity_max = 320;
+    config.character_max = 64;
     config.npc_max = 16;
-    config.structures_max = 128;
-    config.structures_per_player_max = 128;
+    config.structures_max = 64;
+    config.structures_per_player_max = 64;
     config.terrain = (TerrainConfig){.chunk_max = 32, .page_max = 512};
     config.seed = SEED;
     return sim_create(&demo->heap, &config, demo->scene, &demo->sim);

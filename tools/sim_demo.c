@@ -148,11 +148,12 @@ static void run_terminal(Demo *demo, TickClock *ticks, const Options *options)
     while (drawn && !terminal_wants_quit() && (tick_end == 0 || done < tick_end)) {
         const double frame_start = now_seconds();
         const uint64_t due = (uint64_t)((frame_start - start) * TICK_RATE_DEFAULT) + 1;
-        for (uint32_t i = 0; i < TICK_CATCH_UP_MAX && done < due; i++) {
+        const uint64_t until = tick_end > 0 && due > tick_end ? tick_end : due;
+        for (uint32_t i = 0; i < TICK_CATCH_UP_MAX && done < until; i++) {
             tick(demo, ticks);
             done += 1;
         }
-        if (done < due) { // too slow to catch up: time itself slips
+        if (done < until) { // too slow to catch up: time itself slips
             start = now_seconds() - (double)done / TICK_RATE_DEFAULT;
         }
         drawn = draw_frame(demo, ticks, options, &image);
