@@ -333,22 +333,6 @@ void history_visit(History *history, StateIo *io)
 
 bool history_belongs(const History *history, uint32_t slot, uint32_t entity_slot)
 {
-    ASSERT(slot < history->slot_count);
-    const HistoryLine *line = &history->lines[slot];
-    return line->used && (!line->recorded || line->entity_slot == entity_slot);
-}
-
-uint32_t history_used_count(const History *history)
-{
-    uint32_t count = 0;
-    for (uint32_t slot = 1; slot < history->slot_count; slot++) {
-        count += history->lines[slot].used;
-    }
-    return count;
-}
-
-bool history_belongs(const History *history, uint32_t slot, uint32_t entity_slot)
-{
     if (slot == 0 || slot >= history->slot_count || !history->lines[slot].used) {
         return false;
     }
