@@ -24,7 +24,7 @@
 #define OVERLAP_OK_M     0.0005f // what is left as rounding
 #define LOW_STEP_M       0.12f   // the leg while sliding: a tick of walking up the steepest ground
 #define TOUCH_M          0.02f   // near enough to touch a part
-#define LADDER_REACH_M   0.12f
+#define LADDER_REACH_M   0.05f
 #define LADDER_JUMP_MPS  3.0f
 #define LANDED_EVENT_MPS 2.0f
 #define SPEED_MAX_MPS    120.0f
@@ -406,6 +406,12 @@ static void ground_substep(Mover *mover, Vec3 motion)
 
 // --- the tick ------------------------------------------------------------------------------------
 
+static float character_speed(const Mover *mover)
+{
+    const bool run = (mover->character->input.buttons & INPUT_RUN) != 0;
+    return run ? mover->tuning->run_speed : mover->tuning->walk_speed;
+}
+
 // Changes the horizontal velocity towards the wish, by at most the acceleration.
 static void accelerate(Mover *mover, float speed, float acceleration)
 {
@@ -567,8 +573,7 @@ static void climb(Mover *mover)
 static void choose_velocity(Mover *mover, Vec3 carry_velocity)
 {
     const CharacterTuning *tuning = mover->tuning;
-    const bool run = (mover->character->input.buttons & INPUT_RUN) != 0;
-    const float speed = run ? tuning->run_speed : tuning->walk_speed;
+    const float speed = character_speed(mover);
     climb(mover);
     const bool jumped = jump(mover, carry_velocity);
     if (mover->character->climbing) {
@@ -607,13 +612,12 @@ static Aabb way_bounds(const Mover *mover, Vec3 carried)
     const Vec3 velocity = mover->velocity;
     const float seconds = mover->sim->tick_seconds;
     const float speed = math_sqrt(velocity.x * velocity.x + velocity.z * velocity.z);
-    const float wished = mover->wish.x == 0 && mover->wish.z == 0
-                             ? 0
-                             : math_max(tuning->run_speed, tuning->walk_speed);
-    const float side = tuning->radius + LADDER_REACH_M + math_max(speed, wished) * seconds;
-    float up = LADDER_REACH_M + math_max(velocity.y, tuning->climb_speed) * seconds;
-    float down = LADDER_REACH_M +
-                 math_max(tuning->gravity * seconds - velocity.y, tuning->climb_speed) * seconds;
+    const float wished = mover->wish.x == 0 && mover->wish.z == 0 ? 0 : character_speed(mover);
+    const float side =
+        tuning->radius + TOUCH_M + math_max(math_max(speed, wished), LADDER_JUMP_MPS) * seconds;
+    float up = TOUCH_M + math_max(velocity.y, tuning->climb_speed) * seconds;
+    float down =
+        TOUCH_M + math_max(tuning->gravity * seconds - velocity.y, tuning->climb_speed) * seconds;
     if (mover->character->jump_buffer_ticks != 0) {
         up += tuning->jump_speed * seconds;
     }

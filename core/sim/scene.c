@@ -2,6 +2,9 @@
 // the first level whose cells are as wide as the part, so in at most eight. The parts of a cell lie
 // side by side with their bounds, and a query reads memory in order. A part that touches several
 // cells of a query is reported by the first of them only.
+//
+// A level is a plain three-dimensional array of cells where its parts lie close together, as they
+// do in most places, and a hash table where they are scattered.
 #include "core/sim/scene.h"
 
 #include "core/base/check.h"
@@ -11,7 +14,7 @@
 #define SCENE_LEVELS 5 // cells of 4, 16, 64, 256 and 1024 m
 
 typedef struct SceneCell {
-    uint64_t key; // 0 when unused
+    uint64_t key; // hashed levels only; 0 when unused
     uint32_t first;
     uint32_t count;
 } SceneCell;
@@ -19,26 +22,33 @@ typedef struct SceneCell {
 typedef struct SceneEntry {
     Aabb bounds;
     uint32_t part;
+    int16_t cell_x, cell_y, cell_z; // the first cell that the part touches
 } SceneEntry;
+_Static_assert(2 * WORLD_EXTENT_M / 4 < INT16_MAX, "cells of the finest level fit 16 bits");
+
+typedef struct CellSpan {
+    int32_t x0, y0, z0, x1, y1, z1;
+} CellSpan;
+
+typedef struct SceneLevel {
+    SceneCell *cells;
+    uint32_t cell_count;
+    uint32_t part_count;
+    bool hashed;   // cell_count is a power of two then
+    CellSpan span; // the cells that parts touch
+} SceneLevel;
 
 struct Scene {
     const ChunkStore *chunks;
     Aabb bounds;
     ScenePart *parts;
     PieceDesc *pieces;
-    SceneCell *cells;
     SceneEntry *entries;
     uint32_t part_count;
     uint32_t piece_count;
-    uint32_t cell_mask;
-    uint32_t entry_count;
-    uint32_t level_counts[SCENE_LEVELS]; // parts
+    SceneLevel levels[SCENE_LEVELS];
     uint64_t hash;
 };
-
-typedef struct CellSpan {
-    int32_t x0, y0, z0, x1, y1, z1;
-} CellSpan;
 
 static float level_inverse_edge(uint32_t level)
 {
@@ -64,19 +74,28 @@ static CellSpan span_of(Aabb box, float inverse_edge)
         math_floor_i32(box.max.y * inverse_edge), math_floor_i32(box.max.z * inverse_edge)};
 }
 
-static uint64_t cell_key(uint32_t level, int32_t x, int32_t y, int32_t z)
+static uint64_t cell_key(int32_t x, int32_t y, int32_t z)
 {
-    return 1ull << 63 | (uint64_t)level << 60 | (uint64_t)((uint32_t)x & 0xfffff) << 40 |
+    return 1ull << 63 | (uint64_t)((uint32_t)x & 0xfffff) << 40 |
            (uint64_t)((uint32_t)y & 0xfffff) << 20 | (uint64_t)((uint32_t)z & 0xfffff);
 }
 
-static uint32_t cell_slot(const Scene *scene, uint64_t key)
+// The cell at a coordinate inside the level's span, or the free place where it would go.
+static SceneCell *cell_at(const SceneLevel *level, int32_t x, int32_t y, int32_t z)
 {
-    uint32_t slot = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & scene->cell_mask;
-    while (scene->cells[slot].key != 0 && scene->cells[slot].key != key) {
-        slot = (slot + 1) & scene->cell_mask;
+    const CellSpan *span = &level->span;
+    if (!level->hashed) {
+        const uint32_t size_x = (uint32_t)(span->x1 - span->x0 + 1);
+        const uint32_t size_y = (uint32_t)(span->y1 - span->y0 + 1);
+        const uint32_t row = (uint32_t)(z - span->z0) * size_y + (uint32_t)(y - span->y0);
+        return &level->cells[row * size_x + (uint32_t)(x - span->x0)];
     }
-    return slot;
+    const uint64_t key = cell_key(x, y, z);
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (level->cell_count - 1);
+    while (level->cells[at].key != 0 && level->cells[at].key != key) {
+        at = (at + 1) & (level->cell_count - 1);
+    }
+    return &level->cells[at];
 }
 
 static uint64_t span_cells(CellSpan span)
@@ -85,20 +104,43 @@ static uint64_t span_cells(CellSpan span)
            (uint64_t)((int64_t)span.z1 - span.z0 + 1);
 }
 
-// Calls for each cell that a part touches: counts first, then fills.
+static int32_t lower(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static int32_t higher(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static CellSpan span_union(CellSpan a, CellSpan b)
+{
+    return (CellSpan){lower(a.x0, b.x0),  lower(a.y0, b.y0),  lower(a.z0, b.z0),
+                      higher(a.x1, b.x1), higher(a.y1, b.y1), higher(a.z1, b.z1)};
+}
+
+static CellSpan span_common(CellSpan a, CellSpan b)
+{
+    return (CellSpan){higher(a.x0, b.x0), higher(a.y0, b.y0), higher(a.z0, b.z0),
+                      lower(a.x1, b.x1),  lower(a.y1, b.y1),  lower(a.z1, b.z1)};
+}
+
+// Visits each cell that a part touches: counts first, then fills.
 static void index_part(Scene *scene, uint32_t part, bool fill)
 {
     const Aabb bounds = scene->parts[part].placed.bounds;
-    const uint32_t level = level_of(bounds);
-    const CellSpan span = span_of(bounds, level_inverse_edge(level));
+    const uint32_t number = level_of(bounds);
+    SceneLevel *level = &scene->levels[number];
+    const CellSpan span = span_of(bounds, level_inverse_edge(number));
     for (int32_t z = span.z0; z <= span.z1; z++) {
         for (int32_t y = span.y0; y <= span.y1; y++) {
             for (int32_t x = span.x0; x <= span.x1; x++) {
-                const uint64_t key = cell_key(level, x, y, z);
-                SceneCell *cell = &scene->cells[cell_slot(scene, key)];
-                cell->key = key;
+                SceneCell *cell = cell_at(level, x, y, z);
+                cell->key = cell_key(x, y, z);
                 if (fill) {
-                    scene->entries[cell->first + cell->count] = (SceneEntry){bounds, part};
+                    scene->entries[cell->first + cell->count] = (SceneEntry){
+                        bounds, part, (int16_t)span.x0, (int16_t)span.y0, (int16_t)span.z0};
                 }
                 cell->count += 1;
             }
@@ -106,36 +148,60 @@ static void index_part(Scene *scene, uint32_t part, bool fill)
     }
 }
 
+static Status create_level(Heap *heap, SceneLevel *level, uint64_t entry_count)
+{
+    const uint64_t dense = span_cells(level->span);
+    level->hashed = dense > entry_count * 16 + 4096;
+    uint64_t cells = dense;
+    if (level->hashed) {
+        cells = 16;
+        while (cells < entry_count * 2) {
+            cells *= 2;
+        }
+    }
+    level->cell_count = (uint32_t)cells;
+    level->cells = heap_alloc(heap, heap_array_bytes(cells, sizeof(SceneCell)));
+    return level->cells == NULL ? STATUS_LIMIT : STATUS_OK;
+}
+
 static Status build_index(Heap *heap, Scene *scene)
 {
-    uint64_t entries = 0;
+    uint64_t level_entries[SCENE_LEVELS] = {0};
+    uint64_t entry_count = 0;
     for (uint32_t i = 0; i < scene->part_count; i++) {
         const Aabb bounds = scene->parts[i].placed.bounds;
-        const uint32_t level = level_of(bounds);
-        scene->level_counts[level] += 1;
-        entries += span_cells(span_of(bounds, level_inverse_edge(level)));
+        const uint32_t number = level_of(bounds);
+        SceneLevel *level = &scene->levels[number];
+        const CellSpan span = span_of(bounds, level_inverse_edge(number));
+        level->span = level->part_count == 0 ? span : span_union(level->span, span);
+        level->part_count += 1;
+        level_entries[number] += span_cells(span);
+        entry_count += span_cells(span);
     }
-    uint32_t cells = 16;
-    while (cells < entries * 2) {
-        cells *= 2;
-    }
-    scene->cell_mask = cells - 1;
-    scene->entry_count = (uint32_t)entries;
-    scene->cells = heap_alloc(heap, heap_array_bytes(cells, sizeof(SceneCell)));
-    scene->entries = heap_alloc(heap, heap_array_bytes(entries + 1, sizeof(SceneEntry)));
-    if (scene->cells == NULL || scene->entries == NULL) {
+    scene->entries = heap_alloc(heap, heap_array_bytes(entry_count + 1, sizeof(SceneEntry)));
+    if (scene->entries == NULL) {
         return STATUS_LIMIT;
+    }
+    for (uint32_t number = 0; number < SCENE_LEVELS; number++) {
+        SceneLevel *level = &scene->levels[number];
+        if (level->part_count != 0 &&
+            create_level(heap, level, level_entries[number]) != STATUS_OK) {
+            return STATUS_LIMIT;
+        }
     }
     for (uint32_t i = 0; i < scene->part_count; i++) {
         index_part(scene, i, false);
     }
     uint32_t first = 0;
-    for (uint32_t i = 0; i < cells; i++) {
-        scene->cells[i].first = first;
-        first += scene->cells[i].count;
-        scene->cells[i].count = 0;
+    for (uint32_t number = 0; number < SCENE_LEVELS; number++) {
+        for (uint32_t i = 0; i < scene->levels[number].cell_count; i++) {
+            SceneCell *cell = &scene->levels[number].cells[i];
+            cell->first = first;
+            first += cell->count;
+            cell->count = 0;
+        }
     }
-    ASSERT(first == entries);
+    ASSERT(first == entry_count);
     for (uint32_t i = 0; i < scene->part_count; i++) {
         index_part(scene, i, true);
     }
@@ -287,7 +353,9 @@ void scene_destroy(Heap *heap, Scene *scene)
         return;
     }
     heap_free(heap, scene->entries);
-    heap_free(heap, scene->cells);
+    for (uint32_t number = 0; number < SCENE_LEVELS; number++) {
+        heap_free(heap, scene->levels[number].cells);
+    }
     heap_free(heap, scene->pieces);
     heap_free(heap, scene->parts);
     heap_free(heap, scene);
@@ -330,51 +398,62 @@ uint64_t scene_hash(const Scene *scene)
     return scene->hash;
 }
 
-static int32_t later(int32_t a, int32_t b)
+typedef struct Found {
+    uint32_t *out;
+    uint32_t max;
+    uint32_t held;
+    uint32_t count;
+} Found;
+
+static void found_add(Found *found, uint32_t part)
 {
-    return a > b ? a : b;
+    found->count += 1;
+    found->held = grid_keep_lowest(found->out, found->held, found->max, part);
 }
 
-uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max)
+static void query_cells(const Scene *scene, const SceneLevel *level, CellSpan span, Aabb box,
+                        Found *found)
 {
-    uint32_t found = 0;
-    uint32_t held = 0;
-    for (uint32_t level = 0; level < SCENE_LEVELS; level++) {
-        if (scene->level_counts[level] == 0) {
-            continue;
-        }
-        const float inverse_edge = level_inverse_edge(level);
-        const CellSpan span = span_of(box, inverse_edge);
-        if (span_cells(span) > scene->level_counts[level]) {
-            for (uint32_t i = 0; i < scene->part_count; i++) {
-                const Aabb bounds = scene->parts[i].placed.bounds;
-                if (aabb_overlaps(bounds, box) && level_of(bounds) == level) {
-                    found += 1;
-                    held = grid_keep_lowest(out, held, max, i);
-                }
-            }
-            continue;
-        }
-        for (int32_t z = span.z0; z <= span.z1; z++) {
-            for (int32_t y = span.y0; y <= span.y1; y++) {
-                for (int32_t x = span.x0; x <= span.x1; x++) {
-                    const SceneCell *cell =
-                        &scene->cells[cell_slot(scene, cell_key(level, x, y, z))];
-                    for (uint32_t i = 0; i < cell->count; i++) {
-                        const SceneEntry *entry = &scene->entries[cell->first + i];
-                        if (!aabb_overlaps(entry->bounds, box)) {
-                            continue;
-                        }
-                        const CellSpan own = span_of(entry->bounds, inverse_edge);
-                        if (later(own.x0, span.x0) == x && later(own.y0, span.y0) == y &&
-                            later(own.z0, span.z0) == z) {
-                            found += 1;
-                            held = grid_keep_lowest(out, held, max, entry->part);
-                        }
+    for (int32_t z = span.z0; z <= span.z1; z++) {
+        for (int32_t y = span.y0; y <= span.y1; y++) {
+            for (int32_t x = span.x0; x <= span.x1; x++) {
+                const SceneCell *cell = cell_at(level, x, y, z);
+                const SceneEntry *entry = &scene->entries[cell->first];
+                for (const SceneEntry *end = entry + cell->count; entry != end; entry++) {
+                    if (aabb_overlaps(entry->bounds, box) && higher(entry->cell_x, span.x0) == x &&
+                        higher(entry->cell_y, span.y0) == y &&
+                        higher(entry->cell_z, span.z0) == z) {
+                        found_add(found, entry->part);
                     }
                 }
             }
         }
     }
-    return found;
+}
+
+uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max)
+{
+    Found found = {.out = out, .max = max};
+    for (uint32_t number = 0; number < SCENE_LEVELS; number++) {
+        const SceneLevel *level = &scene->levels[number];
+        if (level->part_count == 0) {
+            continue;
+        }
+        const CellSpan span = span_common(span_of(box, level_inverse_edge(number)), level->span);
+        if (span.x0 > span.x1 || span.y0 > span.y1 || span.z0 > span.z1) {
+            continue;
+        }
+        if (span_cells(span) <= level->part_count) {
+            query_cells(scene, level, span, box, &found);
+            continue;
+        }
+        // A box wider than the scene: looking at every part is cheaper than at every cell.
+        for (uint32_t i = 0; i < scene->part_count; i++) {
+            const Aabb bounds = scene->parts[i].placed.bounds;
+            if (aabb_overlaps(bounds, box) && level_of(bounds) == number) {
+                found_add(&found, i);
+            }
+        }
+    }
+    return found.count;
 }

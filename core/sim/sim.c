@@ -124,7 +124,9 @@ static size_t block_bytes(const SimConfig *config, const Scene *scene)
     bytes += arena_need(net_map_size(config) * sizeof(uint32_t));
     bytes += arena_need(hidden_words(scene) * sizeof(uint64_t));
     bytes += arena_need(config->event_max * sizeof(SimEvent));
-    bytes += config->authority ? history_bytes(config->character_max) : 0;
+    if (config->authority) {
+        bytes += history_bytes(config->character_max) + push_bytes(config->character_max);
+    }
     bytes += npc_bytes(config);
     bytes += structure_bytes(config);
     return bytes;
@@ -157,6 +159,9 @@ static Status fill_block(Sim *sim, Arena *arena)
     }
     if (status == STATUS_OK && config->authority) {
         status = history_init(arena, config->character_max, &sim->history);
+    }
+    if (status == STATUS_OK && config->authority) {
+        status = push_init(arena, config->character_max, &sim->push_cells);
     }
     if (status == STATUS_OK) {
         status = npc_init(arena, config, &sim->npcs);

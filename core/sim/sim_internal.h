@@ -10,6 +10,7 @@
 #include "core/sim/history.h"
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
+#include "core/sim/push.h"
 #include "core/sim/sim.h"
 #include "core/sim/structure.h"
 
@@ -57,7 +58,8 @@ struct Sim {
     bool geometry_changed;
     uint32_t edit_count_seen;
 
-    History *history; // NULL when the config is not authority
+    PushCells *push_cells; // NULL when the config is not authority
+    History *history;      // NULL when the config is not authority
     struct Npcs *npcs;
     struct Structures *structures;
 };
@@ -114,7 +116,6 @@ void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw);
 // Sets the pose of a shape's slot, its placed shape and its place in the grid.
 void sim_shape_place(Sim *sim, uint32_t slot, Pose pose);
 
-// Phases, in the order of sim.h; npc.h, projectile.h, structure.h and history.h have the others.
+// Phases, in the order of sim.h; the other modules' headers have theirs.
 void motion_step(Sim *sim);
 void character_step(Sim *sim);
-void push_step(Sim *sim);
