@@ -44,10 +44,11 @@ static void visit_input(SimInput *input, StateIo *io)
     state_f32(io, &input->yaw);
     state_f32(io, &input->pitch);
     state_u32(io, &input->buttons, INPUT_BUTTONS_ALL);
-    if (io->mode == STATE_READ) {
-        bool sane = true;
-        const SimInput read = *input;
-        *input = sim_input_sanitise(&read, &sane);
+    // Checked, not sanitised again: that could change the last bit.
+    const float move_squared = input->move_x * input->move_x + input->move_z * input->move_z;
+    if (io->mode == STATE_READ && !(move_squared <= 1.0001f && math_abs(input->yaw) <= 3.1416f &&
+                                    math_abs(input->pitch) <= 1.5708f)) {
+        state_fail(io, STATUS_RANGE);
     }
 }
 
