@@ -255,14 +255,6 @@ Status npc_set_tuning(Sim *sim, Handle handle, const NpcTuning *tuning)
     return STATUS_OK;
 }
 
-// Its errands change: whatever it was walking to while idle, it no longer is.
-static void idle_restart(Sim *sim, uint32_t slot)
-{
-    if (npc_mind(sim->npcs, slot)->state == NPC_IDLE) {
-        travel_stop(sim, slot);
-    }
-}
-
 Status npc_set_patrol(Sim *sim, Handle handle, const Vec3 *points, uint32_t count)
 {
     const uint32_t slot = mind_find(sim, handle);
@@ -272,8 +264,11 @@ Status npc_set_patrol(Sim *sim, Handle handle, const Vec3 *points, uint32_t coun
     if (!patrol_is_good(points, count)) {
         return STATUS_RANGE;
     }
-    patrol_take(npc_mind(sim->npcs, slot), points, count);
-    idle_restart(sim, slot);
+    Npc *npc = npc_mind(sim->npcs, slot);
+    patrol_take(npc, points, count);
+    if (npc->state == NPC_IDLE) {
+        travel_stop(sim, slot);
+    }
     return STATUS_OK;
 }
 
@@ -286,11 +281,16 @@ Status npc_move_to(Sim *sim, Handle handle, Vec3 position)
     if (!point_is_good(position)) {
         return STATUS_RANGE;
     }
+    // A script may say this in every tick; that must not cost the NPC its place in the queue.
     Npc *npc = npc_mind(sim->npcs, slot);
+    const bool is_new = vec3_length(vec3_sub(position, npc->post)) > NPC_GOAL_SAME_M;
+    if (is_new && npc->state == NPC_IDLE) {
+        npc->failures = 0;
+        npc->ask_tick = 0;
+    }
     patrol_take(npc, NULL, 0);
     npc->post = position;
     npc->post_yaw = sim_at(sim, npc->entity_slot)->character.input.yaw;
-    idle_restart(sim, slot);
     return STATUS_OK;
 }
 
@@ -632,7 +632,8 @@ static void mind_die(Sim *sim, uint32_t slot)
     *input = (SimInput){.yaw = input->yaw};
 }
 
-// True while it is near enough to somebody it sees: then it stands and looks at them.
+// True while it is near enough to somebody it sees: then it stands and looks at them. A running NPC
+// needs room to come to a halt.
 static bool is_close(const Sim *sim, Npc *npc)
 {
     if (npc->state != NPC_ALERT || !npc->sees) {
@@ -642,10 +643,13 @@ static bool is_close(const Sim *sim, Npc *npc)
     if (target == NULL) {
         return false;
     }
-    const Vec3 feet = sim_at(sim, npc->entity_slot)->position;
+    const Entity *entity = sim_at(sim, npc->entity_slot);
+    const Vec3 feet = entity->position;
     const Vec3 apart = vec3_sub(target->position, feet);
-    if (apart.x * apart.x + apart.z * apart.z > npc->tuning.stop_m * npc->tuning.stop_m ||
-        math_abs(apart.y) > STOP_HEIGHT_M) {
+    const float halt = vec3_length_squared(entity->velocity) /
+                       (2 * math_max(sim->config.character.ground_acceleration, 1));
+    const float stop = npc->tuning.stop_m + math_min(halt, npc->tuning.stop_m);
+    if (apart.x * apart.x + apart.z * apart.z > stop * stop || math_abs(apart.y) > STOP_HEIGHT_M) {
         return false;
     }
     npc->face_yaw = yaw_towards(feet, target->position, npc->face_yaw);

@@ -5,7 +5,8 @@
 #include "core/sim/npc.h"
 #include "core/sim/sim_internal.h"
 
-#define NPC_NEAR_MAX 1024 // entities around one NPC that the grid may name
+#define NPC_NEAR_MAX    1024  // entities around one NPC that the grid may name
+#define NPC_GOAL_SAME_M 0.75f // a goal that moved less is the same goal
 
 struct Npcs {
     Pool minds; // of Npc

@@ -7,13 +7,12 @@
 #include "core/base/limits.h"
 #include "core/sim/walk.h"
 
-#define REACH_M        0.3f  // a point is reached
-#define REACH_ABOVE_M  1.0f  // with the feet at most this much above it
-#define REACH_BELOW_M  0.6f  // or below
-#define CROWDED_M      1.5f  // near enough to the last point when others stand on it
-#define GOAL_SAME_M    0.75f // a goal that moved less is the same goal
-#define GOAL_STALE_M   1.5f  // a path to a goal that moved more is asked for again
-#define GOAL_STALE_PER 0.2f  // or by more than this part of the distance
+#define REACH_M        0.3f // a point is reached
+#define REACH_ABOVE_M  1.0f // with the feet at most this much above it
+#define REACH_BELOW_M  0.6f // or below
+#define CROWDED_M      1.5f // near enough to the last point when others stand on it
+#define GOAL_STALE_M   1.5f // a path to a goal that moved more is asked for again
+#define GOAL_STALE_PER 0.2f // or by more than this part of the distance
 #define PROGRESS_M     0.05f
 #define JUMP_REACH_M   1.6f // jumps at a ledge this near
 #define TURN_WALKING   0.8f // rad; a larger turn is made standing
@@ -128,7 +127,7 @@ void travel_to(Sim *sim, uint32_t slot, Vec3 goal, bool runs)
     const float moved = vec3_length_squared(vec3_sub(goal, npc->goal));
     if (npc->travel == NPC_GOES) {
         npc->goal = goal;
-    } else if (moved > GOAL_SAME_M * GOAL_SAME_M) {
+    } else if (moved > NPC_GOAL_SAME_M * NPC_GOAL_SAME_M) {
         npc->goal = goal;
         npc->travel = npc->travel == NPC_ARRIVED ? NPC_GOES : npc->travel;
     }
@@ -255,6 +254,7 @@ static void search_ended(Sim *sim, PathProgress progress)
         }
     } else {
         search_failed(sim, npc);
+        npc->travel = npc->path.count > 0 ? NPC_GOES : NPC_STRANDED;
     }
 }
 

@@ -30,7 +30,12 @@ WalkWorld walk_world_open(const WalkWorldDesc *desc)
         desc->build(world.store);
     }
     const SceneDesc scene = {
-        .chunks = world.store, .parts = desc->parts, .part_count = desc->part_count};
+        .chunks = world.store,
+        .parts = desc->parts,
+        .part_count = desc->part_count,
+        .pieces = desc->pieces,
+        .piece_count = desc->piece_count,
+    };
     uint32_t bad = 0;
     ASSERT(scene_create(&world.heap, &scene, &world.scene, &bad) == STATUS_OK);
     ASSERT(sim_create(&world.heap, &desc->config, world.scene, &world.sim) == STATUS_OK);

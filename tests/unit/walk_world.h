@@ -13,6 +13,8 @@ typedef struct WalkWorldDesc {
     void (*build)(ChunkStore *store); // may be NULL
     const PartDesc *parts;
     uint32_t part_count;
+    const PieceDesc *pieces;
+    uint32_t piece_count;
 } WalkWorldDesc;
 
 typedef struct WalkWorld {
