@@ -85,6 +85,19 @@ double bench_median(double *values, uint32_t count)
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+double bench_middle_mean(double *values, uint32_t count)
+{
+    ASSERT(count > 0);
+    qsort(values, count, sizeof values[0], compare_doubles);
+    const uint32_t first = count / 4;
+    const uint32_t end = count - first;
+    double sum = 0;
+    for (uint32_t i = first; i < end; i++) {
+        sum += values[i];
+    }
+    return sum / (end - first);
+}
+
 // A chain of dependent float operations, as movement is one: it tells the clock of the core and
 // its latency, not its width.
 static double float_step_ns(void)

@@ -25,6 +25,8 @@ void bench_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 double bench_seconds(void);
 // Sorts the values. count > 0.
 double bench_median(double *values, uint32_t count);
+// The mean of the middle half: what lies far above or below is left out. Sorts the values.
+double bench_middle_mean(double *values, uint32_t count);
 
 // The speed of the machine, measured by work that never changes, so that two runs on two machines
 // (or on one that was busy) can be compared: divide by these.
