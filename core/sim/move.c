@@ -356,8 +356,11 @@ static bool ground_walk(Mover *mover, Vec3 target)
     if (rises && !is_free(mover, vec3(feet.x, support.feet_y, feet.z))) {
         return false; // no room for the head up there
     }
-    // Steep ground is slipped off, and so is an edge on the way down.
-    if (!support.walkable || (support.steep && support.feet_y < target.y - OVERLAP_OK_M)) {
+    // Steep ground is slipped off, and so is the edge of a drop; the edge of a stair is not.
+    const bool descends = support.feet_y < target.y - OVERLAP_OK_M;
+    Support below;
+    if (!support.walkable ||
+        (support.steep && descends && !find_support(mover, feet, leg, true, &below))) {
         leave_ground(mover, feet);
         return true;
     }
