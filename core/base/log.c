@@ -3,32 +3,17 @@
 #include "core/base/log.h"
 
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *log_level_name(LogLevel level)
 {
     static const char *const names[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
     return (unsigned)level < LOG_LEVEL_COUNT ? names[level] : "?";
-}
-
-// Removes the start of a character whose end was cut off. text[bytes] is the terminator.
-static void cut_at_character(char *text, size_t bytes)
-{
-    size_t start = bytes;
-    while (start > 0 && bytes - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
-        start -= 1;
-    }
-    if (start == 0) {
-        return;
-    }
-    const unsigned char lead = (unsigned char)text[start - 1];
-    const size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-    if (want > bytes - (start - 1)) {
-        text[start - 1] = '\0';
-    }
 }
 
 void log_write(LogSink *sink, uint64_t tick, LogLevel level, const char *area, const char *format,
@@ -43,13 +28,16 @@ void log_write(LogSink *sink, uint64_t tick, LogLevel level, const char *area, c
     if (sink->write == NULL) {
         return;
     }
-    LogEvent event = {.tick = tick, .level = level, .area = area};
+    // One byte more than is kept, so that the cut sees whether it would split a character.
+    char text[LOG_TEXT_BYTES + 1];
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(event.text, sizeof event.text, format, arguments);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length >= LOG_TEXT_BYTES) {
-        cut_at_character(event.text, LOG_TEXT_BYTES - 1);
+    LogEvent event = {.tick = tick, .level = level, .area = area};
+    if (length > 0) {
+        const size_t bytes = length < LOG_TEXT_BYTES ? (size_t)length : LOG_TEXT_BYTES;
+        memcpy(event.text, text, utf8_cut(text, bytes, LOG_TEXT_BYTES - 1));
     }
     sink->write(sink->user, &event);
 }

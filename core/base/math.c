@@ -1,7 +1,6 @@
 // Sine, cosine, arc tangent, normalising and quaternions from additions, multiplications, divisions
-// and square roots in a fixed order. Every function is total: whatever float goes in, what comes
-// out is finite, because the bits of a NaN differ between machines and would end up in a state
-// hash.
+// and square roots in a fixed order. Where math.h says total, what comes out is finite whatever
+// goes in: the bits of a NaN differ between machines and would end up in a state hash.
 //
 // The polynomials are minimax fits (Remez) of the quotients named beside them; the coefficients are
 // written as the floats they are.

@@ -1,0 +1,85 @@
+// UTF-8. The lead byte decides the length and the range of the second byte, which is what rules
+// out overlong forms, surrogates and code points past the end; all further bytes are 80..BF.
+#include "core/base/utf8.h"
+
+#include "core/base/check.h"
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+size_t utf8_length(const uint8_t *text, size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    const uint8_t lead = text[0];
+    if (lead < 0x80) {
+        return 1;
+    }
+    // 80..C1: a continuation byte, or an overlong form of ASCII. F5..FF: past U+10FFFF.
+    if (lead < 0xc2 || lead > 0xf4) {
+        return 0;
+    }
+    const size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (bytes < length || !is_continuation(text[1])) {
+        return 0;
+    }
+    const bool is_overlong = (lead == 0xe0 && text[1] < 0xa0) || (lead == 0xf0 && text[1] < 0x90);
+    const bool is_outside = (lead == 0xed && text[1] > 0x9f) || (lead == 0xf4 && text[1] > 0x8f);
+    if (is_overlong || is_outside) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; i++) {
+        if (!is_continuation(text[i])) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+bool utf8_is_valid(const void *text, size_t bytes)
+{
+    const uint8_t *at = text;
+    while (bytes != 0) {
+        const size_t length = utf8_length(at, bytes);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+        bytes -= length;
+    }
+    return true;
+}
+
+size_t utf8_encode(uint32_t code_point, uint8_t out[4])
+{
+    ASSERT(code_point <= 0x10ffff);
+    ASSERT(code_point < 0xd800 || code_point > 0xdfff);
+    if (code_point < 0x80) {
+        out[0] = (uint8_t)code_point;
+        return 1;
+    }
+    const size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; i--) {
+        out[i] = (uint8_t)(0x80 | (code_point & 0x3f));
+        code_point >>= 6;
+    }
+    const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    out[0] = (uint8_t)(marks[length] | code_point);
+    return length;
+}
+
+size_t utf8_cut(const char *text, size_t bytes, size_t bytes_max)
+{
+    if (bytes <= bytes_max) {
+        return bytes;
+    }
+    // The character that the cut would split begins at most three bytes before it.
+    size_t cut = bytes_max;
+    for (size_t back = 0; back < 3 && cut > 0 && is_continuation((uint8_t)text[cut]); back++) {
+        cut -= 1;
+    }
+    return cut;
+}
