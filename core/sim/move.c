@@ -38,6 +38,8 @@ typedef struct Mover {
     uint32_t slot;
     const CharacterTuning *tuning;
     Colliders colliders;
+    Aabb region;    // where they were gathered
+    float fraction; // of the tick, at which moving parts are
     MovePath path;
     Vec3 feet;
     Vec3 velocity; // relative to the ground while grounded
@@ -99,12 +101,36 @@ static void touch(Mover *mover, const ColliderPart *part, Vec3 normal)
                                     .value = part->data->bounce_speed});
 }
 
+// A push may lead out of what was gathered: then more is, so that nothing there is missed.
+static void reach_out(Mover *mover, Vec3 feet)
+{
+    Aabb needed = capsule_bounds(sim_capsule(mover->sim, feet));
+    if (mover->grounded) {
+        needed.min.y -= mover->tuning->step_height;
+        needed.max.y += mover->tuning->step_height;
+    }
+    if (aabb_contains(mover->region, needed.min) && aabb_contains(mover->region, needed.max)) {
+        return;
+    }
+    const uint64_t ground = mover->ground != NULL ? mover->ground->net_id : 0;
+    mover->region = aabb_union(mover->region, aabb_grow(needed, mover->tuning->radius));
+    collide_gather(mover->sim, mover->region, &mover->colliders);
+    collide_set_fraction(mover->sim, &mover->colliders, mover->fraction);
+    mover->ground = NULL;
+    for (uint32_t i = 0; i < mover->colliders.part_count && ground != 0; i++) {
+        if (mover->colliders.parts[i].net_id == ground) {
+            mover->ground = &mover->colliders.parts[i];
+        }
+    }
+}
+
 // --- in the air ----------------------------------------------------------------------------------
 
 // Pushes the whole capsule out of everything. False when no place was found near.
 static bool push_out(Mover *mover, Vec3 *feet, bool *landed)
 {
     for (uint32_t i = 0; i < PUSH_OUT_MAX; i++) {
+        reach_out(mover, *feet);
         const CollideContact hit =
             collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), COLLIDE_ALL);
         if (hit.contact.distance >= -OVERLAP_OK_M * 0.5f) {
@@ -119,6 +145,7 @@ static bool push_out(Mover *mover, Vec3 *feet, bool *landed)
         }
         touch(mover, hit.part, normal);
     }
+    reach_out(mover, *feet);
     const CollideContact left =
         collide_deepest(&mover->colliders, sim_capsule(mover->sim, *feet), COLLIDE_ALL);
     return left.contact.distance >= -OVERLAP_OK_M;
@@ -162,6 +189,7 @@ static void air_substep(Mover *mover, Vec3 motion)
 static bool push_aside(Mover *mover, Vec3 *feet, float leg, float normal_y_max)
 {
     for (uint32_t i = 0; i < PUSH_OUT_MAX; i++) {
+        reach_out(mover, *feet);
         const CollideContact hit =
             collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), normal_y_max);
         if (hit.contact.distance >= -OVERLAP_OK_M * 0.5f) {
@@ -177,6 +205,7 @@ static bool push_aside(Mover *mover, Vec3 *feet, float leg, float normal_y_max)
             vec3_mad(*feet, side, math_min(-hit.contact.distance / flat, mover->tuning->radius));
         touch(mover, hit.part, side);
     }
+    reach_out(mover, *feet);
     return collide_deepest(&mover->colliders, upper_capsule(mover, *feet, leg), normal_y_max)
                .contact.distance >= -OVERLAP_OK_M;
 }
@@ -696,8 +725,9 @@ static void run_substeps(Mover *mover, Vec3 way, Vec3 carry_velocity)
     const uint32_t substeps = count > SUBSTEPS_MAX ? SUBSTEPS_MAX : count;
     const Vec3 motion = vec3_scale(way, 1 / (float)substeps);
     for (uint32_t i = 0; i < substeps; i++) {
+        mover->fraction = (float)(i + 1) / (float)substeps;
         if (mover->colliders.any_moving) {
-            collide_set_fraction(mover->sim, &mover->colliders, (float)(i + 1) / (float)substeps);
+            collide_set_fraction(mover->sim, &mover->colliders, mover->fraction);
         }
         if (mover->bounced) {
             continue; // what a bounce gives begins with the next tick; the colliders are for this
@@ -812,7 +842,9 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     mover->path.points[mover->path.count++] = mover->feet;
 
     const Vec3 carried = vec3_mad(carry, character->push, sim->tick_seconds);
-    collide_gather(sim, way_bounds(mover, carried), &mover->colliders);
+    mover->region = way_bounds(mover, carried);
+    mover->fraction = 1;
+    collide_gather(sim, mover->region, &mover->colliders);
 
     choose_velocity(mover, carry_velocity);
     Vec3 way = vec3_scale(vec3_add(mover->velocity, character->push), sim->tick_seconds);
