@@ -20,6 +20,7 @@
 #define CHARACTERS        2000
 #define CHARACTER_TICKS   60 // in one round
 #define WARM_UP_TICKS     120
+#define PLATFORMS         64
 #define SMALL_CROWD       200
 #define PROJECTILES       1000
 #define NPCS              200
@@ -71,6 +72,45 @@ static void bench_characters(BenchReport *report, BenchScene *scene)
         const double us = crowd_step_us(scene, CHARACTERS, CHARACTER_TICKS, true);
         bench_row(report, "sim.idle", us / CHARACTERS, "us/character", BENCH_NO_GOAL);
     }
+}
+
+// The same crowd among platforms of all sizes that turn above and between them.
+static void spawn_platforms(BenchCrowd *crowd)
+{
+    Rng *rng = &crowd->rng;
+    for (uint32_t i = 0; i < PLATFORMS; i++) {
+        const float wide = i == 0 ? 10.0f : rng_range(rng, 1, 3);
+        const Vec3 at = {rng_range(rng, -90, 90), 0, rng_range(rng, -90, 90)};
+        const float y = (float)bench_ground_y(math_floor_i32(at.x), math_floor_i32(at.z)) + 0.4f;
+        const Pose pose = {{at.x, y, at.z}, QUAT_IDENTITY};
+        const ShapeDesc desc = {.part = {.shape = {SHAPE_BOX, {wide, 0.3f, 1}}, .pose = pose}};
+        const uint64_t now = sim_tick(crowd->sim);
+        const MotionSegment segment = {.pose = pose,
+                                       .angular_velocity = {0, 0.5f, 0},
+                                       .tick_from = now + 1,
+                                       .tick_to = now + 100000};
+        Handle part;
+        bench_require(sim_spawn_part(crowd->sim, &desc, &part), "platform");
+        bench_require(sim_move_part(crowd->sim, part, &segment), "segment");
+    }
+}
+
+static void bench_platforms(BenchReport *report, BenchScene *scene)
+{
+    if (!bench_wants(report, "sim.platforms")) {
+        return;
+    }
+    BenchCrowd crowd;
+    double rounds[ROUNDS];
+    bench_crowd_create(&crowd, scene, CHARACTERS, false);
+    spawn_platforms(&crowd);
+    bench_crowd_run(&crowd, WARM_UP_TICKS);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        rounds[i] = round_step_us(&crowd, CHARACTER_TICKS);
+    }
+    bench_crowd_destroy(&crowd);
+    bench_row(report, "sim.platforms", bench_median(rounds, ROUNDS) / CHARACTERS, "us/character",
+              BENCH_NO_GOAL);
 }
 
 // --- projectiles -------------------------------------------------------------------------------
@@ -379,6 +419,7 @@ static void run_rows(BenchReport *report, BenchScene *scene)
 {
     bench_machine_rows(report);
     bench_characters(report, scene);
+    bench_platforms(report, scene);
     bench_projectiles(report, scene);
     bench_npcs(report, scene);
     bench_edits(report, scene);

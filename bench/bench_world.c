@@ -145,7 +145,6 @@ void bench_crowd_create(BenchCrowd *crowd, BenchScene *scene, uint32_t player_co
     *crowd = (BenchCrowd){.heap = &scene->heap, .player_count = player_count, .idle = idle};
     crowd->rng = rng_make(CROWD_SEED, 1);
     SimConfig config = sim_config_default();
-    config.entity_max = 8192;
     config.character_max = 4096;
     config.npc_max = 512;
     config.event_max = 8192;

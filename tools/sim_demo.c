@@ -120,10 +120,9 @@ static bool draw_frame(const Demo *demo, const TickClock *ticks, const Options *
     render(demo, &camera, 1, image);
     char line[256];
     snprintf(line, sizeof line,
-             " tick %llu  %.0f us  entities %u  projectiles %u  events %llu  hash %016llx  q quits",
+             " tick %llu  %.0f us  entities %u  events %llu  hash %016llx  q quits",
              (unsigned long long)sim_tick(demo->sim), mean_us(ticks), entity_count(demo->sim),
-             sim_count(demo->sim, ENTITY_PROJECTILE), (unsigned long long)demo->event_count,
-             (unsigned long long)sim_hash(demo->sim));
+             (unsigned long long)demo->event_count, (unsigned long long)sim_hash(demo->sim));
     line[smaller(image->width, sizeof line - 1)] = '\0'; // one line, never two
     return terminal_draw(image, line);
 }
