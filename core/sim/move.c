@@ -271,19 +271,28 @@ static bool consider_upright_box(const Mover *mover, Support *best, Vec3 feet, f
     return true;
 }
 
-// An edge is walkable when the surface just behind it is.
+// Is there ground `in` metres behind the touched point, at most `up` metres above it?
+static bool ground_behind(const Mover *mover, const PlacedShape *shape, Vec3 point, Vec3 side,
+                          float in, float up)
+{
+    const Vec3 origin = {point.x - side.x * in, point.y + up, point.z - side.z * in};
+    ShapeHit hit;
+    // A probe that starts inside has no surface below it: what is behind rises more than that.
+    return shape_ray(shape, origin, vec3(0, -1, 0), up + 2 * EDGE_PROBE_M, &hit) &&
+           hit.distance > 0 && hit.normal.y >= mover->tuning->slope_cos;
+}
+
+// An edge is walkable when the surface just behind it is; a round flank, when its top is.
 static bool edge_is_walkable(const Mover *mover, const PlacedShape *shape, Vec3 point, Vec3 normal)
 {
     const float flat = math_sqrt(normal.x * normal.x + normal.z * normal.z);
     if (flat <= 0) {
         return true;
     }
-    const Vec3 origin = {point.x - normal.x / flat * EDGE_PROBE_M, point.y + EDGE_PROBE_M,
-                         point.z - normal.z / flat * EDGE_PROBE_M};
-    ShapeHit hit;
-    // A probe that starts inside has no surface below it: the slope behind is steeper than that.
-    return shape_ray(shape, origin, vec3(0, -1, 0), 3 * EDGE_PROBE_M, &hit) && hit.distance > 0 &&
-           hit.normal.y >= mover->tuning->slope_cos;
+    const Vec3 side = {normal.x / flat, 0, normal.z / flat};
+    return ground_behind(mover, shape, point, side, EDGE_PROBE_M, EDGE_PROBE_M) ||
+           ground_behind(mover, shape, point, side, mover->tuning->radius * 0.5f,
+                         mover->tuning->step_height);
 }
 
 static void consider_shape(const Mover *mover, Support *best, Vec3 feet, float leg, float drop,
