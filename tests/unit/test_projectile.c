@@ -32,7 +32,7 @@ static SimConfig world_config(const World *world)
     SimConfig config = sim_config_default();
     config.entity_max = 2048;
     config.character_max = world->client ? 64 : 1024;
-    config.npc_max = 0;
+    config.npc_max = world->client ? 0 : 64;
     config.structures_max = 64;
     config.terrain = (TerrainConfig){.chunk_max = 16, .page_max = 64};
     config.authority = !world->client;
@@ -74,6 +74,18 @@ static Handle spawn(Vec3 at)
 {
     Handle handle = HANDLE_NONE;
     CHECK_OK(sim_spawn_player(sim, &(CharacterDesc){.position = at}, &handle));
+    return handle;
+}
+
+static Handle spawn_npc(Vec3 at)
+{
+    Handle handle = HANDLE_NONE;
+    NpcDesc desc = npc_desc_default();
+    desc.position = at;
+    desc.patrol_count = 2;
+    desc.patrol[0] = vec3_add(at, vec3(6, 0, 0));
+    desc.patrol[1] = vec3_add(at, vec3(0, 0, 6));
+    CHECK_OK(npc_spawn(sim, &desc, &handle));
     return handle;
 }
 
@@ -871,7 +883,7 @@ static Reference reference_of(const Shot *s)
 }
 
 typedef struct Tally {
-    uint32_t hits, character_hits, misses, unclear;
+    uint32_t hits, player_hits, npc_hits, misses, unclear;
 } Tally;
 
 static const SimEvent *event_about(uint64_t subject)
@@ -916,8 +928,9 @@ static void compare(Shot *s, Tally *tally)
     CHECK_NEAR(got, (want.time + want.inside) / 2, (want.inside - want.time) / 2 + 2e-3);
     tally->hits += 1;
     const Handle target = sim_find(sim, event->other);
-    tally->character_hits +=
-        !handle_is_none(target) && entity_is_character(sim_at(sim, target.index));
+    const EntityType type = handle_is_none(target) ? ENTITY_NONE : sim_at(sim, target.index)->type;
+    tally->player_hits += type == ENTITY_PLAYER;
+    tally->npc_hits += type == ENTITY_NPC;
 }
 
 static Vec3 random_in(Rng *rng, float low, float high, float bottom, float top)
@@ -949,7 +962,8 @@ static void drive_characters(Rng *rng)
         Past *past = &pasts[i];
         if (handle_is_none(past->handle)) {
             if (rng_below(rng, 10) == 0) {
-                past->handle = spawn(random_in(rng, -25, 25, 0, 3));
+                const Vec3 at = random_in(rng, -25, 25, 0, 3);
+                past->handle = i % 3 == 0 ? spawn_npc(at) : spawn(at);
                 past->first = sim->tick + 1;
             }
             continue;
@@ -1065,7 +1079,8 @@ TEST(random_shots_hit_what_the_reference_hits)
         teardown();
     }
     CHECK(tally.hits > 1500);
-    CHECK(tally.character_hits > 400);
+    CHECK(tally.player_hits > 200);
+    CHECK(tally.npc_hits > 100);
     CHECK(tally.misses > 3000);
     CHECK(tally.unclear < (tally.hits + tally.misses) / 4);
 }
