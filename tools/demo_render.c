@@ -528,7 +528,8 @@ static Colour see(const Frame *frame, const Ray *ray)
 // --- the picture -------------------------------------------------------------------------------
 Camera camera_at(float seconds)
 {
-    const float angle = 0.72f + 0.075f * seconds;
+    // To and fro on the side from which the mountain hides nothing.
+    const float angle = 0.75f + 0.95f * sinf(0.08f * seconds);
     const float height = 21.5f + 2.5f * sinf(seconds * 0.11f);
     return (Camera){.position = {50 * sinf(angle), height, 50 * cosf(angle)},
                     .target = {0, 6.5f, 0},

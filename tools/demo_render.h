@@ -11,7 +11,7 @@ typedef struct Camera {
     float view_angle; // vertical, radians
 } Camera;
 
-// Slowly around the island; seconds since the start.
+// Slowly to and fro around the island; seconds since the start.
 Camera camera_at(float seconds);
 
 // `samples` is the edge of the grid of rays in each pixel: 1 is quick, 2 is smooth.
