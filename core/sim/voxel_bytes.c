@@ -203,12 +203,13 @@ static void write_difference(const Chunk *chunk, const Chunk *base, uint32_t ver
 
 void terrain_write_chunk(const Terrain *terrain, ChunkCoord at, ByteWriter *writer)
 {
-    write_whole(terrain_chunk(terrain, at), terrain_chunk_version(terrain, at), writer);
+    write_whole(terrain_chunk(terrain, at.x, at.y, at.z), terrain_chunk_version(terrain, at),
+                writer);
 }
 
 void terrain_write_difference(const Terrain *terrain, ChunkCoord at, ByteWriter *writer)
 {
-    write_difference(terrain_chunk(terrain, at), terrain_base_chunk(terrain, at),
+    write_difference(terrain_chunk(terrain, at.x, at.y, at.z), terrain_base_chunk(terrain, at),
                      terrain_chunk_version(terrain, at), writer);
 }
 

@@ -86,20 +86,37 @@ static float squared_offset(int32_t voxel, float centre)
     return offset * offset;
 }
 
-static uint32_t sphere_column(const Brush *brush, int32_t x, int32_t z, int32_t y_first,
-                              uint32_t mask)
+// The voxels y_min..y_max of one column that are in the sphere. Rounding keeps order, so squares
+// fall towards the centre and rise away from it, and the voxels inside are one piece.
+static uint32_t sphere_column(const Brush *brush, float flat, const float y_squared[CHUNK_EDGE],
+                              uint32_t y_min, uint32_t y_max)
 {
-    const float flat = squared_offset(x, brush->centre.x) + squared_offset(z, brush->centre.z);
-    if (flat > brush->radius_squared) {
+    while (y_min <= y_max && !(flat + y_squared[y_min] <= brush->radius_squared)) {
+        y_min += 1;
+    }
+    if (y_min > y_max) {
         return 0;
     }
-    uint32_t inside = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        const uint32_t y = (uint32_t)__builtin_ctz(left);
-        const float squared = flat + squared_offset(y_first + (int32_t)y, brush->centre.y);
-        inside |= (uint32_t)(squared <= brush->radius_squared) << y;
+    while (!(flat + y_squared[y_max] <= brush->radius_squared)) {
+        y_max -= 1;
     }
-    return inside;
+    return UINT32_MAX >> (31 - (y_max - y_min)) << y_min;
+}
+
+static void sphere_region(const Brush *brush, VoxelCoord first, uint32_t y_min, uint32_t y_max,
+                          ChunkRegion *region)
+{
+    float y_squared[CHUNK_EDGE];
+    for (int32_t y = 0; y < CHUNK_EDGE; y++) {
+        y_squared[y] = squared_offset(first.y + y, brush->centre.y);
+    }
+    for (uint32_t z = region->z_min; z <= region->z_max; z++) {
+        const float z_squared = squared_offset(first.z + (int32_t)z, brush->centre.z);
+        for (uint32_t x = region->x_min; x <= region->x_max; x++) {
+            const float flat = squared_offset(first.x + (int32_t)x, brush->centre.x) + z_squared;
+            region->masks[z << 5 | x] = sphere_column(brush, flat, y_squared, y_min, y_max);
+        }
+    }
 }
 
 // The part of the brush that lies in a chunk; the two must overlap.
@@ -112,13 +129,14 @@ static void brush_region(const Brush *brush, ChunkCoord at, ChunkRegion *region)
     region->z_max = (uint32_t)clamp_i32(brush->max.z - first.z, 0, CHUNK_EDGE - 1);
     const uint32_t y_min = (uint32_t)clamp_i32(brush->min.y - first.y, 0, CHUNK_EDGE - 1);
     const uint32_t y_max = (uint32_t)clamp_i32(brush->max.y - first.y, 0, CHUNK_EDGE - 1);
+    if (brush->is_sphere) {
+        sphere_region(brush, first, y_min, y_max, region);
+        return;
+    }
     const uint32_t mask = UINT32_MAX >> (31 - (y_max - y_min)) << y_min;
     for (uint32_t z = region->z_min; z <= region->z_max; z++) {
         for (uint32_t x = region->x_min; x <= region->x_max; x++) {
-            region->masks[z << 5 | x] = brush->is_sphere
-                                            ? sphere_column(brush, first.x + (int32_t)x,
-                                                            first.z + (int32_t)z, first.y, mask)
-                                            : mask;
+            region->masks[z << 5 | x] = mask;
         }
     }
 }

@@ -1,8 +1,8 @@
 // A ray through the voxels, one boundary at a time, in the order in which it crosses them.
 //
-// The time (distance along the ray) of each crossing is computed from the boundary itself,
-// (boundary - origin) / direction, never added up: it has one rounding of a difference and one of a
-// quotient, does not drift, and rises along each axis. Of boundaries crossed at the same time x
+// The time (distance along the ray) of each crossing is computed from the boundary itself, as
+// (boundary - origin) * (1 / direction), never added up: it does not drift, and since rounding
+// keeps order it rises along each axis. Of boundaries crossed at the same time x
 // comes before y before z, so a ray through an edge or corner visits a fixed chain of voxels that
 // share faces and cannot slip between two solid ones.
 //
@@ -11,31 +11,38 @@
 // are estimated and then put right by comparing crossing times, by the same rule.
 #include "core/sim/voxel_inside.h"
 
-#define RAY_DISTANCE_MAX 1e30f
+// Along an axis on which a ray moves less than this it does not move: the reciprocal stays finite,
+// and no ray of RAY_DISTANCE_MAX would get anywhere.
+#define RAY_DIRECTION_MIN 1e-30f
+// An axis along which the ray does not move is crossed at infinity: no ray may be that long.
+#define RAY_DISTANCE_MAX 1e18f
 
 typedef struct Ray {
     float origin[3];
     float direction[3];
+    float reciprocal[3];
     int32_t step[3];  // -1, 0, 1
+    int32_t far[3];   // 1 if a voxel is left at its upper boundary, 0 if at its lower
     int32_t start[3]; // the voxel of the origin, never passed backwards
     int32_t voxel[3];
     float next[3]; // when the ray leaves the voxel along each axis
     float time;    // when it entered the voxel
-    int axis;      // across which boundary
+    int axis;      // across which boundary; -1 at the start
 } Ray;
 
 // When the ray crosses an integer boundary of an axis; never, if it does not move along that axis.
-static float crossing(const Ray *ray, int axis, int32_t boundary)
+static inline float crossing(const Ray *ray, int axis, int32_t boundary)
 {
     if (ray->step[axis] == 0) {
         return __builtin_inff();
     }
-    return ((float)boundary - ray->origin[axis]) / ray->direction[axis];
+    return ((float)boundary - ray->origin[axis]) * ray->reciprocal[axis];
 }
 
-static float crossing_out(const Ray *ray, int axis, int32_t voxel)
+// When it leaves a voxel.
+static inline float crossing_out(const Ray *ray, int axis, int32_t voxel)
 {
-    return crossing(ray, axis, ray->step[axis] > 0 ? voxel + 1 : voxel);
+    return crossing(ray, axis, voxel + ray->far[axis]);
 }
 
 static bool is_before(float time, int axis, float other_time, int other_axis)
@@ -129,23 +136,40 @@ static void ray_skip_chunk(Ray *ray)
     ray_cross(ray, axis, time[axis], last[axis] + ray->step[axis]);
 }
 
-// Steps until a solid voxel (true) or until the ray has left the chunk or gone too far.
-static bool ray_search_chunk(Ray *ray, const uint32_t *solid, float distance_max)
+// One step along an axis that must be a constant, so that the ray stays in registers. False when it
+// leaves the chunk.
+static inline __attribute__((always_inline)) bool ray_step(Ray *ray, int axis)
 {
-    const int32_t chunk[3] = {ray->voxel[0] >> 5, ray->voxel[1] >> 5, ray->voxel[2] >> 5};
-    int axis;
-    do {
-        const uint32_t word = solid[chunk_column(ray->voxel[0], ray->voxel[2])];
-        if ((word >> ((uint32_t)ray->voxel[1] & 31) & 1) != 0) {
-            return true;
+    const int32_t before = ray->voxel[axis];
+    ray->axis = axis;
+    ray->time = ray->next[axis];
+    ray->voxel[axis] = before + ray->step[axis];
+    ray->next[axis] = crossing_out(ray, axis, ray->voxel[axis]);
+    return (before ^ ray->voxel[axis]) >> 5 == 0;
+}
+
+// Steps until a solid voxel (true) or until the ray has left the chunk or gone too far.
+static bool ray_search_chunk(Ray *out, const uint32_t *solid, float distance_max)
+{
+    Ray ray = *out;
+    bool is_inside = true;
+    bool is_hit = false;
+    while (is_inside && ray.time <= distance_max) {
+        const uint32_t word = solid[chunk_column(ray.voxel[0], ray.voxel[2])];
+        is_hit = (word >> ((uint32_t)ray.voxel[1] & 31) & 1) != 0;
+        if (is_hit) {
+            break;
         }
-        axis = axis_of_least(ray->next);
-        ray->axis = axis;
-        ray->time = ray->next[axis];
-        ray->voxel[axis] += ray->step[axis];
-        ray->next[axis] = crossing_out(ray, axis, ray->voxel[axis]);
-    } while (ray->voxel[axis] >> 5 == chunk[axis] && ray->time <= distance_max);
-    return false;
+        if (ray.next[0] <= ray.next[1] && ray.next[0] <= ray.next[2]) {
+            is_inside = ray_step(&ray, 0);
+        } else if (ray.next[1] <= ray.next[2]) {
+            is_inside = ray_step(&ray, 1);
+        } else {
+            is_inside = ray_step(&ray, 2);
+        }
+    }
+    *out = ray;
+    return is_hit;
 }
 
 static Ray ray_make(Vec3 origin, Vec3 direction)
@@ -157,7 +181,11 @@ static Ray ray_make(Vec3 origin, Vec3 direction)
                .voxel = {at.x, at.y, at.z},
                .axis = -1};
     for (int axis = 0; axis < 3; axis++) {
-        ray.step[axis] = (ray.direction[axis] > 0) - (ray.direction[axis] < 0);
+        if (math_abs(ray.direction[axis]) >= RAY_DIRECTION_MIN) {
+            ray.step[axis] = ray.direction[axis] > 0 ? 1 : -1;
+            ray.far[axis] = ray.direction[axis] > 0;
+            ray.reciprocal[axis] = 1.0f / ray.direction[axis];
+        }
         ray.next[axis] = crossing_out(&ray, axis, ray.voxel[axis]);
     }
     return ray;
@@ -188,18 +216,17 @@ bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float dist
                  TerrainHit *hit)
 {
     if (!vec3_is_finite(origin) || !vec3_is_finite(direction) || !(distance_max >= 0) ||
-        vec3_equal(direction, VEC3_ZERO)) {
+        !(vec3_length_squared(direction) > 0)) {
         return false;
     }
-    // A crossing that is never reached has an infinite time: no ray may be longer than all others.
     distance_max = math_min(distance_max, RAY_DISTANCE_MAX);
     Ray ray = ray_make(origin, direction);
     if (!ray_is_inside(&ray) && !ray_enter(&ray)) {
         return false;
     }
     while (ray.time <= distance_max && ray_is_inside(&ray)) {
-        const VoxelCoord at = {ray.voxel[0], ray.voxel[1], ray.voxel[2]};
-        const Chunk *chunk = terrain_chunk(terrain, voxel_chunk(at));
+        const Chunk *chunk =
+            terrain_chunk(terrain, ray.voxel[0] >> 5, ray.voxel[1] >> 5, ray.voxel[2] >> 5);
         if (chunk->solid_count == 0) {
             ray_skip_chunk(&ray);
         } else if (ray_search_chunk(&ray, chunk->solid, distance_max)) {

@@ -50,69 +50,58 @@ const VoxelKinds *chunk_store_kinds(const ChunkStore *store)
     return &store->kinds;
 }
 
-static const Chunk **grid_cell(const ChunkGrid *grid, ChunkCoord at)
+// --- grids ---------------------------------------------------------------------------------------
+
+void chunk_box_add(ChunkCoord *min, ChunkCoord *max, ChunkCoord at)
 {
-    const uint32_t x = (uint32_t)at.x - (uint32_t)grid->min.x;
-    const uint32_t y = (uint32_t)at.y - (uint32_t)grid->min.y;
-    const uint32_t z = (uint32_t)at.z - (uint32_t)grid->min.z;
-    if (x >= grid->size_x || y >= grid->size_y || z >= grid->size_z) {
-        return NULL;
-    }
-    return &grid->cells[((size_t)z * grid->size_y + y) * grid->size_x + x];
+    min->x = at.x < min->x ? at.x : min->x;
+    min->y = at.y < min->y ? at.y : min->y;
+    min->z = at.z < min->z ? at.z : min->z;
+    max->x = at.x > max->x ? at.x : max->x;
+    max->y = at.y > max->y ? at.y : max->y;
+    max->z = at.z > max->z ? at.z : max->z;
 }
 
-const Chunk *chunk_store_chunk(const ChunkStore *store, ChunkCoord at)
+bool chunk_grid_lay(ChunkGrid *grid, ChunkCoord min, ChunkCoord max, uint32_t cell_max)
 {
-    const Chunk **cell = grid_cell(&store->grid, at);
-    if (cell != NULL) {
-        return *cell;
+    const uint32_t size_x = (uint32_t)(max.x - min.x + 1);
+    const uint32_t size_y = (uint32_t)(max.y - min.y + 1);
+    const uint32_t size_z = (uint32_t)(max.z - min.z + 1);
+    const uint64_t cell_count = (uint64_t)size_x * size_y * size_z;
+    if (cell_count > cell_max) {
+        *grid = (ChunkGrid){.cells = grid->cells};
+        return false;
     }
-    if (!chunk_coord_is_inside(at)) {
-        return &chunk_air;
+    *grid = (ChunkGrid){grid->cells, min, size_x, size_y, size_z};
+    for (uint32_t i = 0; i < (uint32_t)cell_count; i++) {
+        grid->cells[i] = &chunk_air;
     }
-    const Chunk *chunk = chunk_table_find(&store->table, chunk_key(at));
-    return chunk != NULL ? chunk : &chunk_air;
+    return true;
 }
+
+// --- chunks --------------------------------------------------------------------------------------
 
 // Lays the grid around all chunks anew, or gives it up when its box is too large.
 static void grid_rebuild(ChunkStore *store)
 {
     const ChunkTable *table = &store->table;
-    ChunkGrid *grid = &store->grid;
     ChunkCoord min = chunk_coord(chunk_table_at(table, 0)->key);
     ChunkCoord max = min;
     for (uint32_t i = 1; i < table->chunk_count; i++) {
-        const ChunkCoord at = chunk_coord(chunk_table_at(table, i)->key);
-        min.x = at.x < min.x ? at.x : min.x;
-        min.y = at.y < min.y ? at.y : min.y;
-        min.z = at.z < min.z ? at.z : min.z;
-        max.x = at.x > max.x ? at.x : max.x;
-        max.y = at.y > max.y ? at.y : max.y;
-        max.z = at.z > max.z ? at.z : max.z;
+        chunk_box_add(&min, &max, chunk_coord(chunk_table_at(table, i)->key));
     }
-    grid->min = min;
-    grid->size_x = (uint32_t)(max.x - min.x + 1);
-    grid->size_y = (uint32_t)(max.y - min.y + 1);
-    grid->size_z = (uint32_t)(max.z - min.z + 1);
-    const uint64_t cell_count = (uint64_t)grid->size_x * grid->size_y * grid->size_z;
-    if (cell_count > store->cell_max) {
-        grid->size_x = 0;
-        grid->size_y = 0;
-        grid->size_z = 0;
+    if (!chunk_grid_lay(&store->grid, min, max, store->cell_max)) {
         return;
-    }
-    for (uint32_t i = 0; i < (uint32_t)cell_count; i++) {
-        grid->cells[i] = &chunk_air;
     }
     for (uint32_t i = 0; i < table->chunk_count; i++) {
         const Chunk *chunk = chunk_table_at(table, i);
-        *grid_cell(grid, chunk_coord(chunk->key)) = chunk;
+        *chunk_grid_cell(&store->grid, chunk_coord(chunk->key)) = chunk;
     }
 }
 
 void chunk_store_added(ChunkStore *store, const Chunk *chunk)
 {
-    const Chunk **cell = grid_cell(&store->grid, chunk_coord(chunk->key));
+    const Chunk **cell = chunk_grid_cell(&store->grid, chunk_coord(chunk->key));
     if (cell != NULL) {
         *cell = chunk;
     } else if (store->table.chunk_count == 1 || store->grid.size_x != 0) {

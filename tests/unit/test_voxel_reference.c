@@ -107,42 +107,59 @@ static int32_t between(Rng *rng, int32_t low, int32_t high)
     return low + (int32_t)rng_below(rng, (uint32_t)(high - low + 1));
 }
 
-Edit edit_random(Rng *rng, uint32_t kind_count)
+VoxelCoord voxel_random(Rng *rng, VoxelCoord low, VoxelCoord high)
 {
-    const uint32_t pick = rng_below(rng, 10);
-    Edit edit = {.kind =
-                     rng_below(rng, 4) == 0 ? VOXEL_AIR : (VoxelKind)rng_below(rng, kind_count)};
+    // One after the other: the order within one initialiser is the compiler's choice.
+    VoxelCoord at;
+    at.x = between(rng, low.x, high.x);
+    at.y = between(rng, low.y, high.y);
+    at.z = between(rng, low.z, high.z);
+    return at;
+}
+
+static void edit_random_box(Rng *rng, Edit *edit)
+{
     const VoxelCoord low = REFERENCE_MIN;
     const VoxelCoord high = {low.x + REFERENCE_X - 1, low.y + REFERENCE_Y - 1,
                              low.z + REFERENCE_Z - 1};
+    const int32_t edge = rng_below(rng, 8) == 0 ? VOXEL_EDIT_BOX_EDGE_MAX : 12;
+    edit->edit = EDIT_BOX;
+    edit->min = voxel_random(rng, low, high);
+    const VoxelCoord size =
+        voxel_random(rng, (VoxelCoord){0, 0, 0}, (VoxelCoord){edge - 1, edge - 1, edge - 1});
+    edit->max.x = edit->min.x + size.x > high.x ? high.x : edit->min.x + size.x;
+    edit->max.y = edit->min.y + size.y > high.y ? high.y : edit->min.y + size.y;
+    edit->max.z = edit->min.z + size.z > high.z ? high.z : edit->min.z + size.z;
+}
+
+static void edit_random_sphere(Rng *rng, Edit *edit)
+{
+    const int32_t radius = between(rng, 0, rng_below(rng, 4) == 0 ? 24 * 8 : 6 * 8);
+    const VoxelCoord centre =
+        voxel_random(rng, (VoxelCoord){-240, -48, -240}, (VoxelCoord){240, 304, 240});
+    edit->edit = EDIT_SPHERE;
+    edit->radius = (float)radius / 8;
+    edit->centre = vec3((float)centre.x / 8, (float)centre.y / 8, (float)centre.z / 8);
+    const VoxelCoord at = voxel_at(edit->centre);
+    const int32_t reach = radius / 8 + 1;
+    edit->min = (VoxelCoord){at.x - reach, at.y - reach, at.z - reach};
+    edit->max = (VoxelCoord){at.x + reach, at.y + reach, at.z + reach};
+}
+
+Edit edit_random(Rng *rng, uint32_t kind_count)
+{
+    const uint32_t pick = rng_below(rng, 10);
+    const VoxelKind kind = (VoxelKind)rng_below(rng, kind_count);
+    Edit edit = {.kind = rng_below(rng, 4) == 0 ? VOXEL_AIR : kind};
     if (pick < 7) {
         // Within a small part, so that voxels are overwritten often.
         edit.edit = EDIT_SET;
-        edit.min =
-            (VoxelCoord){between(rng, -20, 20), between(rng, -20, 20), between(rng, -20, 20)};
+        edit.min = voxel_random(rng, (VoxelCoord){-20, -20, -20}, (VoxelCoord){20, 20, 20});
         edit.max = edit.min;
     } else if (pick < 9) {
-        const int32_t edge = rng_below(rng, 8) == 0 ? VOXEL_EDIT_BOX_EDGE_MAX : 12;
-        edit.edit = EDIT_BOX;
-        edit.min = (VoxelCoord){between(rng, low.x, high.x), between(rng, low.y, high.y),
-                                between(rng, low.z, high.z)};
-        edit.max = (VoxelCoord){edit.min.x + between(rng, 0, edge - 1),
-                                edit.min.y + between(rng, 0, edge - 1),
-                                edit.min.z + between(rng, 0, edge - 1)};
-        edit.max.x = edit.max.x > high.x ? high.x : edit.max.x;
-        edit.max.y = edit.max.y > high.y ? high.y : edit.max.y;
-        edit.max.z = edit.max.z > high.z ? high.z : edit.max.z;
+        edit_random_box(rng, &edit);
     } else {
-        const int32_t radius = between(rng, 0, rng_below(rng, 4) == 0 ? 24 * 8 : 6 * 8);
-        edit.edit = EDIT_SPHERE;
-        edit.radius = (float)radius / 8;
-        edit.centre =
-            vec3((float)between(rng, -30 * 8, 30 * 8) / 8, (float)between(rng, -6 * 8, 38 * 8) / 8,
-                 (float)between(rng, -30 * 8, 30 * 8) / 8);
-        const VoxelCoord centre = voxel_at(edit.centre);
-        const int32_t reach = radius / 8 + 1;
-        edit.min = (VoxelCoord){centre.x - reach, centre.y - reach, centre.z - reach};
-        edit.max = (VoxelCoord){centre.x + reach, centre.y + reach, centre.z + reach};
+        edit_random_sphere(rng, &edit);
     }
     ASSERT(reference_contains(edit.min));
     ASSERT(reference_contains(edit.max));
@@ -269,6 +286,25 @@ void reference_hills(Reference *reference, uint32_t kind_count)
             reference->voxels[z][height - 1 - scatter % 5][x] &= (VoxelKind) - (scatter != 9);
         }
     }
+}
+
+Terrain *terrain_make(Heap *heap, const ChunkStore *base, uint32_t chunk_max, uint32_t page_max)
+{
+    const TerrainConfig config = {.chunk_max = chunk_max, .page_max = page_max};
+    Terrain *terrain = NULL;
+    const Status status = terrain_create(heap, &config, base, &terrain);
+    ASSERT(status == STATUS_OK);
+    return terrain;
+}
+
+ChunkStore *store_make(Heap *heap, uint32_t chunk_max, uint32_t page_max)
+{
+    const ChunkStoreConfig config = {
+        .chunk_max = chunk_max, .page_max = page_max, .kinds = voxel_kinds_default()};
+    ChunkStore *store = NULL;
+    const Status status = chunk_store_create(heap, &config, &store);
+    ASSERT(status == STATUS_OK);
+    return store;
 }
 
 uint64_t terrain_hash_of(const Terrain *terrain)

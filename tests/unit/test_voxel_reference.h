@@ -56,4 +56,8 @@ ChunkStore *reference_store(const Reference *reference, Heap *heap);
 // Some hills with a few kinds in them, the upper chunks left out.
 void reference_hills(Reference *reference, uint32_t kind_count);
 
+VoxelCoord voxel_random(Rng *rng, VoxelCoord low, VoxelCoord high); // both inclusive
+// Both die instead of failing.
+Terrain *terrain_make(Heap *heap, const ChunkStore *base, uint32_t chunk_max, uint32_t page_max);
+ChunkStore *store_make(Heap *heap, uint32_t chunk_max, uint32_t page_max);
 uint64_t terrain_hash_of(const Terrain *terrain);
