@@ -99,7 +99,8 @@ static void wall_drive(Stage *stage)
 {
     Terrain *terrain = sim_terrain(stage->sim);
     stage_stand(stage, wall.buried);
-    stage_walk(stage, wall.caged, vec3(1, 0, 0.3f), stage->tick % 40 < 2 ? INPUT_JUMP : 0u);
+    stage_walk(stage, wall.caged, stage->tick < 60 ? VEC3_ZERO : vec3(1, 0, 0.3f),
+               stage->tick > 60 && stage->tick % 40 < 2 ? INPUT_JUMP : 0u);
     for (int i = 0; i < 6; i++) {
         stage_wander(stage, wall.runners[i], 20);
     }

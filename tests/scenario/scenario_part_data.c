@@ -27,7 +27,7 @@ static void belts_build(Stage *stage)
                                         vec3(0, 1, 0), 0.5f));
     (void)stage_part(stage, conveyor(part_wedge(vec3(20, 1, 12), vec3(2, 1, 4), 0), vec3(0, 0, 2)));
     stage_open(stage);
-    belts.stander = stage_player(stage, vec3(-10, 0.2f, 0));
+    belts.stander = stage_player(stage, vec3(-3, 0.2f, 0));
     belts.against = stage_player(stage, vec3(0, 0.2f, 6));
     belts.turned = stage_player(stage, vec3(0, 0.2f, -12));
     belts.sloped = stage_player(stage, vec3(20, 1, 10));

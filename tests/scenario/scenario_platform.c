@@ -25,7 +25,7 @@ static void lift_build(Stage *stage)
     stage_open(stage);
     lift.platform = stage_spawn(stage, part_box(vec3(0, LIFT_TOP - 0.25f, 0), vec3(3, 0.25f, 3)));
     lift.stander = stage_player(stage, vec3(0, LIFT_TOP, 0));
-    lift.walker = stage_player(stage, vec3(2, LIFT_TOP, 2));
+    lift.walker = stage_player(stage, vec3(1, LIFT_TOP, 1));
     lift.jumper = stage_player(stage, vec3(-2, LIFT_TOP, -2));
     lift.below = stage_player(stage, vec3(6, 0, 0));
     stage_move(stage, lift.platform, STILL, STILL, 30);
@@ -38,7 +38,7 @@ static void lift_drive(Stage *stage)
 {
     const float second = (float)stage->tick * sim_tick_seconds(stage->sim);
     stage_stand(stage, lift.stander);
-    stage_walk(stage, lift.walker, vec3(math_cos(second * 2), 0, math_sin(second * 2)), 0);
+    stage_walk(stage, lift.walker, vec3(math_cos(second * 5), 0, math_sin(second * 5)), 0);
     stage_walk(stage, lift.jumper, STILL, stage->tick % 50 < 3 ? INPUT_JUMP : 0u);
     // Under the platform only while it is up, and out again before it comes down.
     const bool dares = stage->tick > 120 && stage->tick < 180;

@@ -34,7 +34,7 @@ static void storm_build(Stage *stage)
     }
     for (int i = 0; i < 4; i++) {
         const Handle spinner =
-            stage_spawn(stage, part_box(vec3((float)i * 10 - 15, 9, 0), vec3(3, 0.3f, 1)));
+            stage_spawn(stage, part_box(vec3((float)i * 10 - 15, 3.5f, -5), vec3(3, 1.5f, 1)));
         stage_move(stage, spinner, vec3(0, 0, 1), vec3(0, 2, 0), 600);
     }
 }

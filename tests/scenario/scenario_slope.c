@@ -115,9 +115,11 @@ static void wedges_build(Stage *stage)
 static void wedges_drive(Stage *stage)
 {
     for (int i = 0; i < WEDGE_COUNT; i++) {
-        stage_walk(stage, wedges.walkers[i], vec3(0, 0, 1), i % 2 == 0 ? 0u : INPUT_RUN);
-        stage_stand(stage, wedges.standers[i]);
         const Entity *walker = stage_at(stage, wedges.walkers[i]);
+        const bool there = walker->position.z > 16;
+        stage_walk(stage, wedges.walkers[i], there ? VEC3_ZERO : vec3(0, 0, 1),
+                   i % 2 == 0 ? 0u : INPUT_RUN);
+        stage_stand(stage, wedges.standers[i]);
         wedges.top[i] = math_max(wedges.top[i], walker->position.y);
         wedges.airborne[i] += stage->tick > 10 && !walker->character.grounded;
         if (stage->tick == 60) {

@@ -74,7 +74,7 @@ static void house_refusals(Stage *stage)
     must_refuse(stage, PIECE_CUBE, -4, 0, -4, 0, STATUS_BLOCKED);    // where a player stands
     must_refuse(stage, PIECE_CUBE, 0, 0, 0, 4, STATUS_RANGE);        // no such turn
     must_refuse(stage, 77, 0, 0, 0, 0, STATUS_NOT_FOUND);            // no such piece
-    must_refuse(stage, PIECE_FOUNDATION, 0, 3, 1, 0, STATUS_DENIED); // not on the ground
+    must_refuse(stage, PIECE_FOUNDATION, 0, 4, 1, 0, STATUS_DENIED); // not on the ground
     must_refuse(stage, PIECE_CUBE, -13, 1, 0, 0, STATUS_BLOCKED);    // in the tilted part
 }
 

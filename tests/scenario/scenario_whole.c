@@ -74,6 +74,11 @@ static void festival_events(Stage *stage)
                         terrain_fill_sphere(sim_terrain(stage->sim), at, rng_range(rng, 0.5f, 2.5f),
                                             rng_below(rng, 2) == 0 ? VOXEL_AIR : 12, NULL));
     }
+    if (stage->tick % 90 == 89) {
+        // The server takes the oldest structure away; what it held falls.
+        const Handle oldest = sim_next(stage->sim, HANDLE_NONE, ENTITY_MASK(ENTITY_STRUCTURE));
+        (void)!structure_remove(stage->sim, oldest, 0); // there may be none yet
+    }
     if (stage->tick % 7 == 0) {
         const StructureDesc desc = {
             .owner_id = 5, .cell = voxel_at(vec3(at.x, at.y + 3, at.z)), .turn = rng_below(rng, 4)};
@@ -87,7 +92,7 @@ static void festival_events(Stage *stage)
         .velocity = vec3(rng_range(rng, -40, 40), rng_range(rng, -5, 20), rng_range(rng, -40, 40)),
         .radius = 0.1f,
         .gravity = 9,
-        .damage = 10,
+        .damage = 60,
         .lifetime_ticks = 120,
         .rewind_ticks = rng_below(rng, 20),
     };
