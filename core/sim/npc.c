@@ -11,7 +11,6 @@
 // How visibility falls off: at the edge of sight, and at the edge of the field of view.
 #define FAR_VISIBILITY  0.2f
 #define SIDE_VISIBILITY 0.4f
-#define PLAYERS_WALKED  16   // this few players are looked at without asking the grid
 #define STOP_HEIGHT_M   2.0f // a target further above or below is not reached yet
 
 NpcTuning npc_tuning_default(void)
@@ -377,20 +376,21 @@ static void candidate_consider(const Sim *sim, const Eye *eye, uint32_t slot,
                                Candidates *candidates)
 {
     const Entity *entity = sim_at(sim, slot);
-    if (entity->type != ENTITY_PLAYER || entity->removing || entity->character.health <= 0) {
-        return;
-    }
     const NpcTuning *tuning = eye->tuning;
     const Vec3 apart = vec3_sub(entity->position, eye->feet);
     const float squared = vec3_length_squared(apart);
-    if (squared <= tuning->feel_m * tuning->feel_m) {
+    const bool felt = squared <= tuning->feel_m * tuning->feel_m;
+    if (!felt && squared > tuning->sight_m * tuning->sight_m) {
+        return;
+    }
+    if (entity->type != ENTITY_PLAYER || entity->removing || entity->character.health <= 0) {
+        return;
+    }
+    if (felt) {
         candidate_add(candidates, (Sighting){slot, squared, 1});
         return;
     }
-    if (squared > tuning->sight_m * tuning->sight_m) {
-        return;
-    }
-    const float distance = math_sqrt(squared); // above zero: feel_m is at least that
+    const float distance = math_sqrt(squared); // above zero, because it is not felt
     const float ahead = vec3_dot(apart, eye->forward) / distance;
     if (ahead < tuning->sight_cos) {
         return;
@@ -403,10 +403,18 @@ static void candidate_consider(const Sim *sim, const Eye *eye, uint32_t slot,
     candidate_add(candidates, (Sighting){slot, squared, visibility});
 }
 
+// Asking the grid costs about as much for each of its cells as looking at one player does, so a few
+// players are simply all looked at. Both ways find the same.
+static bool grid_is_cheaper(const Sim *sim, float range)
+{
+    const float edge = 2 * range / GRID_CELL_MIN_M + 2;
+    return (float)sim->type_counts[ENTITY_PLAYER] > edge * edge * edge;
+}
+
 static void candidates_collect(Sim *sim, const Eye *eye, Candidates *candidates)
 {
     const float range = math_max(eye->tuning->sight_m, eye->tuning->feel_m);
-    if (sim->type_counts[ENTITY_PLAYER] > PLAYERS_WALKED) {
+    if (grid_is_cheaper(sim, range)) {
         uint32_t *slots = sim->npcs->near;
         const Aabb box = aabb_grow((Aabb){eye->feet, eye->feet}, range);
         const uint32_t count = grid_query(&sim->grid, box, slots, NPC_NEAR_MAX);
@@ -417,9 +425,12 @@ static void candidates_collect(Sim *sim, const Eye *eye, Candidates *candidates)
             return;
         }
     }
-    for (uint32_t slot = sim_next_slot(sim, ENTITY_PLAYER, 1); slot != 0;
-         slot = sim_next_slot(sim, ENTITY_PLAYER, slot + 1)) {
-        candidate_consider(sim, eye, slot, candidates);
+    const uint32_t word_count = (sim->entities.slot_count + 63) / 64;
+    for (uint32_t word = 0; word < word_count; word++) {
+        for (uint64_t bits = sim->type_masks[ENTITY_PLAYER][word]; bits != 0; bits &= bits - 1) {
+            const uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            candidate_consider(sim, eye, slot, candidates);
+        }
     }
 }
 

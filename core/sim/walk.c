@@ -15,11 +15,15 @@
 #define SAMPLE_M     0.5f  // between two looks along a line
 #define SLOTS_MAX    256
 
-// Bit i is the voxel at y + i. Above its end everything counts as free.
+// One square metre of the world: bit i of `bits` is the voxel at y + i (above its end everything
+// counts as free), bit i of `shapes` says that shape i of the area may reach into it.
 typedef struct Column {
     int32_t x, y, z;
     uint64_t bits;
+    uint64_t shapes;
 } Column;
+
+_Static_assert(WALK_SHAPES_MAX <= 64, "a column has one bit for each shape");
 
 static void tuning_take(WalkArea *area)
 {
@@ -120,34 +124,74 @@ Vec3 walk_feet(WalkSpot spot)
     return vec3((float)spot.cell.x + 0.5f, spot.height, (float)spot.cell.z + 0.5f);
 }
 
-// --- voxels --------------------------------------------------------------------------------------
-static Column column_read(const WalkArea *area, int32_t x, int32_t z, int32_t low, int32_t high)
+// --- columns -------------------------------------------------------------------------------------
+static uint64_t column_shapes(const WalkArea *area, int32_t x, int32_t z)
+{
+    const float reach = math_max(area->radius, 0.5f);
+    const float min_x = (float)x + 0.5f - reach;
+    const float max_x = (float)x + 0.5f + reach;
+    const float min_z = (float)z + 0.5f - reach;
+    const float max_z = (float)z + 0.5f + reach;
+    uint64_t shapes = 0;
+    for (uint32_t i = 0; i < area->count; i++) {
+        const Aabb *bounds = &area->shapes[i]->bounds;
+        const bool reaches = bounds->min.x <= max_x && bounds->max.x >= min_x &&
+                             bounds->min.z <= max_z && bounds->max.z >= min_z;
+        shapes |= (uint64_t)reaches << i;
+    }
+    return shapes;
+}
+
+static inline Column column_read(const WalkArea *area, int32_t x, int32_t z, int32_t low,
+                                 int32_t high)
 {
     ASSERT(high >= low);
     const uint32_t count = (uint32_t)(high - low) < 64 ? (uint32_t)(high - low) + 1 : 64;
-    return (Column){x, low, z, terrain_column(area->sim->terrain, x, z, low, count)};
+    return (Column){x, low, z, terrain_column(area->sim->terrain, x, z, low, count),
+                    area->count != 0 ? column_shapes(area, x, z) : 0};
 }
 
-static bool column_is_solid(const Column *column, int32_t y)
+static inline bool column_is_solid(const Column *column, int32_t y)
 {
     ASSERT(y >= column->y);
     return y - column->y < 64 && (column->bits >> (uint32_t)(y - column->y) & 1) != 0;
 }
 
 // The last voxel that a character with its feet at `height` reaches into.
-static int32_t head_cell(const WalkArea *area, float height)
+static inline int32_t head_cell(const WalkArea *area, float height)
 {
     return math_floor_i32(height + area->height - EPSILON_M);
 }
 
-static bool column_is_free(const Column *column, int32_t low, int32_t high)
+static inline bool column_is_free(const Column *column, int32_t low, int32_t high)
 {
-    for (int32_t y = low; y <= high; y++) {
-        if (column_is_solid(column, y)) {
-            return false;
-        }
+    ASSERT(low >= column->y);
+    if (high < low || low - column->y > 63) {
+        return true;
     }
-    return true;
+    const uint32_t count = (uint32_t)(high - low) + 1;
+    const uint64_t wanted = count < 64 ? (1ull << count) - 1 : ~0ull;
+    return (column->bits >> (uint32_t)(low - column->y) & wanted) == 0;
+}
+
+// The cells from low to high (at most 60 of them) that may have a floor, as bits like the column's.
+// Without shapes, that is where a free voxel stands on a solid one.
+static inline uint64_t column_levels(const Column *column, int32_t low, int32_t high)
+{
+    ASSERT(low > column->y);
+    ASSERT(high - column->y < 62);
+    const uint64_t floors = column->shapes != 0 ? ~0ull : column->bits << 1 & ~column->bits;
+    const uint64_t from_low = ~0ull << (uint32_t)(low - column->y);
+    const uint64_t above_high = ~0ull << (uint32_t)(high - column->y + 1);
+    return floors & from_low & ~above_high;
+}
+
+// Takes the highest level out of the set.
+static inline int32_t levels_pop(const Column *column, uint64_t *levels)
+{
+    const uint32_t bit = 63 - (uint32_t)__builtin_clzll(*levels);
+    *levels &= ~(1ull << bit);
+    return column->y + (int32_t)bit;
 }
 
 // --- shapes --------------------------------------------------------------------------------------
@@ -161,25 +205,26 @@ static Capsule lifted_capsule(const WalkArea *area, Vec3 feet)
     return capsule;
 }
 
-static bool shapes_touch(const WalkArea *area, Vec3 feet)
+static bool shapes_touch(const WalkArea *area, uint64_t shapes, Vec3 feet)
 {
-    if (area->count == 0) {
+    if (shapes == 0) {
         return false;
     }
     const Capsule capsule = lifted_capsule(area, feet);
     const Aabb bounds = capsule_bounds(capsule);
-    for (uint32_t i = 0; i < area->count; i++) {
-        if (aabb_overlaps(area->shapes[i]->bounds, bounds) &&
-            shape_capsule_contact(area->shapes[i], capsule).distance < -TOUCH_M) {
+    for (; shapes != 0; shapes &= shapes - 1) {
+        const PlacedShape *shape = area->shapes[__builtin_ctzll(shapes)];
+        if (aabb_overlaps(shape->bounds, bounds) &&
+            shape_capsule_contact(shape, capsule).distance < -TOUCH_M) {
             return true;
         }
     }
     return false;
 }
 
-static bool shapes_stop(const WalkArea *area, Vec3 from, Vec3 to)
+static bool shapes_stop(const WalkArea *area, uint64_t shapes, Vec3 from, Vec3 to)
 {
-    if (area->count == 0 || vec3_equal(from, to)) {
+    if (shapes == 0 || vec3_equal(from, to)) {
         return false;
     }
     Capsule capsule = lifted_capsule(area, from);
@@ -188,34 +233,41 @@ static bool shapes_stop(const WalkArea *area, Vec3 from, Vec3 to)
     Capsule end = capsule;
     end.base = vec3_add(end.base, motion);
     const Aabb bounds = aabb_union(capsule_bounds(capsule), capsule_bounds(end));
-    for (uint32_t i = 0; i < area->count; i++) {
+    for (; shapes != 0; shapes &= shapes - 1) {
+        const PlacedShape *shape = area->shapes[__builtin_ctzll(shapes)];
         ShapeHit hit;
-        if (aabb_overlaps(area->shapes[i]->bounds, bounds) &&
-            shape_sweep(area->shapes[i], capsule, motion, &hit)) {
+        if (aabb_overlaps(shape->bounds, bounds) && shape_sweep(shape, capsule, motion, &hit)) {
             return true;
         }
     }
     return false;
 }
 
-// Raises *height to the highest floor that a shape offers in the cell.
-static bool shapes_floor(const WalkArea *area, VoxelCoord cell, bool found, float *height)
+// The highest floor that one shape offers in a cell; false if there is none.
+static bool shape_floor(const WalkArea *area, uint32_t i, Vec3 cell_top, float *height)
 {
-    const Vec3 from =
-        vec3((float)cell.x + 0.5f, (float)(cell.y + 1) - EPSILON_M, (float)cell.z + 0.5f);
-    for (uint32_t i = 0; i < area->count; i++) {
-        const Aabb bounds = area->shapes[i]->bounds;
-        ShapeHit hit;
-        if (area->hurts[i] || bounds.min.x > from.x || bounds.max.x < from.x ||
-            bounds.min.z > from.z || bounds.max.z < from.z || bounds.min.y > from.y ||
-            bounds.max.y < from.y - 1 ||
-            !shape_ray(area->shapes[i], from, vec3(0, -1, 0), 1, &hit) || hit.distance <= 0 ||
-            hit.normal.y < area->slope_cos) {
-            continue;
-        }
-        const float top = from.y - hit.distance;
-        if (!found || top > *height) {
-            *height = top;
+    const Aabb bounds = area->shapes[i]->bounds;
+    ShapeHit hit;
+    if (area->hurts[i] || bounds.min.y > cell_top.y || bounds.max.y < cell_top.y - 1 ||
+        !shape_ray(area->shapes[i], cell_top, vec3(0, -1, 0), 1, &hit) || hit.distance <= 0 ||
+        hit.normal.y < area->slope_cos) {
+        return false;
+    }
+    *height = cell_top.y - hit.distance;
+    return true;
+}
+
+// Raises *height to the highest floor that the column's shapes offer in the cell.
+static bool shapes_floor(const WalkArea *area, const Column *column, int32_t y, bool found,
+                         float *height)
+{
+    const Vec3 top =
+        vec3((float)column->x + 0.5f, (float)(y + 1) - EPSILON_M, (float)column->z + 0.5f);
+    for (uint64_t shapes = column->shapes; shapes != 0; shapes &= shapes - 1) {
+        float floor_y;
+        if (shape_floor(area, (uint32_t)__builtin_ctzll(shapes), top, &floor_y) &&
+            (!found || floor_y > *height)) {
+            *height = floor_y;
             found = true;
         }
     }
@@ -230,18 +282,15 @@ static bool spot_make(const WalkArea *area, const Column *column, int32_t y, Wal
     if (column_is_solid(column, y)) {
         return false;
     }
-    const VoxelCoord cell = {column->x, y, column->z};
-    bool found = column_is_solid(column, y - 1);
     float height = (float)y;
-    if (area->count > 0) {
-        found = shapes_floor(area, cell, found, &height);
-    }
-    if (!found || !column_is_free(column, y + 1, head_cell(area, height))) {
+    const bool on_voxel = column_is_solid(column, y - 1);
+    if (!shapes_floor(area, column, y, on_voxel, &height) ||
+        !column_is_free(column, y + 1, head_cell(area, height))) {
         return false;
     }
-    const WalkSpot spot = {cell, height};
+    const WalkSpot spot = {{column->x, y, column->z}, height};
     const Vec3 feet = walk_feet(spot);
-    if (!aabb_contains(area->bounds, feet) || shapes_touch(area, feet)) {
+    if (!aabb_contains(area->bounds, feet) || shapes_touch(area, column->shapes, feet)) {
         return false;
     }
     *out = spot;
@@ -272,8 +321,9 @@ static Stride stride_from(const WalkArea *area, WalkSpot from)
     return stride;
 }
 
-// Up, across at the higher of the two floors, down.
-static bool stride_is_free(const Stride *stride, const Column *there, WalkSpot to)
+// Up, across at the higher of the two floors, down. `beside` are the shapes of the columns that a
+// diagonal step brushes.
+static bool stride_is_free(const Stride *stride, const Column *there, uint64_t beside, WalkSpot to)
 {
     const WalkArea *area = stride->area;
     const WalkSpot from = stride->from;
@@ -283,24 +333,28 @@ static bool stride_is_free(const Stride *stride, const Column *there, WalkSpot t
         !column_is_free(there, to.cell.y, head)) {
         return false;
     }
+    const uint64_t across = stride->here.shapes | there->shapes | beside;
+    if (across == 0) {
+        return true; // a world of voxels
+    }
     const Vec3 a = walk_feet(from);
     const Vec3 b = walk_feet(to);
     const Vec3 a_upper = {a.x, upper, a.z};
     const Vec3 b_upper = {b.x, upper, b.z};
-    return !shapes_stop(area, a, a_upper) && !shapes_stop(area, a_upper, b_upper) &&
-           !shapes_stop(area, b_upper, b);
+    return !shapes_stop(area, stride->here.shapes, a, a_upper) &&
+           !shapes_stop(area, across, a_upper, b_upper) &&
+           !shapes_stop(area, there->shapes, b_upper, b);
 }
 
-static bool stride_to(const Stride *stride, int32_t dx, int32_t dz, WalkSpot *out)
+static bool stride_to(const Stride *stride, const Column *there, uint64_t beside, WalkSpot *out)
 {
     const WalkSpot from = stride->from;
-    const Column there = column_read(stride->area, from.cell.x + dx, from.cell.z + dz,
-                                     stride->bits_low, stride->bits_high);
-    for (int32_t y = stride->high; y >= stride->low; y--) {
+    uint64_t levels = column_levels(there, stride->low, stride->high);
+    while (levels != 0) {
         WalkSpot to;
-        if (spot_make(stride->area, &there, y, &to) &&
+        if (spot_make(stride->area, there, levels_pop(there, &levels), &to) &&
             to.height - from.height <= stride->area->rise &&
-            from.height - to.height <= WALK_DROP_M && stride_is_free(stride, &there, to)) {
+            from.height - to.height <= WALK_DROP_M && stride_is_free(stride, there, beside, to)) {
             *out = to;
             return true;
         }
@@ -316,21 +370,28 @@ bool walk_is_level(const WalkArea *area, float from, float to)
 uint32_t walk_steps(const WalkArea *area, WalkSpot from, WalkSpot out[WALK_STEPS])
 {
     const Stride stride = stride_from(area, from);
+    uint64_t shapes[WALK_DIAGONALS] = {0, 0, 0, 0}; // of the columns of the straight steps
     uint32_t can = 0;
     uint32_t level = 0;
     for (uint32_t i = 0; i < WALK_STEPS; i++) {
-        if (i >= WALK_DIAGONALS) {
-            const uint32_t beside = 1u << (step_dx[i] > 0 ? 0 : 1) | 1u << (step_dz[i] > 0 ? 2 : 3);
-            if ((level & beside) != beside) {
-                continue;
-            }
+        const uint32_t along_x = step_dx[i] > 0 ? 0 : 1;
+        const uint32_t along_z = step_dz[i] > 0 ? 2 : 3;
+        const bool diagonal = i >= WALK_DIAGONALS;
+        if (diagonal && (level >> along_x & level >> along_z & 1) == 0) {
+            continue;
         }
-        if (!stride_to(&stride, step_dx[i], step_dz[i], &out[i])) {
+        const Column there = column_read(area, from.cell.x + step_dx[i], from.cell.z + step_dz[i],
+                                         stride.bits_low, stride.bits_high);
+        if (!diagonal) {
+            shapes[i] = there.shapes;
+        }
+        const uint64_t beside = diagonal ? shapes[along_x] | shapes[along_z] : 0;
+        if (!stride_to(&stride, &there, beside, &out[i])) {
             continue;
         }
         const uint32_t is_level = walk_is_level(area, from.height, out[i].height);
         level |= is_level << i;
-        can |= (i < WALK_DIAGONALS ? 1u : is_level) << i;
+        can |= (diagonal ? is_level : 1u) << i;
     }
     return can;
 }
@@ -342,9 +403,10 @@ static bool column_find(const WalkArea *area, int32_t x, int32_t z, float feet_y
     const int32_t high = math_floor_i32(top);
     const int32_t low = math_floor_i32(feet_y - WALK_DROP_M);
     const Column column = column_read(area, x, z, low - 1, head_cell(area, (float)(high + 1)));
-    for (int32_t y = high; y >= low; y--) {
+    uint64_t levels = column_levels(&column, low, high);
+    while (levels != 0) {
         WalkSpot spot;
-        if (spot_make(area, &column, y, &spot) && spot.height <= top) {
+        if (spot_make(area, &column, levels_pop(&column, &levels), &spot) && spot.height <= top) {
             *out = spot;
             return true;
         }
@@ -390,14 +452,21 @@ static bool line_floor(const WalkArea *area, float x, float z, float *height)
     const int32_t high = math_floor_i32(*height + level + EPSILON_M);
     const Column column = column_read(area, math_floor_i32(x), math_floor_i32(z), low - 1,
                                       head_cell(area, (float)(high + 1)));
-    for (int32_t y = high; y >= low; y--) {
+    uint64_t levels = column_levels(&column, low, high);
+    while (levels != 0) {
         WalkSpot spot;
-        if (spot_make(area, &column, y, &spot) && walk_is_level(area, *height, spot.height)) {
+        if (spot_make(area, &column, levels_pop(&column, &levels), &spot) &&
+            walk_is_level(area, *height, spot.height)) {
             *height = spot.height;
             return true;
         }
     }
     return false;
+}
+
+static uint64_t shapes_all(const WalkArea *area)
+{
+    return area->count == 64 ? ~0ull : (1ull << area->count) - 1;
 }
 
 bool walk_line(Sim *sim, Vec3 from, Vec3 to, bool wide)
@@ -429,5 +498,5 @@ bool walk_line(Sim *sim, Vec3 from, Vec3 to, bool wide)
         }
     }
     return walk_is_level(&area, heights[0], to.y) &&
-           !shapes_stop(&area, from, vec3(to.x, heights[0], to.z));
+           !shapes_stop(&area, shapes_all(&area), from, vec3(to.x, heights[0], to.z));
 }

@@ -191,7 +191,7 @@ TEST(nearest_in_sight_is_the_target_and_ties_go_to_the_lower_slot)
     Sim *sim = world.sim;
     const NpcDesc npc_desc = watcher();
     const Handle npc = spawn(sim, &npc_desc);
-    Handle players[40]; // more than are walked without asking the grid
+    Handle players[40];
     for (uint32_t i = 0; i < 40; i++) {
         players[i] = walk_player(sim, vec3(-40 + 2 * (float)i, 0, -40));
     }
@@ -209,32 +209,39 @@ TEST(nearest_in_sight_is_the_target_and_ties_go_to_the_lower_slot)
     walk_world_close(&world);
 }
 
-// The grid and the walk over all players must choose the same; more than 16 players use the grid.
+// The grid and the walk over all players must choose the same. With a sight of 4 m, and a grid of
+// 4 m cells, more than 64 players make the grid the cheaper one.
 TEST(many_players_and_few_give_the_same_answer)
 {
     const WalkWorldDesc desc = walk_world_default();
     WalkWorld world = walk_world_open(&desc);
     Sim *sim = world.sim;
     Rng rng = rng_make(test_seed(), 3);
-    const NpcDesc npc_desc = watcher();
+    NpcDesc npc_desc = watcher();
+    npc_desc.tuning.sight_m = 4;
     const Handle npc = spawn(sim, &npc_desc);
-    Handle players[16];
-    for (uint32_t i = 0; i < 16; i++) {
-        players[i] = walk_player(sim, VEC3_ZERO);
+    Handle players[60];
+    for (uint32_t i = 0; i < 60; i++) {
+        players[i] = walk_player(sim, vec3(0, 0, 0));
     }
+    uint32_t seen = 0;
+    Sim *twin = walk_world_twin(&world);
     for (uint32_t round = 0; round < 30; round++) {
-        for (uint32_t i = 0; i < 16; i++) {
-            put(sim, players[i], vec3(rng_range(&rng, -30, 30), 0, rng_range(&rng, -30, 30)));
+        for (uint32_t i = 0; i < 60; i++) {
+            put(sim, players[i], vec3(rng_range(&rng, -9, 9), 0, rng_range(&rng, -9, 9)));
         }
-        Sim *twin = walk_world_twin(&world);
         REQUIRE(walk_world_copy(&world, sim, twin));
-        (void)walk_player(twin, vec3(40, 0, -40));
+        for (uint32_t i = 0; i < 10; i++) {
+            (void)walk_player(twin, vec3(40, 0, -40));
+        }
         sim_step(sim);
         sim_step(twin);
+        seen += npc_at(sim, npc)->sees;
         CHECK_INT(npc_at(twin, npc)->sees, npc_at(sim, npc)->sees);
         CHECK_INT(npc_at(twin, npc)->target_net_id, npc_at(sim, npc)->target_net_id);
-        sim_destroy(&world.heap, twin);
     }
+    CHECK(seen > 10);
+    sim_destroy(&world.heap, twin);
     walk_world_close(&world);
 }
 
