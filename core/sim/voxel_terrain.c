@@ -251,3 +251,9 @@ TerrainUse terrain_use(const Terrain *terrain)
                         .page_max = terrain->own.pool.page_max,
                         .limit_count = terrain->limit_count};
 }
+
+void terrain_clear(Terrain *terrain)
+{
+    terrain_own_clear(terrain);
+    terrain->edit_count = 0;
+}
