@@ -5,13 +5,19 @@ program prints with what it must print. Offending text is put together from piec
 out would make tools/check refuse this very file.
 """
 
+import importlib.machinery
+import importlib.util
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
+LOADER = importlib.machinery.SourceFileLoader("check", str(ROOT / "tools/check"))
+check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", LOADER))
+LOADER.exec_module(check)
 
 CLEAN = {
     ".clang-format": (ROOT / ".clang-format").read_text(),
@@ -74,6 +80,14 @@ CASES = {
     "printf outside core": ({"tests/unit/t.c": '// T.\nint t = printf("malloc") + rand();\n',
                              "tests/unit/CMakeLists.txt": "sandlot_test(t SOURCES t.c)\n"},
                             ["tests/unit/t.c:2: rand "]),
+    # draws
+    "two draws": (in_core("v = vec3(rng_range(r, 0, 1), rng_range(r, 0, 1));"),
+                  ["core/sim/s.c:4: two draws"]),
+    "two draws, one deeper": (in_core("add(rng_unit(r), vec3(1, rng_unit(r), 0));"),
+                              ["core/sim/s.c:4: two draws"]),
+    "draws in a list": (in_core("v = (Vec2){rng_unit(r), rng_unit(r)};"), []),
+    "draws in order": (in_core("v = rng_below(r, 3) == 0 ? 0 : rng_unit(r);\n    w = rng_unit(r);"),
+                       []),
     # format
     "not formatted": (in_core("x  =  1;"), ["core/sim/s.c:4: not formatted"]),
     # listed
@@ -108,24 +122,34 @@ CASES = {
 }
 
 
+def lay(folder, files):
+    for path, text in {**CLEAN, **files}.items():
+        target = Path(folder) / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+
 class CheckTest(unittest.TestCase):
     def test_cases(self):
         for name, (files, expected) in CASES.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                for path, text in {**CLEAN, **files}.items():
-                    target = Path(folder) / path
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(text.encode())
-                result = subprocess.run([ROOT / "tools/check", "--root", folder],
-                                        capture_output=True, text=True)
-                self.assertEqual(result.stderr, "")
-                found = result.stdout.splitlines()[:-1]
-                self.assertEqual(len(found), len(expected), result.stdout)
+                lay(folder, files)
+                found = [f"{path}:{line}: {message}"
+                         for path, line, message in check.find_all(check.Tree(Path(folder)))]
+                self.assertEqual(len(found), len(expected), found)
                 for line, start in zip(found, sorted(expected)):
                     self.assertTrue(line.startswith(start), f"{line!r}, want {start!r}")
-                self.assertEqual(result.returncode, 1 if expected else 0)
+
+    def test_program(self):
+        for name, code in (("clean", 0), ("tab", 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                lay(folder, CASES[name][0])
+                result = subprocess.run([ROOT / "tools/check", "--root", folder],
+                                        capture_output=True, text=True)
+                self.assertEqual((result.returncode, result.stderr), (code, ""))
+                for line in CASES[name][1]:
+                    self.assertIn(line + "\n", result.stdout)
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     unittest.main()
