@@ -82,8 +82,8 @@ static uint32_t find_free(const Pool *pool)
     uint64_t free_bits = ~pool->live[from / 64] & (~0ull << (from % 64));
     for (uint32_t word = from / 64;;) {
         if (free_bits != 0) {
-            const uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(free_bits);
-            return index < pool->slot_count ? index : pool->slot_count;
+            // The bits past the last slot are clear: slot_count is the first that can come up.
+            return word * 64 + (uint32_t)__builtin_ctzll(free_bits);
         }
         word += 1;
         if (word == words) {
@@ -133,22 +133,4 @@ void pool_clear(Pool *pool)
     }
     ASSERT(pool->count == 0);
     pool->first_free = 1;
-}
-
-uint32_t pool_next(const Pool *pool, uint32_t from)
-{
-    if (from >= pool->slot_count) {
-        return 0;
-    }
-    const uint32_t words = (uint32_t)word_count(pool->slot_count);
-    uint32_t word = from / 64;
-    uint64_t bits = pool->live[word] & (~0ull << (from % 64));
-    while (bits == 0) {
-        word += 1;
-        if (word == words) {
-            return 0;
-        }
-        bits = pool->live[word];
-    }
-    return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }

@@ -79,4 +79,20 @@ static inline Handle pool_handle(const Pool *pool, uint32_t index)
 
 // The first live slot at or after `from`, or 0:
 //   for (i = pool_next(p, 1); i != 0; i = pool_next(p, i + 1))
-uint32_t pool_next(const Pool *pool, uint32_t from);
+static inline uint32_t pool_next(const Pool *pool, uint32_t from)
+{
+    if (from >= pool->slot_count) {
+        return 0;
+    }
+    const uint32_t word_last = (pool->slot_count - 1) / 64;
+    uint32_t word = from / 64;
+    uint64_t bits = pool->live[word] & (~0ull << (from % 64));
+    while (bits == 0) {
+        if (word == word_last) {
+            return 0;
+        }
+        word += 1;
+        bits = pool->live[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}

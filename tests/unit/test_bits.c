@@ -268,6 +268,12 @@ TEST(bits_finish_checks_what_is_left)
     CHECK_INT(bit_reader_finish(&reader), STATUS_MALFORMED); // a set padding bit
     (void)bit_read(&reader, 7);
     CHECK_OK(bit_reader_finish(&reader));
+    static const uint8_t zeros[2] = {0, 0};
+    BitReader early = bit_reader(zeros, 2);
+    (void)bit_read(&early, 8);
+    CHECK_INT(bit_reader_finish(&early), STATUS_MALFORMED); // a whole byte of zeros
+    (void)bit_read(&early, 1);
+    CHECK_OK(bit_reader_finish(&early));
     BitReader empty = bit_reader(NULL, 0);
     CHECK_OK(bit_reader_finish(&empty));
     CHECK_INT(bit_read(&empty, 1), 0);

@@ -217,6 +217,8 @@ static const Refused refused[] = {
     {"\"\xc3\xa9\xff\"", STATUS_MALFORMED, "line 1, column 3: $ is not valid UTF-8"},
     {"\"\xed\xa0\x80\"", STATUS_MALFORMED, "line 1, column 2: $ is not valid UTF-8"},
     {"\"\xe2\x82\"", STATUS_MALFORMED, "line 1, column 2: $ is not valid UTF-8"},
+    {"[\"\xc3\xa9\", !]", STATUS_MALFORMED, "line 1, column 7: $[1] expected a value"},
+    {"[\"\xc3\xa9\",\n  !]", STATUS_MALFORMED, "line 2, column 3: $[1] expected a value"},
     {"\xc3\xa9", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
     {"{\"a\":1,\n \"b\":2, \"a\":3}", STATUS_MALFORMED, "line 2, column 13: $.a appears twice"},
     {"{\"a\":1,\"\\u0061\":2}", STATUS_MALFORMED, "line 1, column 17: $.a appears twice"},
