@@ -100,6 +100,9 @@ void stage_walk(Stage *stage, Handle player, Vec3 direction, uint32_t buttons);
 void stage_stand(Stage *stage, Handle player);
 // Changes its mind every `ticks` ticks on average: direction, running, jumping.
 void stage_wander(Stage *stage, Handle player, uint32_t ticks);
+// A point in a box. Numbers are drawn one by one: compilers differ in the order in which they work
+// out arguments and initialisers, so no expression here draws two.
+Vec3 stage_random(Rng *rng, Vec3 low, Vec3 high);
 // Replaces the sim by a fresh one that has read what this one wrote.
 void stage_restore(Stage *stage);
 

@@ -22,8 +22,7 @@ static void storm_build(Stage *stage)
     stage->config.entity_max = 2048;
     stage_hills(stage, 32, 3);
     for (int i = 0; i < 40; i++) {
-        const Vec3 at =
-            vec3(rng_range(&rng, -28, 28), rng_range(&rng, 1, 8), rng_range(&rng, -28, 28));
+        const Vec3 at = stage_random(&rng, vec3(-28, 1, -28), vec3(28, 8, 28));
         PartDesc part = part_box(at, vec3(1.5f, rng_range(&rng, 0.2f, 2), 1));
         part.shape.kind = (ShapeKind)(i % SHAPE_KIND_COUNT);
         (void)stage_part(stage, part_turned(part, vec3(1, 1, 0), rng_range(&rng, -2, 2)));
@@ -46,20 +45,16 @@ static void storm_shoot(Stage *stage)
     const Entity *shooter = stage_at(stage, stage->players[who]);
     const Entity *target = stage_at(stage, stage->players[rng_below(rng, stage->player_count)]);
     const Vec3 from = vec3_add(shooter->position, vec3(0, 1.5f, 0));
-    const Vec3 aim = vec3_normalise(vec3_sub(
-        vec3_add(target->position, vec3(rng_range(rng, -2, 2), 1, rng_range(rng, -2, 2))), from));
-    const bool arcs = rng_below(rng, 2) == 0;
-    (void)fire(stage, (ProjectileDesc){
-                          .shooter = stage->players[who],
-                          .position = from,
-                          .velocity = vec3_scale(aim, rng_range(rng, 10, 150)),
-                          .radius = rng_below(rng, 3) == 0 ? 0 : rng_range(rng, 0.02f, 0.4f),
-                          .gravity = arcs ? 9.8f : 0.0f,
-                          .damage = 1,
-                          .lifetime_ticks = 40 + rng_below(rng, 200),
-                          .rewind_ticks = rng_below(rng, 30),
-                          .kind = rng_below(rng, 9),
-                      });
+    const Vec3 miss = stage_random(rng, vec3(-2, 1, -2), vec3(2, 1, 2));
+    const Vec3 aim = vec3_normalise(vec3_sub(vec3_add(target->position, miss), from));
+    ProjectileDesc desc = {.shooter = stage->players[who], .position = from, .damage = 1};
+    desc.velocity = vec3_scale(aim, rng_range(rng, 10, 150));
+    desc.radius = rng_below(rng, 3) == 0 ? 0 : rng_range(rng, 0.02f, 0.4f);
+    desc.gravity = rng_below(rng, 2) == 0 ? 9.8f : 0.0f;
+    desc.lifetime_ticks = 40 + rng_below(rng, 200);
+    desc.rewind_ticks = rng_below(rng, 30);
+    desc.kind = rng_below(rng, 9);
+    (void)fire(stage, desc);
     storm.fired += 1;
 }
 

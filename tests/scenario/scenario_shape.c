@@ -10,12 +10,10 @@ static struct {
 
 static PartDesc random_part(Rng *rng, Vec3 at)
 {
-    const Vec3 half =
-        vec3(rng_range(rng, 0.3f, 1.8f), rng_range(rng, 0.2f, 1.0f), rng_range(rng, 0.3f, 1.8f));
+    const Vec3 half = stage_random(rng, vec3(0.3f, 0.2f, 0.3f), vec3(1.8f, 1.0f, 1.8f));
     PartDesc part = part_box(at, half);
     part.shape.kind = (ShapeKind)rng_below(rng, SHAPE_KIND_COUNT);
-    const Vec3 axis =
-        vec3(rng_range(rng, -1, 1), rng_range(rng, -1, 1), rng_range(rng, -1, 1) + 0.01f);
+    const Vec3 axis = stage_random(rng, vec3(-1, -1, -0.99f), vec3(1, 1, 1.01f));
     return part_turned(part, axis, rng_range(rng, -3, 3));
 }
 

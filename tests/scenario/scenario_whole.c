@@ -16,8 +16,7 @@ static void festival_parts(Stage *stage)
 {
     Rng rng = rng_make(99, 1);
     for (int i = 0; i < 40; i++) {
-        const Vec3 at =
-            vec3(rng_range(&rng, -22, 22), rng_range(&rng, 0, 3), rng_range(&rng, -22, 22));
+        const Vec3 at = stage_random(&rng, vec3(-22, 0, -22), vec3(22, 3, 22));
         PartDesc part = part_box(at, vec3(rng_range(&rng, 0.3f, 1.5f), 0.4f, 1));
         part.shape.kind = (ShapeKind)rng_below(&rng, SHAPE_KIND_COUNT);
         part.data.flags = i % 5 == 0   ? PART_BOUNCE
@@ -68,11 +67,12 @@ static void festival_platforms(Stage *stage)
 static void festival_events(Stage *stage)
 {
     Rng *rng = &stage->rng;
-    const Vec3 at = vec3(rng_range(rng, -25, 25), rng_range(rng, -3, 3), rng_range(rng, -25, 25));
+    const Vec3 at = stage_random(rng, vec3(-25, -3, -25), vec3(25, 3, 25));
     if (stage->tick % 17 == 0) {
+        const VoxelKind kind = rng_below(rng, 2) == 0 ? VOXEL_AIR : 12;
+        const float radius = rng_range(rng, 0.5f, 2.5f);
         stage_expect_ok(stage, "crater",
-                        terrain_fill_sphere(sim_terrain(stage->sim), at, rng_range(rng, 0.5f, 2.5f),
-                                            rng_below(rng, 2) == 0 ? VOXEL_AIR : 12, NULL));
+                        terrain_fill_sphere(sim_terrain(stage->sim), at, radius, kind, NULL));
     }
     if (stage->tick % 90 == 89) {
         // The server takes the oldest structure away; what it held falls.
@@ -86,16 +86,16 @@ static void festival_events(Stage *stage)
         (void)!structure_place(stage->sim, &desc, &made); // most places will do
     }
     const Handle shooter = stage->players[rng_below(rng, stage->player_count)];
-    const ProjectileDesc shot = {
+    ProjectileDesc shot = {
         .shooter = shooter,
         .position = vec3_add(stage_feet(stage, shooter), vec3(0, 1.5f, 0)),
-        .velocity = vec3(rng_range(rng, -40, 40), rng_range(rng, -5, 20), rng_range(rng, -40, 40)),
         .radius = 0.1f,
         .gravity = 9,
         .damage = 60,
         .lifetime_ticks = 120,
-        .rewind_ticks = rng_below(rng, 20),
     };
+    shot.velocity = stage_random(rng, vec3(-40, -5, -40), vec3(40, 20, 40));
+    shot.rewind_ticks = rng_below(rng, 20);
     Handle made;
     stage_expect_ok(stage, "shot", projectile_fire(stage->sim, &shot, &made));
 }
@@ -281,7 +281,10 @@ static void hostile_build(Stage *stage)
 static void hostile_call(Stage *stage, Handle player)
 {
     Rng *rng = &stage->rng;
-    const Vec3 v = vec3(hostile_number(rng), hostile_number(rng), hostile_number(rng));
+    Vec3 v;
+    v.x = hostile_number(rng);
+    v.y = hostile_number(rng);
+    v.z = hostile_number(rng);
     Handle made;
     switch (rng_below(rng, 6)) {
     case 0:
@@ -290,17 +293,14 @@ static void hostile_call(Stage *stage, Handle player)
     case 1:
         (void)!sim_spawn_player(stage->sim, &(CharacterDesc){.position = v, .yaw = v.x}, &made);
         break;
-    case 2:
-        (void)!projectile_fire(stage->sim,
-                               &(ProjectileDesc){.position = v,
-                                                 .velocity = v,
-                                                 .radius = v.x,
-                                                 .gravity = v.y,
-                                                 .damage = v.z,
-                                                 .lifetime_ticks = rng_u32(rng),
-                                                 .rewind_ticks = rng_u32(rng)},
-                               &made);
+    case 2: {
+        ProjectileDesc desc = {
+            .position = v, .velocity = v, .radius = v.x, .gravity = v.y, .damage = v.z};
+        desc.lifetime_ticks = rng_u32(rng);
+        desc.rewind_ticks = rng_u32(rng);
+        (void)!projectile_fire(stage->sim, &desc, &made);
         break;
+    }
     case 3:
         (void)!terrain_fill_sphere(sim_terrain(stage->sim), v, hostile_number(rng), 3, NULL);
         break;
@@ -310,7 +310,9 @@ static void hostile_call(Stage *stage, Handle player)
                               &made);
         break;
     default:
-        sim_remove(stage->sim, (Handle){rng_u32(rng), rng_u32(rng)});
+        made.index = rng_u32(rng);
+        made.generation = rng_u32(rng);
+        sim_remove(stage->sim, made);
         break;
     }
 }
@@ -319,13 +321,11 @@ static void hostile_drive(Stage *stage)
 {
     Rng *rng = &stage->rng;
     for (uint32_t i = 0; i < stage->player_count; i++) {
-        const SimInput input = {
-            .move_x = hostile_number(rng),
-            .move_z = hostile_number(rng),
-            .yaw = hostile_number(rng),
-            .pitch = hostile_number(rng),
-            .buttons = rng_u32(rng),
-        };
+        SimInput input = {.buttons = rng_u32(rng)};
+        input.move_x = hostile_number(rng);
+        input.move_z = hostile_number(rng);
+        input.yaw = hostile_number(rng);
+        input.pitch = hostile_number(rng);
         stage_input(stage, stage->players[i], input);
     }
     hostile_call(stage, stage->players[rng_below(rng, stage->player_count)]);

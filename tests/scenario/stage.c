@@ -187,15 +187,23 @@ void stage_wander(Stage *stage, Handle player, uint32_t ticks)
     if (rng_below(&stage->rng, ticks) != 0) {
         return;
     }
-    const SimInput input = {
-        .move_x = (float)rng_below(&stage->rng, 3) - 1.0f,
-        .move_z = (float)rng_below(&stage->rng, 3) - 1.0f,
-        .yaw = rng_range(&stage->rng, -4, 4),
-        .pitch = rng_range(&stage->rng, -1, 1),
-        .buttons = (rng_below(&stage->rng, 3) == 0 ? INPUT_JUMP : 0u) |
-                   (rng_below(&stage->rng, 2) == 0 ? INPUT_RUN : 0u),
-    };
+    SimInput input = {0};
+    input.move_x = (float)rng_below(&stage->rng, 3) - 1.0f;
+    input.move_z = (float)rng_below(&stage->rng, 3) - 1.0f;
+    input.yaw = rng_range(&stage->rng, -4, 4);
+    input.pitch = rng_range(&stage->rng, -1, 1);
+    input.buttons = rng_below(&stage->rng, 3) == 0 ? INPUT_JUMP : 0u;
+    input.buttons |= rng_below(&stage->rng, 2) == 0 ? INPUT_RUN : 0u;
     stage_input(stage, player, input);
+}
+
+Vec3 stage_random(Rng *rng, Vec3 low, Vec3 high)
+{
+    Vec3 at;
+    at.x = rng_range(rng, low.x, high.x);
+    at.y = rng_range(rng, low.y, high.y);
+    at.z = rng_range(rng, low.z, high.z);
+    return at;
 }
 
 static void counters_add(SimCounters *sum, const SimCounters *more)

@@ -80,8 +80,8 @@ static Quat random_turn(Rng *rng)
 
 PartDesc property_part(Rng *rng, Vec3 at)
 {
-    PartDesc part = {.shape = {.kind = (ShapeKind)rng_below(rng, SHAPE_KIND_COUNT)},
-                     .pose = {at, random_turn(rng)}};
+    PartDesc part = {.pose = {at, random_turn(rng)}};
+    part.shape.kind = (ShapeKind)rng_below(rng, SHAPE_KIND_COUNT);
     part.shape.half.x = rng_range(rng, 0.05f, 2.5f);
     part.shape.half.y = rng_range(rng, 0.02f, 1.2f);
     part.shape.half.z = rng_range(rng, 0.05f, 2.5f);
@@ -189,7 +189,9 @@ static void drive_player(PropertyWorld *world, Handle player)
     input.buttons = rng_u32(rng) & INPUT_BUTTONS_ALL;
     sim_set_input(world->sim, player, &input);
     if (rng_below(rng, 40) == 0) {
-        const Vec3 kick = vec3(rng_range(rng, -30, 30), rng_range(rng, -30, 30), 12);
+        Vec3 kick = {.z = 12};
+        kick.x = rng_range(rng, -30, 30);
+        kick.y = rng_range(rng, -30, 30);
         ASSERT(sim_set_velocity(world->sim, player, kick) == STATUS_OK);
     }
 }
@@ -230,6 +232,7 @@ static void drive_edit(PropertyWorld *world)
     const uint32_t pick = rng_below(rng, world->options.player_count);
     const Vec3 feet = sim_entity(world->sim, world->players[pick])->position;
     const VoxelKind kind = rng_below(rng, 2) == 0 ? VOXEL_AIR : (VoxelKind)(1 + rng_below(rng, 5));
+    const float radius = rng_range(rng, 0.3f, 2.5f);
     Status status;
     switch (rng_below(rng, 4)) {
     case 0: // the ground under somebody
@@ -240,11 +243,10 @@ static void drive_edit(PropertyWorld *world)
         status = terrain_set(terrain, voxel_at(vec3(feet.x, feet.y + 0.5f, feet.z)), kind, NULL);
         break;
     case 2:
-        status = terrain_fill_sphere(terrain, property_place(world, -4, 3), rng_range(rng, 0.3f, 3),
-                                     kind, NULL);
+        status = terrain_fill_sphere(terrain, property_place(world, -4, 3), radius, kind, NULL);
         break;
     default:
-        status = terrain_fill_sphere(terrain, feet, rng_range(rng, 0.3f, 2), kind, NULL);
+        status = terrain_fill_sphere(terrain, feet, radius, kind, NULL);
         break;
     }
     // Only a world without room for another changed chunk refuses.
@@ -273,10 +275,10 @@ static void drive_shot(PropertyWorld *world)
 static void drive_structure(PropertyWorld *world)
 {
     Rng *rng = &world->rng;
-    const StructureDesc desc = {.owner_id = 1 + rng_below(rng, 4),
-                                .piece = rng_below(rng, 3),
-                                .cell = voxel_at(property_place(world, -1, 5)),
-                                .turn = rng_below(rng, 4)};
+    StructureDesc desc = {.cell = voxel_at(property_place(world, -1, 5))};
+    desc.owner_id = 1 + rng_below(rng, 4);
+    desc.piece = rng_below(rng, 3);
+    desc.turn = rng_below(rng, 4);
     Handle made;
     (void)!structure_place(world->sim, &desc, &made); // many places will not do
     if (rng_below(rng, 12) == 0) {

@@ -375,7 +375,10 @@ TEST(rays_agree_with_sweeps)
         const PartDesc part = property_part(&rng, random_vec3(&rng, 2));
         const PlacedShape placed = shape_place(part.shape, part.pose);
         const Vec3 origin = random_vec3(&rng, 8);
-        const Vec3 way = vec3_scale(random_direction(&rng), 12);
+        // At the part, more or less.
+        const Vec3 aim = vec3_add(part.pose.position, random_vec3(&rng, 2));
+        const Vec3 direction = vec3_normalise(vec3_sub(aim, origin));
+        const Vec3 way = vec3_scale(direction, 12);
         const float radius = rng_range(&rng, 0.01f, 0.5f);
         const Capsule ball = {origin, 0, radius};
         if (shape_capsule_contact(&placed, ball).distance <= 0) {
@@ -383,7 +386,7 @@ TEST(rays_agree_with_sweeps)
         }
         ShapeHit ray;
         ShapeHit sweep;
-        const bool ray_hits = shape_ray(&placed, origin, vec3_scale(way, 1 / 12.0f), 12, &ray);
+        const bool ray_hits = shape_ray(&placed, origin, direction, 12, &ray);
         const bool sweep_hits = shape_sweep(&placed, ball, way, &sweep);
         if (!ray_hits) {
             continue;
