@@ -1,0 +1,170 @@
+// The only door from scripts to a world. API functions call through this table and know nothing
+// else; it has two implementations: authority (the server's sim, everything may change) and view (a
+// client's, where nothing that is replicated may). A function that the side does not allow returns
+// STATUS_DENIED, and the API decides whether that is an error (server services on a client) or is
+// ignored, counted and said once (a client writing replicated state in a script that runs on both).
+//
+// Entities are named by net id. Text is UTF-8, not terminated, with a length; nothing is kept after
+// a call returns.
+#pragma once
+
+#include "core/base/math.h"
+#include "core/base/status.h"
+#include "core/sim/sim.h"
+
+typedef struct Text {
+    const char *data;
+    size_t bytes;
+} Text;
+
+typedef enum ScriptSide { SCRIPT_SERVER, SCRIPT_CLIENT } ScriptSide;
+
+// A value that crosses: attributes, remotes, stores. Tables travel as bytes (value.h).
+typedef enum ScriptValueType {
+    SCRIPT_NIL,
+    SCRIPT_BOOL,
+    SCRIPT_NUMBER,
+    SCRIPT_TEXT,
+    SCRIPT_VECTOR,
+    SCRIPT_ENTITY
+} ScriptValueType;
+
+typedef struct ScriptValue {
+    ScriptValueType type;
+    bool boolean;
+    double number;
+    Text text;
+    Vec3 vector;
+    uint64_t entity;
+} ScriptValue;
+
+typedef enum AttributeFlag {
+    ATTRIBUTE_PERSISTENT = 1 << 0, // survives a restart of the world
+    ATTRIBUTE_PRIVATE = 1 << 1,    // never leaves the server
+} AttributeFlag;
+
+typedef struct ScriptEntityInfo {
+    uint64_t net_id;
+    uint64_t owner_id;
+    EntityType type;
+    Vec3 position;
+    Vec3 velocity;
+    Quat rotation;
+    Vec3 size;
+    float health;
+    bool is_local; // made by SpawnLocal on this client
+    bool is_anchored;
+} ScriptEntityInfo;
+
+typedef struct ScriptPlayerInfo {
+    uint64_t player_id; // the owner id of what it owns
+    uint64_t entity;    // its character, 0 while it has none
+    Text name;
+    Text team;
+} ScriptPlayerInfo;
+
+typedef struct ScriptRayHit {
+    float distance;
+    Vec3 point, normal;
+    uint64_t entity; // 0: terrain
+    VoxelCoord voxel;
+    VoxelKind kind;
+} ScriptRayHit;
+
+// Where a message goes. On the server: one player, or all (player 0). On the client: the server.
+typedef struct ScriptMessage {
+    uint64_t player_id;
+    Text name;
+    const uint8_t *payload; // value.h
+    size_t payload_bytes;
+    bool reliable;
+    uint64_t invoke_id; // 0: an event; else a call that wants an answer by script_complete
+} ScriptMessage;
+
+typedef enum StoreOperation {
+    STORE_GET,
+    STORE_SET,
+    STORE_INCREMENT,
+    STORE_REMOVE,
+    STORE_SORTED,
+    STORE_VERSIONS,
+    STORE_COMPARE_AND_SET // UpdateAsync: set only if the version is still `version`
+} StoreOperation;
+
+typedef struct StoreRequest {
+    uint64_t request_id; // answered by script_complete with the same id
+    StoreOperation operation;
+    bool ordered;
+    Text store, key;
+    const uint8_t *value; // value.h
+    size_t value_bytes;
+    double number; // increment; page size for STORE_SORTED
+    bool ascending;
+    uint64_t version;
+} StoreRequest;
+
+typedef struct ScriptWorld ScriptWorld;
+
+typedef struct ScriptWorldFace {
+    ScriptSide side;
+    // --- reading -----------------------------------------------------------------------------
+    uint64_t (*tick)(ScriptWorld *world);
+    bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
+    uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
+    Text (*name)(ScriptWorld *world, uint64_t net_id);
+    uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                          uint64_t *out, uint32_t max);
+    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
+                ScriptRayHit *out);
+    VoxelKind (*voxel)(ScriptWorld *world, VoxelCoord at);
+    uint32_t (*players)(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max);
+    bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
+    bool (*has_tag)(ScriptWorld *world, uint64_t net_id, Text tag);
+    uint32_t (*tagged)(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max);
+    // --- changing ----------------------------------------------------------------------------
+    Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
+    Status (*destroy)(ScriptWorld *world, uint64_t net_id);
+    Status (*set_position)(ScriptWorld *world, uint64_t net_id, Vec3 position);
+    Status (*set_velocity)(ScriptWorld *world, uint64_t net_id, Vec3 velocity);
+    Status (*set_rotation)(ScriptWorld *world, uint64_t net_id, Quat rotation);
+    Status (*set_part_data)(ScriptWorld *world, uint64_t net_id, const PartData *data);
+    Status (*part_data)(ScriptWorld *world, uint64_t net_id, PartData *out);
+    Status (*move_to)(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds);
+    Status (*set_attribute)(ScriptWorld *world, uint64_t net_id, Text name,
+                            const ScriptValue *value, uint32_t flags);
+    Status (*set_tag)(ScriptWorld *world, uint64_t net_id, Text tag, bool on);
+    Status (*set_voxel)(ScriptWorld *world, VoxelCoord at, VoxelKind kind);
+    Status (*fill_box)(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind);
+    Status (*fill_sphere)(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind);
+    Status (*damage)(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause);
+    Status (*player_spawn)(ScriptWorld *world, uint64_t player_id, Vec3 position);
+    Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
+    Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
+    bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
+    Status (*fire)(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity, float damage,
+                   float gravity, uint32_t kind, uint64_t *out);
+    Status (*npc_move_to)(ScriptWorld *world, uint64_t net_id, Vec3 position);
+    Status (*npc_target)(ScriptWorld *world, uint64_t net_id, uint64_t target);
+    Status (*npc_patrol)(ScriptWorld *world, uint64_t net_id, const Vec3 *points, uint32_t count);
+    Status (*npc_spawn)(ScriptWorld *world, Vec3 position, uint64_t *out);
+    Status (*npc_state)(ScriptWorld *world, uint64_t net_id, uint32_t *state, float *suspicion);
+    Status (*structure_place)(ScriptWorld *world, uint32_t piece, VoxelCoord cell, uint32_t turn,
+                              uint64_t owner_id, uint64_t *out);
+    Status (*structure_remove)(ScriptWorld *world, uint64_t net_id);
+    // --- client only -------------------------------------------------------------------------
+    bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
+    bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
+    uint64_t (*local_player)(ScriptWorld *world);
+    Status (*ui)(ScriptWorld *world, const uint8_t *tree, size_t bytes); // value.h
+    // --- both --------------------------------------------------------------------------------
+    Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
+                    float volume);
+    Status (*chat)(ScriptWorld *world, Text text, uint64_t player_id);
+    Status (*send)(ScriptWorld *world, const ScriptMessage *message);
+    Status (*store)(ScriptWorld *world, const StoreRequest *request);
+} ScriptWorldFace;
+
+// Every implementation begins with this.
+struct ScriptWorld {
+    const ScriptWorldFace *face;
+};

@@ -1,0 +1,29 @@
+// Values that leave a Vm: arguments of remotes, stored data, UI trees. A small tagged format,
+// bounded in size and depth, the same on both sides; reading is total. Functions, coroutines and
+// tables with cycles do not travel: the error names the path to them ("argument 2.items[3]").
+//
+//   0 nil · 1 false · 2 true · 3 integer (zigzag varint) · 4 float (f64) · 5 text (varint, bytes)
+//   6 list (varint count, values) · 7 map (varint count, key and value pairs, keys in order:
+//   integers, floats, then texts) · 8 Vector3 (3 x f32) · 9 entity (varint net id) · 10 player
+//   (varint id)
+//
+// Equal values give equal bytes. NaN and infinity are refused.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+typedef struct lua_State lua_State;
+
+#define VALUE_DEPTH_MAX   8
+#define VALUE_BYTES_MAX   (64 << 10)
+#define VALUE_ERROR_BYTES 160
+
+// Writes the values at stack indices first..last as a list. STATUS_LIMIT (too big or too deep) or
+// STATUS_MALFORMED (something that cannot travel) with a message for the script.
+MUST_USE Status value_write(lua_State *thread, int first, int last, ByteWriter *writer,
+                            char error[VALUE_ERROR_BYTES]);
+// Pushes the values of a list, and says how many. Charges the thread for the bytes.
+MUST_USE Status value_read(lua_State *thread, const uint8_t *bytes, size_t count, int *pushed);
+// Checks bytes without a Vm.
+MUST_USE Status value_check(const uint8_t *bytes, size_t count);
