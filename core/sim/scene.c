@@ -159,8 +159,11 @@ static Status create_level(Heap *heap, SceneLevel *level, uint64_t entry_count)
             cells *= 2;
         }
     }
+    if (cells > UINT32_MAX) {
+        return STATUS_LIMIT;
+    }
     level->cell_count = (uint32_t)cells;
-    level->cells = heap_alloc(heap, heap_array_bytes(cells, sizeof(SceneCell)));
+    level->cells = heap_alloc(heap, heap_array_bytes(level->cell_count, sizeof(SceneCell)));
     return level->cells == NULL ? STATUS_LIMIT : STATUS_OK;
 }
 
@@ -178,7 +181,11 @@ static Status build_index(Heap *heap, Scene *scene)
         level_entries[number] += span_cells(span);
         entry_count += span_cells(span);
     }
-    scene->entries = heap_alloc(heap, heap_array_bytes(entry_count + 1, sizeof(SceneEntry)));
+    if (entry_count >= UINT32_MAX) {
+        return STATUS_LIMIT;
+    }
+    scene->entries =
+        heap_alloc(heap, heap_array_bytes((size_t)entry_count + 1, sizeof(SceneEntry)));
     if (scene->entries == NULL) {
         return STATUS_LIMIT;
     }
