@@ -74,6 +74,10 @@ uint64_t vm_steps_total(const Vm *vm); // since create
 size_t vm_traceback(const Vm *vm, char *out, size_t capacity);
 uint32_t vm_fault_line(const Vm *vm);
 
+// A pointer of the owner, found again from any thread of the Vm.
+void vm_set_user(Vm *vm, void *user);
+void *vm_user(const Vm *vm);
+
 // For C functions that scripts call: takes steps before the work is done, and trips when there are
 // too few. It raises, so hold nothing that needs release.
 void vm_charge(lua_State *thread, uint64_t steps);
