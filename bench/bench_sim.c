@@ -80,7 +80,7 @@ static void spawn_platforms(BenchCrowd *crowd)
     Rng *rng = &crowd->rng;
     for (uint32_t i = 0; i < PLATFORMS; i++) {
         const float wide = i == 0 ? 10.0f : rng_range(rng, 1, 3);
-        const Vec3 at = {rng_range(rng, -90, 90), 0, rng_range(rng, -90, 90)};
+        const Vec3 at = bench_random_point(rng, vec3(-90, 0, -90), vec3(90, 0, 90));
         const float y = (float)bench_ground_y(math_floor_i32(at.x), math_floor_i32(at.z)) + 0.4f;
         const Pose pose = {{at.x, y, at.z}, QUAT_IDENTITY};
         const ShapeDesc desc = {.part = {.shape = {SHAPE_BOX, {wide, 0.3f, 1}}, .pose = pose}};
@@ -119,18 +119,20 @@ static void fire_one(BenchCrowd *crowd)
     Rng *rng = &crowd->rng;
     const Handle shooter = crowd->players[rng_below(rng, crowd->player_count)];
     const Entity *entity = sim_entity(crowd->sim, shooter);
-    const Vec3 direction = vec3_normalise(
-        vec3(rng_range(rng, -1, 1), rng_range(rng, -0.1f, 0.9f), rng_range(rng, -1, 1)));
+    const Vec3 direction =
+        vec3_normalise(bench_random_point(rng, vec3(-1, -0.1f, -1), vec3(1, 0.9f, 1)));
+    const float speed = rng_range(rng, 20, 60);
+    const uint32_t drawn = rng_below(rng, 4 * 20);
     const ProjectileDesc desc = {
         .owner_id = entity->owner_id,
         .shooter = shooter,
         .position = vec3_add(entity->position, vec3(0, 1.5f, 0)),
-        .velocity = vec3_scale(direction, rng_range(rng, 20, 60)),
-        .radius = rng_below(rng, 2) == 0 ? 0.0f : 0.15f,
-        .gravity = rng_below(rng, 2) == 0 ? 0.0f : 9.8f,
+        .velocity = vec3_scale(direction, speed),
+        .radius = drawn % 2 == 0 ? 0.0f : 0.15f,
+        .gravity = drawn / 2 % 2 == 0 ? 0.0f : 9.8f,
         .damage = 0,
         .lifetime_ticks = 240,
-        .rewind_ticks = rng_below(rng, 20),
+        .rewind_ticks = drawn / 4,
     };
     Handle fired;
     bench_require(projectile_fire(crowd->sim, &desc, &fired), "projectile");
@@ -179,7 +181,7 @@ static void spawn_npc(BenchCrowd *crowd, bool patrols)
 {
     Rng *rng = &crowd->rng;
     NpcDesc desc = npc_desc_default();
-    Vec3 at = {rng_range(rng, -80, 80), 0, rng_range(rng, -80, 80)};
+    Vec3 at = bench_random_point(rng, vec3(-80, 0, -80), vec3(80, 0, 80));
     for (uint32_t i = 0; i < 4; i++) {
         at.x = math_clamp(at.x + rng_range(rng, -12, 12), -95, 95);
         at.z = math_clamp(at.z + rng_range(rng, -12, 12), -95, 95);

@@ -27,6 +27,15 @@ void bench_require(Status status, const char *what)
     }
 }
 
+Vec3 bench_random_point(Rng *rng, Vec3 low, Vec3 high)
+{
+    // One statement for each draw: C does not say which argument of a call is worked out first.
+    const float x = rng_range(rng, low.x, high.x);
+    const float y = rng_range(rng, low.y, high.y);
+    const float z = rng_range(rng, low.z, high.z);
+    return vec3(x, y, z);
+}
+
 int32_t bench_ground_y(int32_t x, int32_t z)
 {
     const float u = (float)x;
@@ -60,9 +69,8 @@ static void build_terrain(ChunkStore *chunks)
 static Quat part_rotation(uint32_t index, Rng *rng)
 {
     if (index % 5 == 0) {
-        const Quat q = {rng_range(rng, -1, 1), rng_range(rng, -1, 1), rng_range(rng, -1, 1),
-                        rng_range(rng, -1, 1)};
-        return quat_normalise(q);
+        const Vec3 v = bench_random_point(rng, vec3(-1, -1, -1), vec3(1, 1, 1));
+        return quat_normalise((Quat){v.x, v.y, v.z, rng_range(rng, -1, 1)});
     }
     return index % 2 == 0 ? QUAT_IDENTITY : quat_from_yaw(rng_range(rng, -MATH_PI, MATH_PI));
 }
@@ -74,11 +82,12 @@ static PartDesc make_part(uint32_t index, float x, float z, float raised_by, Rng
                                       SHAPE_CYLINDER, SHAPE_BOX,   SHAPE_SPHERE};
     const ShapeKind kind = kinds[rng_below(rng, 6)];
     const float half_y = rng_below(rng, 3) == 0 ? 0.12f : rng_range(rng, 0.15f, 0.7f);
-    const Vec3 half = {rng_range(rng, 0.15f, 0.6f), half_y, rng_range(rng, 0.15f, 0.6f)};
+    const Vec3 half = bench_random_point(rng, vec3(0.15f, half_y, 0.15f), vec3(0.6f, half_y, 0.6f));
     const float ground = (float)bench_ground_y(math_floor_i32(x), math_floor_i32(z));
+    const Quat rotation = part_rotation(index, rng);
     return (PartDesc){
         .shape = {kind, half},
-        .pose = {{x, ground + raised_by + half.y * 0.9f, z}, part_rotation(index, rng)},
+        .pose = {{x, ground + raised_by + half.y * 0.9f, z}, rotation},
     };
 }
 
@@ -89,7 +98,8 @@ static uint32_t scatter_parts(PartDesc *parts, uint32_t index, uint32_t cell_m, 
         for (int32_t x = -HALF_EDGE_M; x < HALF_EDGE_M; x += (int32_t)cell_m) {
             const float part_x = (float)x + rng_range(rng, 0, (float)cell_m);
             const float part_z = (float)z + rng_range(rng, 0, (float)cell_m);
-            parts[index] = make_part(index, part_x, part_z, rng_range(rng, low, high), rng);
+            const float raised_by = rng_range(rng, low, high);
+            parts[index] = make_part(index, part_x, part_z, raised_by, rng);
             index += 1;
         }
     }

@@ -39,6 +39,8 @@ void bench_crowd_drive(BenchCrowd *crowd);
 // Drives and steps.
 void bench_crowd_run(BenchCrowd *crowd, uint32_t ticks);
 
+// Each coordinate between those of the two corners.
+Vec3 bench_random_point(Rng *rng, Vec3 low, Vec3 high);
 // The y of the ground's surface in the column of voxels at (x, z), before any edit.
 int32_t bench_ground_y(int32_t x, int32_t z);
 void bench_require(Status status, const char *what);

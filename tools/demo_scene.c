@@ -19,6 +19,15 @@
 #define WALL_TICKS      540 // from repair to repair of the wall that is shot at
 #define CRATER_RADIUS_M 1.6f
 
+static Vec3 random_point(Rng *rng, Vec3 low, Vec3 high)
+{
+    // One statement for each draw: C does not say which argument of a call is worked out first.
+    const float x = rng_range(rng, low.x, high.x);
+    const float y = rng_range(rng, low.y, high.y);
+    const float z = rng_range(rng, low.z, high.z);
+    return vec3(x, y, z);
+}
+
 // --- the ground --------------------------------------------------------------------------------
 static float lattice(int32_t x, int32_t z, uint32_t layer)
 {
@@ -311,8 +320,8 @@ static void add_camp_and_ruins(PartList *list, Rng *rng)
             continue;
         }
         const float size = rng_range(rng, 0.4f, 1.2f);
-        const Quat any = quat_normalise(
-            (Quat){rng_range(rng, -1, 1), rng_range(rng, -1, 1), rng_range(rng, -1, 1), 0.7f});
+        const Vec3 axis = random_point(rng, vec3(-1, -1, -1), vec3(1, 1, 1));
+        const Quat any = quat_normalise((Quat){axis.x, axis.y, axis.z, 0.7f});
         const float y = math_floor(ground_height(x, z)) + size * 0.5f;
         add(list, PAINT_STONE, i % 3 == 0 ? SHAPE_SPHERE : SHAPE_BOX, vec3(x, y, z),
             vec3(size, size * 0.8f, size * 0.7f), any);
@@ -589,7 +598,8 @@ static void fire(Demo *demo, Handle shooter)
     if (entity == NULL) {
         return;
     }
-    const Vec3 target = {rng_range(&demo->rng, 18, 28), PLAZA_Y + rng_range(&demo->rng, 1, 5), 28};
+    const Vec3 target =
+        random_point(&demo->rng, vec3(18, PLAZA_Y + 1, 28), vec3(28, PLAZA_Y + 5, 28));
     const Vec3 muzzle = vec3_add(entity->position, vec3(0, 1.4f, 0.6f));
     const float seconds = 0.9f;
     const float gravity = 12;
@@ -694,15 +704,14 @@ static void scatter_debris(Demo *demo, Vec3 position)
 {
     for (uint32_t i = 0; i < 3; i++) {
         Rng *rng = &demo->rng;
-        const ProjectileDesc desc = {
-            .position =
-                vec3_add(position, vec3(rng_range(rng, -0.4f, 0.4f), rng_range(rng, 0, 0.5f),
-                                        rng_range(rng, -0.4f, 0.4f))),
-            .velocity = {rng_range(rng, -4, 4), rng_range(rng, 1, 6), rng_range(rng, -4, 4)},
-            .radius = 0.1f,
-            .gravity = 14,
-            .lifetime_ticks = 150,
-            .kind = DEMO_SHOT_DEBRIS};
+        const Vec3 offset = random_point(rng, vec3(-0.4f, 0, -0.4f), vec3(0.4f, 0.5f, 0.4f));
+        const Vec3 velocity = random_point(rng, vec3(-4, 1, -4), vec3(4, 6, 4));
+        const ProjectileDesc desc = {.position = vec3_add(position, offset),
+                                     .velocity = velocity,
+                                     .radius = 0.1f,
+                                     .gravity = 14,
+                                     .lifetime_ticks = 150,
+                                     .kind = DEMO_SHOT_DEBRIS};
         Handle piece;
         if (projectile_fire(demo->sim, &desc, &piece) != STATUS_OK) {
             return; // enough is flying
