@@ -22,12 +22,9 @@ static bool remembers(const Character *character, uint64_t net_id)
     return false;
 }
 
-static void remember(Sim *sim, Character *character, uint64_t net_id)
+static void remember(Character *character, uint64_t net_id)
 {
-    if (character->trigger_count == CHARACTER_TRIGGERS_MAX) {
-        sim->counters.triggers_dropped += 1;
-        return;
-    }
+    ASSERT(character->trigger_count < CHARACTER_TRIGGERS_MAX);
     uint32_t at = character->trigger_count++;
     while (at > 0 && character->triggers[at - 1] > net_id) {
         character->triggers[at] = character->triggers[at - 1];
@@ -108,10 +105,12 @@ void trigger_update(Sim *sim, uint32_t slot, const MovePath *path, const Collide
         }
         const bool was = remembers(character, zone->net_id);
         const bool now = is_inside(sim, zone, entity->position);
-        if (!was && (now || was_crossed(sim, zone, path))) {
+        if (!was && now && character->trigger_count == CHARACTER_TRIGGERS_MAX) {
+            sim->counters.triggers_dropped += 1; // or it would enter anew in every tick
+        } else if (!was && (now || was_crossed(sim, zone, path))) {
             emit(sim, SIM_EVENT_TRIGGER_ENTERED, zone->net_id, entity);
             if (now) {
-                remember(sim, character, zone->net_id);
+                remember(character, zone->net_id);
             } else {
                 emit(sim, SIM_EVENT_TRIGGER_LEFT, zone->net_id, entity);
             }
