@@ -92,6 +92,15 @@ static void push_build(Stage *stage)
     (void)stage_player(stage, vec3(-8, 0, -8));
     (void)stage_player(stage, vec3(8, 0, -8));
     (void)stage_player(stage, vec3(8, stage->config.character.height + 4, -8.2f));
+    // One who is dead pushes nobody and is not pushed.
+    const Handle dead = stage_player(stage, vec3(-8, 0, 8));
+    (void)stage_player(stage, vec3(-8.2f, 0, 8));
+    (void)sim_damage(stage->sim, dead, 1e6f, 0);
+    // A heap of twenty: all push at once, and nobody flies away.
+    for (int i = 0; i < 20; i++) {
+        (void)stage_player(stage,
+                           vec3(-2 + 0.05f * (float)(i % 5), 0, -4 + 0.05f * (float)(i / 5)));
+    }
 }
 
 static void push_drive(Stage *stage)
@@ -117,6 +126,14 @@ static void push_finish(Stage *stage)
                                               stage_feet(stage, stage->players[9]));
     stage_expect(stage, stacked > apart * 0.7f, "the one who fell on another is %.3f m from him",
                  (double)stacked);
+    const Vec3 dead = stage_feet(stage, stage->players[10]);
+    const Vec3 beside_dead = stage_feet(stage, stage->players[11]);
+    stage_expect(stage, dead.x == -8 && beside_dead.x == -8.2f, "the dead one pushes or is pushed");
+    for (uint32_t i = 12; i < 32; i++) {
+        const float way =
+            stage_distance_flat(stage_feet(stage, stage->players[i]), vec3(-2, 0, -4));
+        stage_expect(stage, way < 4, "one of the heap flew %.3f m", (double)way);
+    }
     const Vec3 walker = stage_feet(stage, stage->players[2]);
     stage_expect(stage, walker.x > 6, "others block the walker at %.3f", (double)walker.x);
 }

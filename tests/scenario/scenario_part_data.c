@@ -270,11 +270,12 @@ static void damage_finish(Stage *stage)
 
 // --- triggers ------------------------------------------------------------------------------------
 static struct {
-    Handle faller, runner, swept, sitter, launched;
+    Handle faller, runner, swept, sitter, launched, overwhelmed;
     Handle moving_zone, removed_zone;
     uint64_t thin_zone, line_zone, sphere_zone;
     uint32_t thin_enter, thin_leave, line_enter, line_leave, swept_enter, swept_leave;
     uint32_t sitter_enter, sitter_leave, launched_enter, launched_leave;
+    uint32_t overwhelmed_enter, overwhelmed_leave;
 } zones;
 
 static void zones_build(Stage *stage)
@@ -285,7 +286,12 @@ static void zones_build(Stage *stage)
     zones.line_zone = stage_part(stage, part_zone(vec3(10, 1, 0), vec3(0.01f, 1, 3)));
     zones.sphere_zone = stage_part(
         stage, part_flagged(part_sphere(vec3(-20, 2, -20), 0.3f), PART_GHOST | PART_TRIGGER));
+    // Ten zones in one place, two more than a character can remember.
+    for (int i = 0; i < 10; i++) {
+        (void)stage_part(stage, part_zone(vec3(30, 1, 30), vec3(1 + 0.1f * (float)i, 1, 1)));
+    }
     stage_open(stage);
+    zones.overwhelmed = stage_player(stage, vec3(26, 0, 30));
     zones.faller = stage_player(stage, vec3(0, 120, 0));
     zones.runner = stage_player(stage, vec3(6, 0, 0));
     zones.swept = stage_player(stage, vec3(-10, 0, 10));
@@ -305,6 +311,11 @@ static void zones_drive(Stage *stage)
     }
     stage_walk(stage, zones.runner, stage->tick / 120 % 2 == 0 ? vec3(1, 0, 0) : vec3(-1, 0, 0),
                INPUT_RUN);
+    // Into the ten zones, a stay, and out again.
+    const Vec3 way = stage->tick < 40    ? vec3(1, 0, 0)
+                     : stage->tick < 200 ? VEC3_ZERO
+                                         : vec3(-1, 0, 0);
+    stage_walk(stage, zones.overwhelmed, way, INPUT_RUN);
     const SimEventType enter = SIM_EVENT_TRIGGER_ENTERED;
     const SimEventType leave = SIM_EVENT_TRIGGER_LEFT;
     const uint64_t faller = stage_net_id(stage, zones.faller);
@@ -322,6 +333,9 @@ static void zones_drive(Stage *stage)
     zones.sitter_leave += stage_seen(stage, leave, 0, sitter);
     zones.launched_enter += stage_seen(stage, enter, zones.sphere_zone, launched);
     zones.launched_leave += stage_seen(stage, leave, zones.sphere_zone, launched);
+    const uint64_t overwhelmed = stage_net_id(stage, zones.overwhelmed);
+    zones.overwhelmed_enter += stage_seen(stage, enter, 0, overwhelmed);
+    zones.overwhelmed_leave += stage_seen(stage, leave, 0, overwhelmed);
     if (stage->tick == 200) {
         sim_remove(stage->sim, zones.removed_zone);
     }
@@ -343,6 +357,10 @@ static void zones_finish(Stage *stage)
     stage_expect(stage, zones.launched_enter == 1 && zones.launched_leave == 1,
                  "the launched one entered %u times and left %u times", zones.launched_enter,
                  zones.launched_leave);
+    stage_expect(stage, zones.overwhelmed_enter == 8 && zones.overwhelmed_leave == 8,
+                 "of ten zones %u were entered and %u left, not 8", zones.overwhelmed_enter,
+                 zones.overwhelmed_leave);
+    stage_expect(stage, stage->counters.triggers_dropped > 0, "no zone was too many");
     for (uint32_t i = 0; i < stage->player_count; i++) {
         stage_expect(stage, stage_at(stage, stage->players[i])->character.trigger_count == 0,
                      "player %u is still in a zone", i);

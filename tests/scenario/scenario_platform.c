@@ -284,6 +284,99 @@ static void doors_finish(Stage *stage)
     stage_expect_near(stage, "the height of the pushed", pushed.y, 0, 0.05f);
 }
 
+// --- remodel -------------------------------------------------------------------------------------
+// The scene is changed while it is played: anchored parts hidden, thawed, moved, turned, changed.
+#define REMODEL_LANES 6
+
+static struct {
+    uint64_t walls[REMODEL_LANES];
+    Handle walkers[REMODEL_LANES];
+    Handle thawed, dropped, prop, buried;
+} remodel;
+
+static float remodel_x(int lane)
+{
+    return (float)lane * 6 - 15;
+}
+
+static void remodel_build(Stage *stage)
+{
+    memset(&remodel, 0, sizeof remodel);
+    stage_ground(stage, 32);
+    for (int i = 0; i < REMODEL_LANES; i++) {
+        remodel.walls[i] =
+            stage_part(stage, part_box(vec3(remodel_x(i), 1.5f, 0), vec3(2, 1.5f, 0.3f)));
+    }
+    stage_open(stage);
+    for (int i = 0; i < REMODEL_LANES; i++) {
+        remodel.walkers[i] = stage_player(stage, vec3(remodel_x(i), 0, -4));
+    }
+    remodel.dropped = stage_spawn(stage, part_box(vec3(20, 8, 0), vec3(1.5f, 0.5f, 1.5f)));
+    remodel.buried = stage_player(stage, vec3(20, 0, 0));
+    const ShapeDesc prop = {.part = part_box(vec3(remodel_x(5), 1, -2), vec3(2, 1, 0.3f))};
+    stage_expect_ok(stage, "prop", sim_spawn_prop(stage->sim, &prop, &remodel.prop));
+}
+
+// Lane 0 stays as it is. The wall of lane 1 is hidden, 2 becomes a lift gate, 3 a turnstile, 4 a
+// ghost, 5 is taken away.
+static void remodel_change(Stage *stage)
+{
+    Handle wall = HANDLE_NONE;
+    stage_expect_ok(stage, "hide", sim_hide_part(stage->sim, remodel.walls[1]));
+    stage_expect_ok(stage, "thaw", sim_thaw_part(stage->sim, remodel.walls[2], &remodel.thawed));
+    stage_move(stage, remodel.thawed, vec3(0, 2, 0), STILL, 120);
+    stage_expect_ok(stage, "thaw", sim_thaw_part(stage->sim, remodel.walls[3], &wall));
+    stage_expect_ok(stage, "turn",
+                    sim_set_rotation(stage->sim, wall, quat_from_yaw(MATH_PI * 0.5f)));
+    stage_expect_ok(stage, "shift",
+                    sim_set_position(stage->sim, wall, vec3(remodel_x(3) + 2, 1.5f, 0)));
+    stage_expect_ok(stage, "thaw", sim_thaw_part(stage->sim, remodel.walls[4], &wall));
+    const PartData ghost = {.flags = PART_GHOST};
+    stage_expect_ok(stage, "ghost", sim_set_part_data(stage->sim, wall, &ghost));
+    stage_expect_ok(stage, "thaw", sim_thaw_part(stage->sim, remodel.walls[5], &wall));
+    sim_remove(stage->sim, wall);
+    // Onto somebody's head: he comes out on top.
+    stage_expect_ok(stage, "drop",
+                    sim_set_position(stage->sim, remodel.dropped, vec3(20, 0.5f, 0)));
+}
+
+static void remodel_drive(Stage *stage)
+{
+    for (int i = 0; i < REMODEL_LANES; i++) {
+        const bool through = stage_feet(stage, remodel.walkers[i]).z > 8;
+        stage_walk(stage, remodel.walkers[i], through ? STILL : vec3(0, 0, 1), 0);
+        if (stage->tick == 149) {
+            const float z = stage_feet(stage, remodel.walkers[i]).z;
+            stage_expect(stage, z < -0.6f, "wall %d let somebody pass before: %.3f", i, (double)z);
+        }
+    }
+    stage_stand(stage, remodel.buried);
+    if (stage->tick == 150) {
+        remodel_change(stage);
+    }
+}
+
+static void remodel_finish(Stage *stage)
+{
+    stage_expect(stage, stage_feet(stage, remodel.walkers[0]).z < -0.6f, "the wall is gone");
+    for (int i = 1; i < REMODEL_LANES; i++) {
+        const float z = stage_feet(stage, remodel.walkers[i]).z;
+        stage_expect(stage, z > 8, "wall %d still blocks at %.3f", i, (double)z);
+    }
+    stage_expect_near(stage, "the height of who was buried", stage_feet(stage, remodel.buried).y, 1,
+                      0.01f);
+    stage_expect_near(stage, "the height of the gate", stage_feet(stage, remodel.thawed).y, 5.5f,
+                      0.01f);
+    // What is left of the scene, seen by a ray along all walls.
+    const SimRay ray = {.origin = vec3(-25, 1, 0),
+                        .direction = vec3(1, 0, 0),
+                        .distance_max = 60,
+                        .type_mask = ENTITY_MASK(ENTITY_PART)};
+    SimRayHit hit = {0};
+    stage_expect(stage, sim_ray(stage->sim, &ray, &hit) && hit.net_id == remodel.walls[0],
+                 "the ray meets %llu", (unsigned long long)hit.net_id);
+}
+
 const Scenario scenarios_platform[] = {
     {"lift", "a lift carries one who stands, one who walks and one who jumps 6 m up and back",
      LIFT_TICKS, lift_build, lift_drive, lift_finish},
@@ -295,5 +388,7 @@ const Scenario scenarios_platform[] = {
      squeeze_build, squeeze_drive, squeeze_finish},
     {"doors", "a sliding and a revolving door push who stands in their way", 480, doors_build,
      doors_drive, doors_finish},
+    {"remodel", "anchored parts are hidden, thawed, moved, turned and made ghosts", 480,
+     remodel_build, remodel_drive, remodel_finish},
     {0},
 };
