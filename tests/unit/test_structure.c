@@ -273,51 +273,71 @@ TEST(entities_are_in_the_way)
 }
 
 // The distance between a box and a convex shape: going back and forth between nearest points.
-static double distance_between(Aabb box, const PlacedShape *shape)
+// That is slow where they are nearly parallel.
+static double distance_between(Aabb box, const PlacedShape *shape, uint32_t rounds)
 {
     Vec3 p = vec3_scale(vec3_add(box.min, box.max), 0.5f);
     double distance = 0;
-    for (uint32_t i = 0; i < 3000; i++) {
-        p = vec3_min(vec3_max(p, box.min), box.max);
+    for (uint32_t i = 0; i < rounds; i++) {
         const ShapeContact contact = shape_closest(shape, p);
         if (contact.distance <= 0) {
             return 0;
         }
         const Vec3 nearest = vec3_min(vec3_max(contact.point, box.min), box.max);
         distance = (double)vec3_length(vec3_sub(nearest, contact.point));
+        if (vec3_equal(nearest, p)) {
+            break;
+        }
         p = nearest;
     }
     return distance;
+}
+
+static Quat random_turn(Rng *rng)
+{
+    const uint32_t turn = rng_below(rng, 4);
+    if (turn == 0) {
+        return QUAT_IDENTITY;
+    }
+    if (turn == 1) {
+        return quat_from_yaw(rng_range(rng, -3, 3));
+    }
+    const Vec3 axis = {rng_range(rng, -1, 1), rng_range(rng, -1, 1), rng_range(rng, 0.1f, 1)};
+    return quat_from_axis_angle(vec3_normalise(axis), rng_range(rng, -3, 3));
 }
 
 TEST(overlap_is_what_the_reference_says)
 {
     Rng rng = rng_make(test_seed(), 1);
     uint32_t clear[2] = {0, 0};
-    for (uint32_t i = 0; i < 4000 && test_is_passing(); i++) {
+    for (uint32_t i = 0; i < 3000 && test_is_passing(); i++) {
         const Shape shape = {
             (ShapeKind)rng_below(&rng, SHAPE_KIND_COUNT),
             {rng_range(&rng, 0.2f, 2), rng_range(&rng, 0.2f, 2), rng_range(&rng, 0.2f, 2)}};
-        Quat rotation = QUAT_IDENTITY;
-        const uint32_t turn = rng_below(&rng, 4);
-        if (turn == 1) {
-            rotation = quat_from_yaw(rng_range(&rng, -3, 3));
-        } else if (turn > 1) {
-            const Vec3 axis = {rng_range(&rng, -1, 1), rng_range(&rng, -1, 1),
-                               rng_range(&rng, 0.1f, 1)};
-            rotation = quat_from_axis_angle(vec3_normalise(axis), rng_range(&rng, -3, 3));
-        }
-        const Vec3 at = {rng_range(&rng, -4, 4), rng_range(&rng, -4, 4), rng_range(&rng, -4, 4)};
-        const PlacedShape placed = shape_place(shape, (Pose){at, rotation});
+        const Quat rotation = random_turn(&rng);
         const Vec3 size = {(float)(1 + rng_below(&rng, 4)), (float)(1 + rng_below(&rng, 4)), 1};
         const Aabb box = {vec3_scale(size, -0.5f), vec3_scale(size, 0.5f)};
+        const Vec3 direction = vec3_normalise(
+            vec3(rng_range(&rng, -1, 1), rng_range(&rng, -1, 1), rng_range(&rng, -1, 1)));
+        // How far out it touches, and then a little more or less than that.
+        float low = 0;
+        float high = 12;
+        for (uint32_t k = 0; k < 14; k++) {
+            const float middle = (low + high) / 2;
+            const Pose pose = {vec3_scale(direction, middle), rotation};
+            const PlacedShape placed = shape_place(shape, pose);
+            *(distance_between(box, &placed, 300) > 1e-3 ? &high : &low) = middle;
+        }
+        const float off = rng_range(&rng, -0.15f, 0.3f);
+        const Pose pose = {vec3_scale(direction, high + off), rotation};
+        const PlacedShape placed = shape_place(shape, pose);
         const bool prism = placed.kind == SHAPE_CYLINDER && placed.turn == SHAPE_FREE;
         const double wider = prism ? 0.0824 * (double)shape.half.x : 0;
         const bool got = overlap_box_shape(box, &placed);
-        if (distance_between(box, &placed) > wider + 5e-3) {
+        if (distance_between(box, &placed, 20000) > wider + 5e-3) {
             clear[0] += 1;
             CHECK(!got);
-        } else if (distance_between(aabb_grow(box, -5e-3f), &placed) < 1e-3) {
+        } else if (distance_between(aabb_grow(box, -5e-3f), &placed, 20000) < 1e-3) {
             clear[1] += 1;
             CHECK(got);
         }
@@ -573,6 +593,45 @@ TEST(support_that_moves_over_saves_the_bridge)
     teardown();
 }
 
+// The same with more pieces than one tick can work out: some have a wrong number for a while.
+TEST(nothing_falls_before_the_numbers_have_settled)
+{
+    enum { LONG = 7, WIDE = 40 };
+    setup((World){.parts = NULL});
+    Handle pillars[WIDE];
+    Handle bridge[LONG][WIDE];
+    for (int32_t z = 0; z < WIDE; z++) {
+        pillars[z] = place(CUBE, 0, 0, z);
+    }
+    for (int32_t x = 0; x < LONG; x++) {
+        for (int32_t z = 0; z < WIDE; z++) {
+            bridge[x][z] = place(CUBE, x, 1, z);
+        }
+    }
+    steps(10);
+    for (int32_t z = 0; z < WIDE; z++) {
+        CHECK_OK(structure_remove(sim, pillars[z], 1));
+        (void)place(CUBE, LONG - 1, 0, z);
+    }
+    sim_step(sim);
+    bool stale = false;
+    for (uint32_t x = 0; x < LONG; x++) {
+        for (uint32_t z = 0; z < WIDE; z++) {
+            REQUIRE(sim_entity(sim, bridge[x][z]) != NULL);
+            stale = stale || part_of(bridge[x][z])->support_stale;
+        }
+    }
+    CHECK(stale); // otherwise this test shows nothing
+    steps(60);
+    for (uint32_t x = 0; x < LONG; x++) {
+        for (uint32_t z = 0; z < WIDE; z++) {
+            REQUIRE(sim_entity(sim, bridge[x][z]) != NULL);
+            CHECK_INT(part_of(bridge[x][z])->support, LONG + 1 - x);
+        }
+    }
+    teardown();
+}
+
 TEST(a_large_collapse_takes_its_time)
 {
     setup((World){.parts = NULL});
@@ -617,17 +676,23 @@ TEST(a_large_collapse_takes_its_time)
 TEST(what_never_settles_does_not_hold_up_the_rest)
 {
     setup((World){.parts = NULL});
-    const Handle foot = place(CUBE, 0, 0, 0);
-    const Handle high = place(CUBE, 0, 1, 0);
-    steps(2);
-    // Somebody keeps some support stale for ever: here by hand.
-    const Handle busy = place(CUBE, 40, 0, 40);
+    const Handle foot = place(CUBE, 60, 0, 60);
+    const Handle high = place(CUBE, 60, 1, 60);
+    // Somebody takes the ground from under a whole field and puts it back, tick by tick.
+    for (int32_t z = 0; z < 25; z++) {
+        for (int32_t x = 0; x < 25; x++) {
+            (void)place(CUBE, 2 * x, 0, 2 * z);
+        }
+    }
+    steps(5);
     CHECK_OK(structure_remove(sim, foot, 1));
+    const VoxelCoord low = {0, -1, 0};
+    const VoxelCoord end = {49, -1, 49};
     for (uint32_t i = 0; i < STRUCTURE_SETTLE_TICKS + 5; i++) {
+        CHECK_OK(terrain_fill_box(sim->terrain, low, end, i % 2 == 0 ? 0 : 1, NULL));
         sim_step(sim);
-        CHECK(sim_entity(sim, busy) != NULL);
-        for (uint32_t k = 0; k < 3; k++) {
-            edit(40, -2, 40, k % 2 == 0 ? 0 : 1);
+        if (i == 20) {
+            CHECK(sim_entity(sim, high) != NULL); // it does wait for a while
         }
     }
     CHECK(sim_entity(sim, high) == NULL);
@@ -863,7 +928,9 @@ TEST(a_restored_collapse_goes_on_the_same)
             edit(i * 3, -1, 0, 0);
         }
         steps(round);
-        if (round == 3) {
+        if (round == 0) {
+            (void)place(FOOT, 2, 0, 5); // what it touches has a support to work out
+        } else if (round == 3) {
             edit(3, -1, 0, 1);
         }
         const size_t size = save();
@@ -878,12 +945,30 @@ TEST(a_restored_collapse_goes_on_the_same)
             sim_step(sim);
             sim_step(other);
         }
-        CHECK(sim_count(sim, ENTITY_STRUCTURE) < 20);
+        CHECK(sim_count(sim, ENTITY_STRUCTURE) < (round == 0 ? 60 : 20));
         // The counts of the owners came back as well: as many fit in as before.
         CHECK_INT(sim_count(other, ENTITY_STRUCTURE), sim_count(sim, ENTITY_STRUCTURE));
         sim_destroy(&heap, other);
         teardown();
     }
+}
+
+TEST(a_support_to_work_out_is_restored_as_such)
+{
+    setup((World){.parts = NULL});
+    (void)place(CUBE, 0, 0, 0);
+    (void)place(BEAM, 0, 1, 0);
+    const Handle end = place(BEAM, 3, 1, 0);
+    steps(3);
+    CHECK_INT(part_of(end)->support, 3);
+    (void)place(CUBE, 5, 0, 0);
+    const size_t size = save();
+    ByteReader reader = byte_reader(saved, size);
+    CHECK_OK(sim_read(sim, &reader));
+    CHECK_INT(part_of(end)->support, 3);
+    sim_step(sim);
+    CHECK_INT(part_of(end)->support, 2);
+    teardown();
 }
 
 TEST(restored_owners_have_their_counts)
@@ -994,6 +1079,7 @@ TEST(a_client_believes_what_it_is_told)
 {
     setup((World){.client = true, .structures_max = 2});
     const Handle floating = place(CUBE, 0, 9, 0);
+    edit(30, 0, 30, 1);
     steps(200);
     CHECK(sim_entity(sim, floating) != NULL);
     CHECK_INT(check(CUBE, 5, 9, 0), STATUS_DENIED); // a preview still knows the rules
