@@ -39,6 +39,9 @@ typedef struct ScriptConfig {
 ScriptConfig script_config_default(void);
 MUST_USE Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out);
 void script_destroy(Heap *heap, ScriptSystem *system);
+// True once the scripts have used up even the reserve beyond their memory: nothing runs any more,
+// and the owner makes a new system.
+bool script_is_dead(const ScriptSystem *system);
 
 // --- the facade: compile, execute, invalidate
 // -----------------------------------------------------
@@ -181,7 +184,7 @@ typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
     double compile_ms, exec_ms;
     uint32_t pending_loads;
-    uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped;
+    uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed;
     VmMemory memory;
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_DEAREST];

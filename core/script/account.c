@@ -1,0 +1,196 @@
+// What scripts cost and how they fail. Every fault adds one to what its script has against it, and
+// one is forgiven every ten seconds; at three the script is throttled, longer each time, at ten it
+// is off until it changes.
+#include "core/script/script_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define THROTTLE_FAULTS 3
+#define OFF_FAULTS      10
+#define FORGIVE_SECONDS 10
+
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps)
+{
+    const double ms = (double)steps / VM_STEPS_PER_MS;
+    system->totals.step_count += steps;
+    system->totals.exec_ms += ms;
+    if (instance == NULL) {
+        return;
+    }
+    Script *script = script_at(system, instance->script);
+    ScriptAccount *accounts[] = {&instance->account, script != NULL ? &script->account : NULL};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (accounts[i] != NULL) {
+            accounts[i]->call_count += 1;
+            accounts[i]->step_count += steps;
+            accounts[i]->exec_ms += ms;
+        }
+    }
+}
+
+static void forgive(ScriptSystem *system, Script *script)
+{
+    const uint64_t period = (uint64_t)FORGIVE_SECONDS * system->config.tick_rate;
+    while (script->faults_held > 0 && script->forgive_tick + period <= system->tick) {
+        script->faults_held -= 1;
+        script->forgive_tick += period;
+    }
+}
+
+static void punish(ScriptSystem *system, Script *script)
+{
+    forgive(system, script);
+    if (script->faults_held == 0) {
+        script->forgive_tick = system->tick;
+    }
+    script->faults_held += 1;
+    if (script->faults_held >= OFF_FAULTS) {
+        if (script->state != SCRIPT_OFF) {
+            account_say(system, LOG_ERROR, script->path,
+                        "switched off after repeated faults, until it changes");
+        }
+        script->state = SCRIPT_OFF;
+    } else if (script->faults_held >= THROTTLE_FAULTS) {
+        // Half a second, then twice as long each time.
+        const uint32_t doublings = script->faults_held - THROTTLE_FAULTS;
+        script->state = SCRIPT_THROTTLED;
+        script->wake_tick = system->tick + ((uint64_t)system->config.tick_rate << doublings) / 2;
+        script->account.throttle_count += 1;
+        account_say(system, LOG_WARN, script->path, "paused for a while after repeated faults");
+    }
+}
+
+bool account_may_run(ScriptSystem *system, Script *script)
+{
+    if (script->state == SCRIPT_THROTTLED && system->tick >= script->wake_tick) {
+        script->state = SCRIPT_RUNNING;
+    }
+    return script->state == SCRIPT_RUNNING;
+}
+
+void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
+                   uint32_t line, const char *message, const char *traceback)
+{
+    ScriptFault fault = {.kind = kind, .hook = hook, .tick = system->tick, .line = line};
+    snprintf(fault.message, sizeof fault.message, "%s", message);
+    snprintf(fault.traceback, sizeof fault.traceback, "%s", traceback);
+    system->totals.fault_count += 1;
+    Instance *instance = instance_at(system, handle);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    if (instance != NULL) {
+        fault.entity = instance->entity;
+        instance->account.fault_count += 1;
+    }
+    if (script != NULL) {
+        snprintf(fault.path, sizeof fault.path, "%s", script->path);
+        script->account.fault_count += 1;
+    }
+    uint32_t at = (system->fault_first + system->fault_count) % SCRIPT_FAULTS_MAX;
+    if (system->fault_count == SCRIPT_FAULTS_MAX) {
+        system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;
+        system->totals.faults_dropped += 1;
+    } else {
+        system->fault_count += 1;
+    }
+    system->faults[at] = fault;
+    account_say(system, LOG_ERROR, fault.path, fault.message);
+    if (script != NULL) {
+        punish(system, script);
+    }
+}
+
+uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
+{
+    uint32_t given = 0;
+    while (given < max && system->fault_count > 0) {
+        out[given++] = system->faults[system->fault_first];
+        system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;
+        system->fault_count -= 1;
+    }
+    return given;
+}
+
+void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text)
+{
+    if (system->config.log != NULL) {
+        log_write(system->config.log, system->tick, level, "script", "%s: %s", path, text);
+    }
+}
+
+// What scripts print: at most so many lines a second each, then one line that says so.
+void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes)
+{
+    Instance *instance = instance_at(system, system->current_instance);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    if (script != NULL) {
+        if (system->tick >= script->log_tick + system->config.tick_rate) {
+            script->log_tick = system->tick;
+            script->log_count = 0;
+        }
+        script->log_count += 1;
+        if (script->log_count > SCRIPT_LOG_PER_SECOND) {
+            system->totals.log_dropped += 1;
+            if (script->log_count == SCRIPT_LOG_PER_SECOND + 1) {
+                account_say(system, LOG_WARN, script->path,
+                            "prints more than 20 lines a second; the rest is dropped");
+            }
+            return;
+        }
+    }
+    if (system->config.log != NULL) {
+        log_write(system->config.log, system->tick, level, "script", "%s: %.*s",
+                  script != NULL ? script->path : "?", (int)(bytes < 1024 ? bytes : 1024), text);
+    }
+}
+
+// Keeps the dearest accounts, dearest first; equal ones in the order they come.
+static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccount *account)
+{
+    uint32_t at = *count;
+    while (at > 0 && list[at - 1].step_count < account->step_count) {
+        at -= 1;
+    }
+    if (at == SCRIPT_DEAREST) {
+        return;
+    }
+    if (*count < SCRIPT_DEAREST) {
+        *count += 1;
+    }
+    for (uint32_t i = *count - 1; i > at; i--) {
+        list[i] = list[i - 1];
+    }
+    list[at] = *account;
+}
+
+void script_stats(const ScriptSystem *system, ScriptStats *out)
+{
+    *out = system->totals;
+    out->memory = vm_memory(system->vm);
+    out->script_count = system->scripts.count;
+    out->instance_count = system->instances.count;
+    out->coroutine_count = system->threads.count;
+    out->timer_count = system->sleeper_count;
+    for (uint32_t i = pool_next(&system->scripts, 1); i != 0;
+         i = pool_next(&system->scripts, i + 1)) {
+        const Script *script = pool_at(&system->scripts, i);
+        ScriptAccount account = script->account;
+        account.state = script->state;
+        snprintf(account.path, sizeof account.path, "%s", script->path);
+        list_account(out->scripts, &out->scripts_listed, &account);
+        out->pending_loads += script->load == LOAD_PENDING;
+    }
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        const Script *script = script_at(system, instance->script);
+        if (instance->entity == 0 || script == NULL) {
+            continue;
+        }
+        ScriptAccount account = instance->account;
+        account.entity = instance->entity;
+        account.state = script->state;
+        snprintf(account.path, sizeof account.path, "%s", script->path);
+        list_account(out->entities, &out->entities_listed, &account);
+    }
+}

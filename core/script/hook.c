@@ -1,0 +1,194 @@
+// Entering Lua: the one place where script code is run, its cost is counted, and its faults are
+// caught. Every entry is a coroutine of its own, taken from a pool, so that any of them may pause.
+#include "core/script/script_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const hook_names[] = {
+    [HOOK_LOAD] = "load",
+    [HOOK_START] = "onStart",
+    [HOOK_UPDATE] = "onUpdate",
+    [HOOK_DESTROY] = "onDestroy",
+    [HOOK_ENABLE] = "onEnable",
+    [HOOK_DISABLE] = "onDisable",
+    [HOOK_RELOAD] = "onReload",
+    [HOOK_TRIGGER_ENTER] = "OnTriggerEnter",
+    [HOOK_TRIGGER_LEAVE] = "OnTriggerLeave",
+    [HOOK_TOUCH] = "OnTouch",
+    [HOOK_HANDLER] = "handler",
+};
+_Static_assert(sizeof hook_names / sizeof hook_names[0] == HOOK_COUNT, "one name per hook");
+
+const char *hook_name(ScriptHook hook)
+{
+    return (unsigned)hook < HOOK_COUNT ? hook_names[hook] : "?";
+}
+
+uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+{
+    const Handle handle = pool_acquire(&system->threads);
+    if (handle_is_none(handle)) {
+        account_fault(system, instance, hook, FAULT_ERROR, 0,
+                      "too many coroutines are waiting; end some with task.cancel", "");
+        return 0;
+    }
+    Thread *thread = thread_at(system, handle.index);
+    if (system->idle_count > 0) {
+        thread->ref = system->idle_refs[--system->idle_count];
+        lua_rawgeti(system->lua, LUA_REGISTRYINDEX, thread->ref);
+        thread->lua = lua_tothread(system->lua, -1);
+        lua_pop(system->lua, 1);
+    } else {
+        thread->lua = lua_newthread(system->lua);
+        thread->ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    }
+    ASSERT(lua_gettop(thread->lua) == 0);
+    thread->pooled = true;
+    thread->state = THREAD_READY;
+    thread->instance = instance;
+    thread->hook = hook;
+    return handle.index;
+}
+
+// Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
+static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
+{
+    Thread *thread = thread_at(system, slot);
+    if (reusable && thread->pooled && system->idle_count < SCRIPT_IDLE_MAX) {
+        lua_settop(thread->lua, 0);
+        system->idle_refs[system->idle_count++] = thread->ref;
+    } else {
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, thread->ref);
+    }
+    (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
+}
+
+// The error on top of the thread's stack as text, without calling anything of the script's.
+static void error_text(lua_State *thread, char *out, size_t capacity)
+{
+    if (lua_type(thread, -1) == LUA_TSTRING) {
+        snprintf(out, capacity, "%s", lua_tostring(thread, -1));
+    } else {
+        snprintf(out, capacity, "(error object is a %s value)", luaL_typename(thread, -1));
+    }
+}
+
+static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
+{
+    char message[SCRIPT_MESSAGE_BYTES];
+    char traceback[SCRIPT_TRACEBACK_BYTES];
+    FaultKind kind = FAULT_ERROR;
+    if (outcome == VM_OVER_BUDGET) {
+        kind = FAULT_BUDGET;
+        snprintf(message, sizeof message, "ran for more than %u ms (%llu steps)",
+                 (unsigned)system->config.call_ms, (unsigned long long)vm_steps_used(system->vm));
+    } else if (outcome == VM_OVER_MEMORY || outcome == VM_DEAD) {
+        kind = FAULT_MEMORY;
+        snprintf(message, sizeof message, "the scripts of this world use more than %zu MiB",
+                 vm_memory(system->vm).soft_bytes >> 20);
+    } else {
+        error_text(thread->lua, message, sizeof message);
+        kind = system->capability_raised ? FAULT_CAPABILITY : FAULT_ERROR;
+    }
+    (void)vm_traceback(system->vm, traceback, sizeof traceback);
+    account_fault(system, thread->instance, thread->hook, kind, vm_fault_line(system->vm), message,
+                  traceback);
+}
+
+static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int result_count)
+{
+    Thread *thread = thread_at(system, slot);
+    switch (outcome) {
+    case VM_DONE:
+        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+            script_loaded(system, thread->load_script, thread->lua, result_count);
+        }
+        if (thread->invoke_id != 0) {
+            api_answer(system, thread, true, result_count);
+        }
+        give_back(system, slot, true);
+        return;
+    case VM_YIELDED:
+        lua_pop(thread->lua, result_count);
+        if (thread->state == THREAD_RUNNING) {
+            thread->state = THREAD_PARKED;
+        }
+        return;
+    default:
+        record_fault(system, thread, outcome);
+        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+            script_load_failed(system, thread->load_script);
+        }
+        if (thread->invoke_id != 0) {
+            api_answer(system, thread, false, 0);
+        }
+        system->is_dead = system->is_dead || outcome == VM_DEAD;
+        if (!system->is_dead) {
+            give_back(system, slot, false);
+        }
+        return;
+    }
+}
+
+static bool may_run(ScriptSystem *system, const Thread *thread)
+{
+    const Instance *instance = instance_at(system, thread->instance);
+    if (instance == NULL || (instance->ending && thread->hook != HOOK_DESTROY)) {
+        return false;
+    }
+    Script *script = script_at(system, instance->script);
+    return script != NULL && account_may_run(system, script);
+}
+
+bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
+{
+    Thread *thread = thread_at(system, slot);
+    ASSERT(system->current_thread == 0); // no script runs inside another's entry
+    if (system->is_dead || !may_run(system, thread)) {
+        give_back(system, slot, false);
+        return true;
+    }
+    if (system->tick_steps_left <= 0) {
+        return false;
+    }
+    thread->state = THREAD_RUNNING;
+    system->current_thread = slot;
+    system->current_instance = thread->instance;
+    system->capability_raised = false;
+    int result_count = 0;
+    const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
+    const VmOutcome outcome =
+        vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
+    const uint64_t steps = vm_steps_used(system->vm);
+    system->tick_steps_left -= (int64_t)steps;
+    system->current_thread = 0;
+    account_call(system, instance_at(system, thread->instance), steps);
+    settle(system, slot, outcome, result_count);
+    system->current_instance = HANDLE_NONE;
+    return true;
+}
+
+bool hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
+               int argument_count)
+{
+    if (function_ref == 0 || system->tick_steps_left <= 0) {
+        lua_pop(system->lua, argument_count);
+        return function_ref == 0;
+    }
+    const uint32_t slot = hook_thread(system, instance, hook);
+    if (slot == 0) {
+        lua_pop(system->lua, argument_count);
+        return true;
+    }
+    Thread *thread = thread_at(system, slot);
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, function_ref);
+    lua_insert(system->lua, -argument_count - 1);
+    lua_xmove(system->lua, thread->lua, argument_count + 1);
+    return hook_run(system, slot, argument_count);
+}
+
+void hook_give_back(ScriptSystem *system, uint32_t slot)
+{
+    give_back(system, slot, false);
+}

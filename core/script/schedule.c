@@ -1,0 +1,215 @@
+// Coroutines that sleep or wait. The sleepers stand in a heap by due tick and, within a tick, by
+// the order in which they went to sleep; an entry whose thread was cancelled or woken meanwhile is
+// passed over when it comes up.
+#include "core/script/script_inside.h"
+
+static bool is_before(const SleepEntry *a, const SleepEntry *b)
+{
+    return a->due_tick != b->due_tick ? a->due_tick < b->due_tick : a->number < b->number;
+}
+
+static void heap_push(ScriptSystem *system, SleepEntry entry)
+{
+    ASSERT(system->sleeper_count < SCRIPT_SLEEPERS_MAX);
+    uint32_t at = system->sleeper_count++;
+    while (at > 0 && is_before(&entry, &system->sleepers[(at - 1) / 2])) {
+        system->sleepers[at] = system->sleepers[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    system->sleepers[at] = entry;
+}
+
+static void heap_pop(ScriptSystem *system)
+{
+    const SleepEntry last = system->sleepers[--system->sleeper_count];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= system->sleeper_count) {
+            break;
+        }
+        if (child + 1 < system->sleeper_count &&
+            is_before(&system->sleepers[child + 1], &system->sleepers[child])) {
+            child += 1;
+        }
+        if (!is_before(&system->sleepers[child], &last)) {
+            break;
+        }
+        system->sleepers[at] = system->sleepers[child];
+        at = child;
+    }
+    system->sleepers[at] = last;
+}
+
+// Drops entries whose threads are gone, when cancelled ones have piled up.
+static void heap_sweep(ScriptSystem *system)
+{
+    const uint32_t count = system->sleeper_count;
+    system->sleeper_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const SleepEntry entry = system->sleepers[i];
+        const Thread *thread = pool_find(&system->threads, entry.thread);
+        if (thread != NULL && thread->number == entry.number) {
+            heap_push(system, entry);
+        }
+    }
+}
+
+static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
+{
+    Thread *thread = thread_at(system, slot);
+    thread->state = THREAD_SLEEPING;
+    thread->due_tick = due_tick;
+    thread->began_tick = system->tick;
+    thread->number = ++system->next_number;
+    if (system->sleeper_count == SCRIPT_SLEEPERS_MAX) {
+        heap_sweep(system);
+    }
+    heap_push(system, (SleepEntry){due_tick, thread->number, pool_handle(&system->threads, slot)});
+}
+
+Thread *schedule_find(ScriptSystem *system, lua_State *lua, uint32_t *slot)
+{
+    for (uint32_t i = pool_next(&system->threads, 1); i != 0;
+         i = pool_next(&system->threads, i + 1)) {
+        if (thread_at(system, i)->lua == lua) {
+            *slot = i;
+            return thread_at(system, i);
+        }
+    }
+    return NULL;
+}
+
+// The thread of the coroutine that is about to pause: the entry itself, or a coroutine that the
+// script made, which from now on is ours to resume.
+static uint32_t pausing_thread(lua_State *lua)
+{
+    ScriptSystem *system = script_of(lua);
+    if (!lua_isyieldable(lua)) {
+        luaL_error(lua, "this function cannot pause here");
+    }
+    if (thread_at(system, system->current_thread)->lua == lua) {
+        return system->current_thread;
+    }
+    uint32_t slot = 0;
+    if (schedule_find(system, lua, &slot) != NULL) {
+        return slot;
+    }
+    const Handle handle = pool_acquire(&system->threads);
+    if (handle_is_none(handle)) {
+        luaL_error(lua, "too many coroutines are waiting");
+    }
+    Thread *thread = thread_at(system, handle.index);
+    lua_pushthread(lua);
+    thread->ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    thread->lua = lua;
+    thread->instance = system->current_instance;
+    thread->hook = HOOK_HANDLER;
+    return handle.index;
+}
+
+void schedule_sleep(lua_State *lua, double seconds)
+{
+    ScriptSystem *system = script_of(lua);
+    const uint32_t slot = pausing_thread(lua);
+    thread_at(system, slot)->argument_count = SCHEDULE_ELAPSED;
+    put_to_sleep(system, slot, system->tick + script_ticks(system, seconds));
+}
+
+uint64_t schedule_request(lua_State *lua)
+{
+    ScriptSystem *system = script_of(lua);
+    Thread *thread = thread_at(system, pausing_thread(lua));
+    thread->state = THREAD_WAITING;
+    thread->request_id = ++system->next_request;
+    thread->number = ++system->next_number;
+    return thread->request_id;
+}
+
+Handle schedule_wait(lua_State *lua)
+{
+    ScriptSystem *system = script_of(lua);
+    const uint32_t slot = pausing_thread(lua);
+    Thread *thread = thread_at(system, slot);
+    thread->state = THREAD_WAITING;
+    thread->request_id = 0;
+    thread->number = ++system->next_number;
+    return pool_handle(&system->threads, slot);
+}
+
+uint32_t schedule_call(lua_State *lua, int function_index, int argument_count, uint64_t due_tick)
+{
+    ScriptSystem *system = script_of(lua);
+    const uint32_t slot = hook_thread(system, system->current_instance, HOOK_HANDLER);
+    if (slot == 0) {
+        luaL_error(lua, "too many coroutines are waiting");
+    }
+    Thread *thread = thread_at(system, slot);
+    luaL_checkstack(thread->lua, argument_count + 1, NULL);
+    lua_pushvalue(lua, function_index);
+    for (int i = 1; i <= argument_count; i++) {
+        lua_pushvalue(lua, function_index + i);
+    }
+    lua_xmove(lua, thread->lua, argument_count + 1);
+    thread->argument_count = argument_count;
+    put_to_sleep(system, slot, due_tick);
+    return slot;
+}
+
+void schedule_wake(ScriptSystem *system, Handle handle, int argument_count)
+{
+    Thread *thread = pool_find(&system->threads, handle);
+    if (thread == NULL || thread->state != THREAD_WAITING ||
+        !lua_checkstack(thread->lua, argument_count)) {
+        lua_pop(system->lua, argument_count);
+        return;
+    }
+    lua_xmove(system->lua, thread->lua, argument_count);
+    thread->argument_count = argument_count;
+    put_to_sleep(system, handle.index, system->tick);
+}
+
+void schedule_cancel(ScriptSystem *system, uint32_t slot)
+{
+    // The one that runs now ends by itself; it only loses its claim to be resumed.
+    if (slot != system->current_thread) {
+        hook_give_back(system, slot);
+    }
+}
+
+void schedule_cancel_instance(ScriptSystem *system, Handle instance)
+{
+    for (uint32_t i = pool_next(&system->threads, 1); i != 0;
+         i = pool_next(&system->threads, i + 1)) {
+        if (handle_equal(thread_at(system, i)->instance, instance)) {
+            schedule_cancel(system, i);
+        }
+    }
+}
+
+bool schedule_run(ScriptSystem *system)
+{
+    while (system->sleeper_count > 0 && system->sleepers[0].due_tick <= system->tick) {
+        const SleepEntry entry = system->sleepers[0];
+        Thread *thread = pool_find(&system->threads, entry.thread);
+        if (thread == NULL || thread->number != entry.number || thread->state != THREAD_SLEEPING) {
+            heap_pop(system);
+            continue;
+        }
+        if (system->tick_steps_left <= 0) {
+            return false;
+        }
+        heap_pop(system);
+        int argument_count = thread->argument_count;
+        if (argument_count == SCHEDULE_ELAPSED) {
+            lua_pushnumber(thread->lua, (double)(system->tick - thread->began_tick) /
+                                            (double)system->config.tick_rate);
+            argument_count = 1;
+        }
+        (void)hook_run(system, entry.thread.index, argument_count);
+        if (system->is_dead) {
+            return false;
+        }
+    }
+    return true;
+}

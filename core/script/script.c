@@ -1,0 +1,721 @@
+// Loading scripts, binding them to entities, and the tick; the contract is in script.h.
+#include "core/script/script.h"
+
+#include "core/script/script_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- creation
+// --------------------------------------------------------------------------------------
+
+ScriptConfig script_config_default(void)
+{
+    return (ScriptConfig){
+        .vm = vm_config_default(),
+        .script_max = 1024,
+        .instance_max = 8192,
+        .call_ms = 5,
+        .tick_ms = 8,
+        .loads_per_tick = 16,
+        .tick_rate = 60,
+        .seed = 1,
+    };
+}
+
+static size_t block_bytes(const ScriptConfig *config)
+{
+    return arena_need(sizeof(ScriptSystem)) + pool_bytes(config->script_max, sizeof(Script)) +
+           pool_bytes(config->instance_max, sizeof(Instance)) +
+           pool_bytes(SCRIPT_THREADS_MAX, sizeof(Thread)) +
+           arena_need(SCRIPT_QUEUE_MAX * sizeof(Deferred)) +
+           arena_need(SCRIPT_QUEUE_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
+           arena_need(SCRIPT_FAULTS_MAX * sizeof(ScriptFault)) +
+           arena_need(SCRIPT_SLEEPERS_MAX * sizeof(SleepEntry)) + arena_need(SCRIPT_JSON_BYTES);
+}
+
+static Status fill_block(ScriptSystem *system, Arena *arena)
+{
+    const ScriptConfig *config = &system->config;
+    if (pool_init(&system->scripts, arena, config->script_max, sizeof(Script)) != STATUS_OK ||
+        pool_init(&system->instances, arena, config->instance_max, sizeof(Instance)) != STATUS_OK ||
+        pool_init(&system->threads, arena, SCRIPT_THREADS_MAX, sizeof(Thread)) != STATUS_OK) {
+        return STATUS_LIMIT;
+    }
+    system->deferred = arena_array(arena, SCRIPT_QUEUE_MAX, sizeof(Deferred));
+    system->events = arena_array(arena, SCRIPT_QUEUE_MAX, sizeof(ScriptEvent));
+    system->event_data = arena_alloc(arena, SCRIPT_EVENT_DATA_MAX);
+    system->faults = arena_array(arena, SCRIPT_FAULTS_MAX, sizeof(ScriptFault));
+    system->sleepers = arena_array(arena, SCRIPT_SLEEPERS_MAX, sizeof(SleepEntry));
+    void *json = arena_alloc(arena, SCRIPT_JSON_BYTES);
+    if (system->deferred == NULL || system->events == NULL || system->event_data == NULL ||
+        system->faults == NULL || system->sleepers == NULL || json == NULL) {
+        return STATUS_LIMIT;
+    }
+    arena_init(&system->json_arena, json, SCRIPT_JSON_BYTES);
+    return STATUS_OK;
+}
+
+Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
+{
+    if (config->world == NULL || config->script_max < 1 || config->instance_max < 1 ||
+        config->call_ms < 1 || config->call_ms > 1000 || config->tick_ms < 1 ||
+        config->tick_ms > 1000 || config->loads_per_tick < 1 || config->tick_rate < 1) {
+        return STATUS_RANGE;
+    }
+    const size_t bytes = block_bytes(config);
+    void *block = heap_alloc(heap, bytes);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, block, bytes);
+    ScriptSystem *system = arena_alloc(&arena, sizeof *system);
+    ASSERT(system != NULL);
+    system->config = *config;
+    system->face = config->world->face;
+    system->rng = rng_make(config->seed, 7);
+    system->call_ms_now = config->call_ms;
+    Status status = fill_block(system, &arena);
+    if (status == STATUS_OK) {
+        status = vm_create(heap, &config->vm, &system->vm);
+    }
+    if (status != STATUS_OK) {
+        heap_free(heap, block);
+        return status;
+    }
+    vm_set_user(system->vm, system);
+    system->lua = vm_main(system->vm);
+    api_open(system);
+    *out = system;
+    return STATUS_OK;
+}
+
+void script_destroy(Heap *heap, ScriptSystem *system)
+{
+    if (system != NULL) {
+        vm_destroy(heap, system->vm);
+        heap_free(heap, system); // the system is the first thing in its block
+    }
+}
+
+bool script_is_dead(const ScriptSystem *system)
+{
+    return system->is_dead;
+}
+
+uint64_t script_ticks(const ScriptSystem *system, double seconds)
+{
+    // NaN and less than a tick are one tick; a day is as long as anything may take.
+    const double ticks = seconds * (double)system->config.tick_rate;
+    if (!(ticks >= 1)) {
+        return 1;
+    }
+    const double most = 86400.0 * (double)system->config.tick_rate;
+    return (uint64_t)(ticks < most ? ticks + 0.5 : most);
+}
+
+// --- sources
+// ---------------------------------------------------------------------------------------
+
+Handle script_find(const ScriptSystem *system, const char *path)
+{
+    for (uint32_t i = pool_next(&system->scripts, 1); i != 0;
+         i = pool_next(&system->scripts, i + 1)) {
+        if (strcmp(((const Script *)pool_at(&system->scripts, i))->path, path) == 0) {
+            return pool_handle(&system->scripts, i);
+        }
+    }
+    return HANDLE_NONE;
+}
+
+static void forget_ref(ScriptSystem *system, int *ref)
+{
+    if (*ref != 0) {
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, *ref);
+        *ref = 0;
+    }
+}
+
+static void forget_code(ScriptSystem *system, Script *script)
+{
+    forget_ref(system, &script->chunk_ref);
+    forget_ref(system, &script->environment_ref);
+    forget_ref(system, &script->module_ref);
+    forget_ref(system, &script->old_ref);
+    for (uint32_t hook = 0; hook < HOOK_COUNT; hook++) {
+        forget_ref(system, &script->hook_refs[hook]);
+    }
+}
+
+static bool path_is_module(const char *path)
+{
+    return strncmp(path, "ReplicatedStorage/", 18) == 0;
+}
+
+static CompileResult refuse(ScriptSystem *system, const char *path, const char *message)
+{
+    CompileResult result = {.ok = false};
+    snprintf(result.error, sizeof result.error, "%s", message);
+    account_say(system, LOG_ERROR, path, message);
+    return result;
+}
+
+// Compiles into a fresh environment; both are left in the registry.
+static bool compile_into(ScriptSystem *system, Script *script, const CompileRequest *request,
+                         char *error, size_t capacity)
+{
+    lua_State *lua = system->lua;
+    vm_push_environment(lua);
+    const int environment = lua_gettop(lua);
+    api_extend_environment(system, lua, environment);
+    char name[SCRIPT_PATH_BYTES + 1];
+    snprintf(name, sizeof name, "=%s", request->script_id);
+    system->totals.compile_count += 1;
+    if (vm_compile(lua, name, request->code, request->code_bytes, environment) != STATUS_OK) {
+        snprintf(error, capacity, "%s", lua_tostring(lua, -1));
+        lua_settop(lua, environment - 1);
+        return false;
+    }
+    script->chunk_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    script->environment_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    return true;
+}
+
+static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
+{
+    if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
+        return refuse(system, "?", "the path of a script has at most 127 bytes");
+    }
+    Handle handle = script_find(system, request->script_id);
+    Script *script = script_at(system, handle);
+    if (script != NULL && request->code_hash != NULL && script->hash[0] != 0 &&
+        strcmp(script->hash, request->code_hash) == 0 && script->load != LOAD_FAILED) {
+        system->totals.compile_cached_count += 1;
+        return (CompileResult){.ok = true, .cached = true};
+    }
+    Script fresh = {.load = LOAD_PENDING, .is_module = path_is_module(request->script_id)};
+    CompileResult result = {.ok = true};
+    if (!compile_into(system, &fresh, request, result.error, sizeof result.error)) {
+        return refuse(system, request->script_id, result.error);
+    }
+    snprintf(fresh.path, sizeof fresh.path, "%s", request->script_id);
+    snprintf(fresh.hash, sizeof fresh.hash, "%s",
+             request->code_hash != NULL ? request->code_hash : "");
+    if (script == NULL) {
+        handle = pool_acquire(&system->scripts);
+        script = script_at(system, handle);
+        if (script == NULL) {
+            forget_code(system, &fresh);
+            return refuse(system, request->script_id, "too many scripts are loaded");
+        }
+    } else {
+        fresh.account = script->account;
+        if (keep_old) {
+            fresh.old_ref = script->environment_ref;
+            script->environment_ref = 0;
+        }
+        forget_code(system, script);
+    }
+    *script = fresh;
+    return result;
+}
+
+// Everything that the instances of a script have made ends with the code that made it.
+static void restart_instances(ScriptSystem *system, Handle script, bool reload)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        Instance *instance = pool_at(&system->instances, i);
+        if (!handle_equal(instance->script, script)) {
+            continue;
+        }
+        schedule_cancel_instance(system, pool_handle(&system->instances, i));
+        instance->generation_number = ++system->next_number;
+        instance->reloaded = reload && instance->started;
+        instance->started = false;
+    }
+}
+
+CompileResult script_compile(ScriptSystem *system, const CompileRequest *request)
+{
+    const Handle before = script_find(system, request->script_id);
+    const CompileResult result = compile(system, request, false);
+    if (result.ok && !result.cached && !handle_is_none(before)) {
+        restart_instances(system, before, false);
+    }
+    return result;
+}
+
+CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
+{
+    const Handle before = script_find(system, request->script_id);
+    const CompileResult result = compile(system, request, true);
+    if (result.ok && !result.cached && !handle_is_none(before)) {
+        restart_instances(system, before, true);
+    }
+    return result;
+}
+
+void script_invalidate(ScriptSystem *system, const char *script_id)
+{
+    const Handle handle = script_find(system, script_id);
+    Script *script = script_at(system, handle);
+    if (script == NULL) {
+        return;
+    }
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (handle_equal(((Instance *)pool_at(&system->instances, i))->script, handle)) {
+            script_unbind(system, i);
+        }
+    }
+    forget_code(system, script);
+    (void)pool_release(&system->scripts, handle);
+}
+
+// --- running the file itself
+// -----------------------------------------------------------------------
+
+void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
+{
+    Script *script = script_at(system, handle);
+    if (script == NULL) {
+        return;
+    }
+    script->load = LOAD_DONE;
+    forget_ref(system, &script->module_ref);
+    if (result_count > 0) {
+        lua_pushvalue(thread, -result_count);
+    } else {
+        lua_pushboolean(thread, 1);
+    }
+    script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    // The hooks are what the file defined as globals.
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->environment_ref);
+    for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
+        forget_ref(system, &script->hook_refs[hook]);
+        lua_pushstring(system->lua, hook_name((ScriptHook)hook));
+        if (lua_rawget(system->lua, -2) == LUA_TFUNCTION) {
+            script->hook_refs[hook] = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+        } else {
+            lua_pop(system->lua, 1);
+        }
+    }
+    lua_pop(system->lua, 1);
+}
+
+void script_load_failed(ScriptSystem *system, Handle handle)
+{
+    Script *script = script_at(system, handle);
+    if (script != NULL) {
+        script->load = LOAD_FAILED;
+    }
+}
+
+// Runs the top level on behalf of an instance. False when the tick has no steps left.
+static bool load(ScriptSystem *system, Handle handle, Handle instance)
+{
+    Script *script = script_at(system, handle);
+    const uint32_t slot = hook_thread(system, instance, HOOK_LOAD);
+    if (slot == 0) {
+        return false;
+    }
+    Thread *thread = thread_at(system, slot);
+    thread->load_script = handle;
+    lua_rawgeti(thread->lua, LUA_REGISTRYINDEX, script->chunk_ref);
+    script->load = LOAD_RUNNING;
+    if (!hook_run(system, slot, 0)) {
+        script->load = LOAD_PENDING;
+        hook_give_back(system, slot);
+        return false;
+    }
+    return true;
+}
+
+static void run_loads(ScriptSystem *system)
+{
+    uint32_t left = system->config.loads_per_tick;
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && left > 0;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        const Script *script = script_at(system, instance->script);
+        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled) {
+            continue;
+        }
+        left -= 1;
+        if (!load(system, instance->script, pool_handle(&system->instances, i))) {
+            return;
+        }
+    }
+}
+
+// --- instances
+// -------------------------------------------------------------------------------------
+
+Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out)
+{
+    if (desc->script_id == NULL || desc->script_id[0] == 0) {
+        if (desc->enabled) {
+            char text[96];
+            snprintf(text, sizeof text, "entity %llu has an enabled script without a path; skipped",
+                     (unsigned long long)desc->entity);
+            account_say(system, LOG_WARN, "scene", text);
+        }
+        return STATUS_NOT_FOUND;
+    }
+    const Handle script = script_find(system, desc->script_id);
+    if (handle_is_none(script)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Handle handle = pool_acquire(&system->instances);
+    Instance *instance = instance_at(system, handle);
+    if (instance == NULL) {
+        return STATUS_LIMIT;
+    }
+    instance->script = script;
+    instance->entity = desc->entity;
+    instance->number = ++system->next_number;
+    instance->generation_number = instance->number;
+    instance->enabled = desc->enabled;
+    script_set_parameters(system, handle.index, desc->parameters, desc->parameters_bytes,
+                          desc->parameters_hash);
+    *out = handle.index;
+    return STATUS_OK;
+}
+
+void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json, size_t bytes,
+                           const char *hash)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    if (instance->params_ref != 0 && hash != NULL && strcmp(hash, instance->params_hash) == 0) {
+        return;
+    }
+    char error[SCRIPT_MESSAGE_BYTES];
+    bool pushed = false;
+    if (json != NULL) {
+        pushed = params_push(system->lua, json, bytes, error, sizeof error);
+        if (!pushed) {
+            const Script *script = script_at(system, instance->script);
+            char text[SCRIPT_MESSAGE_BYTES + 64];
+            snprintf(text, sizeof text, "parameters of entity %llu: %s",
+                     (unsigned long long)instance->entity, error);
+            account_say(system, LOG_ERROR, script->path, text);
+            system->totals.params_failed += 1;
+            if (instance->params_ref != 0) {
+                return; // the last good ones stay
+            }
+        }
+    }
+    if (!pushed) {
+        lua_newtable(system->lua);
+    }
+    forget_ref(system, &instance->params_ref);
+    instance->params_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    snprintf(instance->params_hash, sizeof instance->params_hash, "%s",
+             pushed && hash != NULL ? hash : "");
+}
+
+// Pushes what hooks get as self: the entity, or nil. Returns 1.
+static int push_self(ScriptSystem *system, const Instance *instance)
+{
+    api_push_entity(system->lua, instance->entity);
+    return 1;
+}
+
+static bool call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script == NULL || script->hook_refs[hook] == 0) {
+        return true;
+    }
+    const int count = push_self(system, instance);
+    return hook_call(system, pool_handle(&system->instances, slot), hook, script->hook_refs[hook],
+                     count);
+}
+
+void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    if (instance->enabled == enabled) {
+        return;
+    }
+    instance->enabled = enabled;
+    if (instance->started) {
+        system->tick_steps_left = (int64_t)system->config.call_ms * VM_STEPS_PER_MS;
+        (void)call_hook(system, slot, enabled ? HOOK_ENABLE : HOOK_DISABLE);
+    }
+}
+
+void script_unbind(ScriptSystem *system, uint32_t slot)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    const Handle handle = pool_handle(&system->instances, slot);
+    if (instance->ending) {
+        return;
+    }
+    instance->ending = true;
+    if (instance->started && !system->is_dead) {
+        system->tick_steps_left = (int64_t)system->config.call_ms * VM_STEPS_PER_MS;
+        (void)call_hook(system, slot, HOOK_DESTROY);
+    }
+    if (!system->is_dead) {
+        schedule_cancel_instance(system, handle);
+        forget_ref(system, &instance->params_ref);
+    }
+    (void)pool_release(&system->instances, handle);
+}
+
+void script_unbind_entity(ScriptSystem *system, uint64_t entity)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && entity != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (((Instance *)pool_at(&system->instances, i))->entity == entity) {
+            script_unbind(system, i);
+        }
+    }
+    api_forget_entity(system, entity);
+}
+
+uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after)
+{
+    for (uint32_t i = pool_next(&system->instances, after + 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (((const Instance *)pool_at(&system->instances, i))->entity == entity) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint64_t other)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script == NULL || script->hook_refs[hook] == 0 || !instance->started ||
+        !instance->enabled) {
+        return;
+    }
+    const Handle handle = pool_handle(&system->instances, slot);
+    const uint32_t thread = hook_thread(system, handle, hook);
+    if (thread == 0) {
+        return;
+    }
+    lua_State *lua = thread_at(system, thread)->lua;
+    thread_at(system, thread)->trigger_other = other;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, script->hook_refs[hook]);
+    api_push_entity(lua, instance->entity);
+    api_push_entity(lua, other);
+    if (!hook_run(system, thread, 2)) {
+        hook_give_back(system, thread);
+        system->totals.events_dropped += 1;
+    }
+}
+
+ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
+                             uint32_t execution_ms_max, float delta_seconds)
+{
+    ExecuteResult result = {.ok = false};
+    if (!pool_is_live(&system->instances, slot) || (unsigned)hook >= HOOK_HANDLER) {
+        snprintf(result.error, sizeof result.error, "there is no such instance or hook");
+        return result;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    const Handle handle = pool_handle(&system->instances, slot);
+    const uint64_t faults = instance->account.fault_count;
+    const uint64_t steps = instance->account.step_count;
+    system->call_ms_now = execution_ms_max != 0 ? execution_ms_max : system->config.call_ms;
+    system->tick_steps_left = (int64_t)system->call_ms_now * VM_STEPS_PER_MS;
+    Script *script = script_at(system, instance->script);
+    if (script != NULL && script->load == LOAD_PENDING) {
+        (void)load(system, instance->script, handle);
+    }
+    if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
+        int count = push_self(system, instance);
+        if (hook == HOOK_UPDATE) {
+            lua_pushnumber(system->lua, (double)delta_seconds);
+            count += 1;
+        }
+        instance->started = instance->started || hook == HOOK_START;
+        (void)hook_call(system, handle, hook, script->hook_refs[hook], count);
+    }
+    system->call_ms_now = system->config.call_ms;
+    instance = instance_at(system, handle);
+    if (instance != NULL) {
+        result.steps = instance->account.step_count - steps;
+        result.ok = instance->account.fault_count == faults;
+    }
+    result.exec_ms = (double)result.steps / VM_STEPS_PER_MS;
+    if (!result.ok && system->fault_count > 0) {
+        const uint32_t last = (system->fault_first + system->fault_count - 1) % SCRIPT_FAULTS_MAX;
+        snprintf(result.error, sizeof result.error, "%s", system->faults[last].message);
+    }
+    return result;
+}
+
+// --- what comes from outside
+// -----------------------------------------------------------------------
+
+static const uint8_t *keep_bytes(ScriptSystem *system, const void *data, size_t bytes)
+{
+    uint8_t *kept = system->event_data + system->event_data_bytes;
+    if (bytes > 0) {
+        memcpy(kept, data, bytes);
+    }
+    system->event_data_bytes += bytes;
+    return kept;
+}
+
+Status script_event(ScriptSystem *system, const ScriptEvent *event)
+{
+    const size_t bytes = event->name.bytes + event->payload_bytes;
+    if (system->event_count == SCRIPT_QUEUE_MAX ||
+        bytes > SCRIPT_EVENT_DATA_MAX - system->event_data_bytes) {
+        system->totals.events_dropped += 1;
+        return STATUS_LIMIT;
+    }
+    ScriptEvent kept = *event;
+    kept.name.data = (const char *)keep_bytes(system, event->name.data, event->name.bytes);
+    kept.payload = keep_bytes(system, event->payload, event->payload_bytes);
+    system->events[system->event_count++] = kept;
+    return STATUS_OK;
+}
+
+Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const uint8_t *bytes,
+                       size_t count)
+{
+    for (uint32_t i = pool_next(&system->threads, 1); i != 0 && request_id != 0;
+         i = pool_next(&system->threads, i + 1)) {
+        const Thread *thread = thread_at(system, i);
+        if (thread->state != THREAD_WAITING || thread->request_id != request_id) {
+            continue;
+        }
+        return api_complete(system, pool_handle(&system->threads, i), ok, bytes, count);
+    }
+    return STATUS_NOT_FOUND;
+}
+
+static bool run_events(ScriptSystem *system)
+{
+    // New events may be fed while handlers run (a local loop does that): they belong to the next
+    // tick.
+    const uint32_t count = system->event_count;
+    for (uint32_t i = 0; i < count && !system->is_dead; i++) {
+        api_event(system, &system->events[i]);
+    }
+    if (system->event_count == count) {
+        system->event_count = 0;
+        system->event_data_bytes = 0;
+        return true;
+    }
+    for (uint32_t i = count; i < system->event_count; i++) {
+        system->events[i - count] = system->events[i];
+    }
+    system->event_count -= count;
+    return true;
+}
+
+// --- the tick
+// --------------------------------------------------------------------------------------
+
+static bool start_one(ScriptSystem *system, uint32_t slot)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
+        return true;
+    }
+    if (instance->reloaded) {
+        instance->reloaded = false;
+        instance->started = true;
+        if (script->hook_refs[HOOK_RELOAD] != 0) {
+            if (script->old_ref != 0) {
+                lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->old_ref);
+            } else {
+                lua_newtable(system->lua);
+            }
+            return hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
+                             script->hook_refs[HOOK_RELOAD], 1);
+        }
+    }
+    instance->started = true;
+    return call_hook(system, slot, HOOK_START);
+}
+
+static void run_starts(ScriptSystem *system)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        if (!instance->started && system->tick_steps_left > 0) {
+            (void)start_one(system, i);
+        }
+    }
+}
+
+static bool update_one(ScriptSystem *system, uint32_t slot)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script == NULL || !instance->started || !instance->enabled ||
+        script->hook_refs[HOOK_UPDATE] == 0) {
+        return true;
+    }
+    if (system->tick_steps_left <= 0) {
+        return false;
+    }
+    int count = push_self(system, instance);
+    lua_pushnumber(system->lua, 1.0 / (double)system->config.tick_rate);
+    count += 1;
+    return hook_call(system, pool_handle(&system->instances, slot), HOOK_UPDATE,
+                     script->hook_refs[HOOK_UPDATE], count);
+}
+
+// When the steps run out, the next tick goes on with those that had no turn.
+static void run_updates(ScriptSystem *system)
+{
+    uint32_t slot = pool_next(&system->instances, system->update_next);
+    for (uint32_t seen = system->instances.count; seen > 0 && !system->is_dead; seen--) {
+        if (slot == 0) {
+            slot = pool_next(&system->instances, 1);
+        }
+        if (slot == 0) {
+            break;
+        }
+        if (!update_one(system, slot)) {
+            system->update_next = slot;
+            return;
+        }
+        slot = pool_next(&system->instances, slot + 1);
+    }
+    system->update_next = 1;
+}
+
+void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds)
+{
+    if (system->is_dead) {
+        return;
+    }
+    system->tick += 1;
+    system->tick_steps_left = (int64_t)system->config.tick_ms * VM_STEPS_PER_MS;
+    vm_set_time(system->vm, unix_seconds, world_seconds);
+    run_loads(system);
+    (void)run_events(system);
+    run_starts(system);
+    if (schedule_run(system)) {
+        run_updates(system);
+    }
+    (void)signal_run(system);
+    (void)schedule_run(system); // what signals woke
+    vm_collect(system->vm, 64);
+}

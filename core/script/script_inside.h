@@ -1,0 +1,280 @@
+// The inside of a ScriptSystem, for the files of core/script alone.
+//
+//   script.c    loading, binding, the tick          hook.c      the only place that enters Lua
+//   schedule.c  sleeping and waiting coroutines     signal.c    signals, connections, deferred
+//   firing account.c   faults, throttling, statistics      params.c    parameters from JSON api.c
+//   rows of api.def as functions        api_*.c     what those functions do
+//
+// Lua values that C must find again live in the registry under integer references (luaL_ref); 0
+// means none here, because luaL_ref never gives it.
+#pragma once
+
+#include "core/base/check.h"
+#include "core/base/pool.h"
+#include "core/base/rng.h"
+#include "core/script/script.h"
+#include "core/script/vm.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#define SCRIPT_HASH_BYTES      72
+#define SCRIPT_QUEUE_MAX       4096 // events, deferred firings
+#define SCRIPT_THREADS_MAX     4096
+#define SCRIPT_FAULTS_MAX      64
+#define SCRIPT_EVENT_DATA_MAX  (512 << 10) // bytes of all queued payloads
+#define SCRIPT_LOG_PER_SECOND  20
+#define SCRIPT_ROUNDS_MAX      16 // handlers that fire signals, one inside the other
+#define SCRIPT_SLEEPERS_MAX    (2 * SCRIPT_THREADS_MAX)
+#define SCRIPT_IDLE_MAX        64
+#define SCRIPT_CONNECTIONS_MAX 1024      // to one signal
+#define SCRIPT_JSON_BYTES      (4 << 20) // scratch for one JSON text
+#define SCHEDULE_ELAPSED       (-1)      // argument_count of a sleeper that gets the time slept
+
+typedef enum ScriptLoad { LOAD_PENDING, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } ScriptLoad;
+
+// One source, with its environment. A slot of ScriptSystem.scripts.
+typedef struct Script {
+    char path[SCRIPT_PATH_BYTES];
+    char hash[SCRIPT_HASH_BYTES];
+    ScriptLoad load;
+    int chunk_ref;       // the compiled file
+    int environment_ref; // its globals
+    int old_ref;         // globals of the version before, for onReload
+    int module_ref;      // what the file returned, once it has run
+    int hook_refs[HOOK_COUNT];
+    bool is_module; // runs by require only
+    // Faults: each adds one, and one is forgiven every ten seconds.
+    ScriptState state;
+    uint32_t faults_held;
+    uint64_t forgive_tick;
+    uint64_t wake_tick; // throttled until then
+    uint64_t log_tick;  // the second that log_count counts
+    uint32_t log_count;
+    bool write_was_said;
+    ScriptAccount account;
+} Script;
+
+// A script bound to an entity, or to none. A slot of ScriptSystem.instances.
+typedef struct Instance {
+    Handle script;
+    uint64_t entity;
+    uint64_t number; // order of binding
+    bool enabled;
+    bool started;  // onStart has run
+    bool reloaded; // onReload is due
+    bool ending;
+    uint64_t generation_number; // changes with a reload: what was made before it is dead
+    int params_ref;
+    char params_hash[SCRIPT_HASH_BYTES];
+    ScriptAccount account;
+} Instance;
+
+typedef enum ThreadState {
+    THREAD_FREE,    // pooled, its coroutine may be used again
+    THREAD_READY,   // has a function and arguments on its stack
+    THREAD_RUNNING, // is being resumed now
+    THREAD_SLEEPING,
+    THREAD_WAITING, // for a signal or for an answer from outside
+    THREAD_PARKED   // yielded by itself; only another coroutine can go on with it
+} ThreadState;
+
+// A coroutine that the scheduler knows: one of ours from the pool, or a script's own that waits.
+typedef struct Thread {
+    lua_State *lua;
+    int ref; // anchors it in the registry
+    ThreadState state;
+    bool pooled; // made by us, used again
+    Handle instance;
+    ScriptHook hook;
+    uint64_t due_tick;                 // sleeping
+    uint64_t number;                   // order of coming to sleep, breaks ties
+    uint64_t began_tick;               // when it went to sleep or began to wait
+    uint64_t request_id;               // waiting for an answer from outside
+    int argument_count;                // ready: values on the stack
+    uint64_t invoke_id, invoke_player; // its results answer a remote call
+    uint64_t trigger_other;            // inside a trigger hook: who entered
+    Handle load_script;                // runs the top level of this one
+} Thread;
+
+// A deferred call: a signal that fired, or a function from task.defer.
+typedef struct Deferred {
+    int target_ref;    // the Signal, or a function
+    int arguments_ref; // a packed table, 0: none
+    Handle instance;   // of a function; none for a signal
+    uint32_t depth;    // handlers inside each other
+} Deferred;
+
+typedef struct SleepEntry {
+    uint64_t due_tick;
+    uint64_t number;
+    Handle thread;
+} SleepEntry;
+
+struct ScriptSystem {
+    ScriptConfig config;
+    Heap *heap;
+    Vm *vm;
+    lua_State *lua; // the main thread: for building things, never for running scripts
+    const ScriptWorldFace *face;
+
+    Pool scripts;                   // of Script
+    Pool instances;                 // of Instance
+    Pool threads;                   // of Thread
+    int idle_refs[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
+    uint32_t idle_count;
+    SleepEntry *sleepers; // heap
+    uint32_t sleeper_count;
+    Arena json_arena;
+    Rng rng;
+    bool is_dead; // the Vm passed its hard cap
+
+    uint64_t tick;
+    uint64_t next_number;
+    uint64_t next_request;
+    int64_t tick_steps_left;
+    uint32_t update_next; // slot at which onUpdate goes on when a tick ran out of steps
+
+    // What is running now.
+    Handle current_instance;
+    uint32_t current_thread;
+    uint32_t current_depth;
+    uint32_t call_ms_now;
+    bool capability_raised; // the error on its way says that this side may not
+
+    Deferred *deferred;
+    uint32_t deferred_count;
+    ScriptEvent *events; // names and payloads point into event_data
+    uint32_t event_count;
+    uint8_t *event_data;
+    size_t event_data_bytes;
+
+    ScriptFault *faults; // ring
+    uint32_t fault_first, fault_count;
+    ScriptStats totals; // the sums; lists are filled by script_stats
+
+    // Registry references of shared things.
+    int entities_ref; // net id → Entity object
+    int players_ref;  // player id → Player object
+    int signals_ref;  // "owner key" → Signal
+    int api_ref;      // the frozen API tables, copied into each environment
+};
+
+static inline ScriptSystem *script_of(lua_State *thread)
+{
+    return (ScriptSystem *)vm_user(vm_of(thread));
+}
+static inline Script *script_at(const ScriptSystem *system, Handle script)
+{
+    return (Script *)pool_find(&system->scripts, script);
+}
+static inline Instance *instance_at(const ScriptSystem *system, Handle instance)
+{
+    return (Instance *)pool_find(&system->instances, instance);
+}
+static inline Thread *thread_at(const ScriptSystem *system, uint32_t slot)
+{
+    return (Thread *)pool_at(&system->threads, slot);
+}
+Handle script_find(const ScriptSystem *system, const char *path);  // HANDLE_NONE when not loaded
+uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
+
+// For hook.c: the top level of a script has run, or failed.
+void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+void script_load_failed(ScriptSystem *system, Handle script);
+// The next instance bound to the entity after a slot, or 0.
+uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
+// Calls a hook with (self, other).
+void script_call_hook(ScriptSystem *system, uint32_t instance, ScriptHook hook, uint64_t other);
+
+// --- hook.c: entering Lua
+// -------------------------------------------------------------------------- A pooled thread for an
+// instance, with an empty stack; 0 when there are too many (a fault is recorded).
+uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook);
+// Resumes a thread whose function and arguments (or results of a wait) are on its stack. Deals with
+// the outcome: done, asleep, fault. Returns the steps used. Scripts that are throttled or off do
+// not run: the thread is given back. False when the tick has no steps left and nothing was run.
+bool hook_run(ScriptSystem *system, uint32_t thread, int argument_count);
+// Calls the function behind a registry reference with the values on the main stack's top.
+bool hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
+               int argument_count);
+const char *hook_name(ScriptHook hook);                   // "onUpdate"
+void hook_give_back(ScriptSystem *system, uint32_t slot); // ends a thread that is not running
+
+// --- schedule.c
+// ------------------------------------------------------------------------------------ For API
+// functions that pause: note why, then `return lua_yieldk(...)`. They raise when the coroutine may
+// not yield, or when there are too many.
+void schedule_sleep(lua_State *thread, double seconds);
+uint64_t schedule_request(lua_State *thread); // waits for script_complete of the id it gives
+Handle schedule_wait(lua_State *thread);      // waits for schedule_wake
+// Makes a thread that will call the function at `function_index`, with the arguments after it, in
+// that tick; gives its slot. The stack is as before.
+uint32_t schedule_call(lua_State *thread, int function_index, int argument_count,
+                       uint64_t due_tick);
+// Wakes a waiting thread with the values on top of the main stack, which are popped.
+void schedule_wake(ScriptSystem *system, Handle thread, int argument_count);
+void schedule_cancel(ScriptSystem *system, uint32_t slot);
+void schedule_cancel_instance(ScriptSystem *system, Handle instance);
+// Runs what is due in this tick, by due tick, then number. False when the steps ran out.
+bool schedule_run(ScriptSystem *system);
+Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
+
+// --- signal.c
+// -------------------------------------------------------------------------------------- Pushes a
+// new Signal.
+void signal_push_new(lua_State *thread);
+// Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
+// asked; false and nothing pushed when there is none.
+bool signal_push_named(ScriptSystem *system, lua_State *thread, const char *key, bool make);
+// Queues a firing of the signal at `index` with the top `argument_count` values, which are popped.
+// STATUS_LIMIT when too many are queued.
+MUST_USE Status signal_defer(lua_State *thread, int index, int argument_count);
+MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int argument_count);
+// Runs queued firings round by round. False when the steps ran out; the rest stays queued.
+bool signal_run(ScriptSystem *system);
+// Rows of api.def.
+int signal_connect(lua_State *thread);
+int signal_once(lua_State *thread);
+int signal_wait(lua_State *thread);
+int signal_fire(lua_State *thread);
+int signal_disconnect_all(lua_State *thread);
+int connection_disconnect(lua_State *thread);
+bool connection_is_connected(lua_State *thread, int index);
+int timer_after(lua_State *thread); // (seconds, function)
+int timer_every(lua_State *thread);
+
+// --- account.c
+// -------------------------------------------------------------------------------------
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
+void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
+                   uint32_t line, const char *message, const char *traceback);
+// Whether the script may run in this tick.
+bool account_may_run(ScriptSystem *system, Script *script);
+void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
+void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
+
+// --- params.c
+// -------------------------------------------------------------------------------------- Pushes a
+// table for JSON text; on failure nothing, and a message.
+bool params_push(lua_State *thread, const char *json, size_t bytes, char *error, size_t capacity);
+// Pushes any value / reads any value; for Json.Decode and Json.Encode.
+MUST_USE Status params_push_value(lua_State *thread, const char *json, size_t bytes, char *error,
+                                  size_t capacity);
+void params_encode(lua_State *thread, int index); // pushes the JSON text; raises
+
+// --- api.c
+// -----------------------------------------------------------------------------------------
+void api_open(ScriptSystem *system);
+// Adds the API to a fresh environment at `index`.
+void api_extend_environment(ScriptSystem *system, lua_State *thread, int index);
+void api_push_entity(lua_State *thread, uint64_t net_id); // nil for 0
+void api_push_player(lua_State *thread, uint64_t player_id);
+void api_forget_entity(ScriptSystem *system, uint64_t net_id);
+// What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+void api_event(ScriptSystem *system, const ScriptEvent *event);
+// The answer to a request: wakes the thread with (true, values…) or (false, message).
+MUST_USE Status api_complete(ScriptSystem *system, Handle thread, bool ok, const uint8_t *bytes,
+                             size_t count);
+// A finished thread that answers a remote call.
+void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
