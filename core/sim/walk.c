@@ -3,7 +3,8 @@
 // step costs a handful of shifts.
 //
 // Parts are tested with the capsule lifted off the floor by the step height: what is lower than
-// that, the character simply walks up, and the floor itself must not count as an obstacle.
+// that, the character simply walks up, and the floor itself must not count as an obstacle. Parts
+// that hurt are not to be touched at all, not even with the soles.
 #include "core/sim/walk.h"
 
 #include "core/sim/sim_internal.h"
@@ -11,6 +12,7 @@
 #define EPSILON_M    1e-3f // floors this little below a whole metre belong to the cell above
 #define LIFT_MIN_M   0.05f
 #define TOUCH_M      0.01f // shapes may reach this deep into the capsule
+#define HURT_M       0.02f // those that hurt must be this far away
 #define FEET_SLACK_M 0.6f  // a floor this much above the feet may still be the one they are on
 #define SAMPLE_M     0.5f  // between two looks along a line
 #define SLOTS_MAX    256
@@ -210,12 +212,15 @@ static bool shapes_touch(const WalkArea *area, uint64_t shapes, Vec3 feet)
     if (shapes == 0) {
         return false;
     }
-    const Capsule capsule = lifted_capsule(area, feet);
-    const Aabb bounds = capsule_bounds(capsule);
+    const Capsule whole = sim_capsule(area->sim, feet);
+    const Capsule lifted = lifted_capsule(area, feet);
+    const Aabb bounds = aabb_grow(capsule_bounds(whole), HURT_M);
     for (; shapes != 0; shapes &= shapes - 1) {
-        const PlacedShape *shape = area->shapes[__builtin_ctzll(shapes)];
+        const uint32_t i = (uint32_t)__builtin_ctzll(shapes);
+        const PlacedShape *shape = area->shapes[i];
         if (aabb_overlaps(shape->bounds, bounds) &&
-            shape_capsule_contact(shape, capsule).distance < -TOUCH_M) {
+            (area->hurts[i] ? shape_capsule_contact(shape, whole).distance < HURT_M
+                            : shape_capsule_contact(shape, lifted).distance < -TOUCH_M)) {
             return true;
         }
     }
@@ -227,16 +232,18 @@ static bool shapes_stop(const WalkArea *area, uint64_t shapes, Vec3 from, Vec3 t
     if (shapes == 0 || vec3_equal(from, to)) {
         return false;
     }
-    Capsule capsule = lifted_capsule(area, from);
-    capsule.radius = math_max(capsule.radius - TOUCH_M, 0);
+    const Capsule whole = sim_capsule(area->sim, from);
+    Capsule lifted = lifted_capsule(area, from);
+    lifted.radius = math_max(lifted.radius - TOUCH_M, 0);
     const Vec3 motion = vec3_sub(to, from);
-    Capsule end = capsule;
+    Capsule end = whole;
     end.base = vec3_add(end.base, motion);
-    const Aabb bounds = aabb_union(capsule_bounds(capsule), capsule_bounds(end));
+    const Aabb bounds = aabb_union(capsule_bounds(whole), capsule_bounds(end));
     for (; shapes != 0; shapes &= shapes - 1) {
-        const PlacedShape *shape = area->shapes[__builtin_ctzll(shapes)];
+        const uint32_t i = (uint32_t)__builtin_ctzll(shapes);
         ShapeHit hit;
-        if (aabb_overlaps(shape->bounds, bounds) && shape_sweep(shape, capsule, motion, &hit)) {
+        if (aabb_overlaps(area->shapes[i]->bounds, bounds) &&
+            shape_sweep(area->shapes[i], area->hurts[i] ? whole : lifted, motion, &hit)) {
             return true;
         }
     }

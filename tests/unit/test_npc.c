@@ -228,7 +228,9 @@ TEST(many_players_and_few_give_the_same_answer)
     Sim *twin = walk_world_twin(&world);
     for (uint32_t round = 0; round < 30; round++) {
         for (uint32_t i = 0; i < 60; i++) {
-            put(sim, players[i], vec3(rng_range(&rng, -9, 9), 0, rng_range(&rng, -9, 9)));
+            const float x = rng_range(&rng, -9, 9);
+            const float z = rng_range(&rng, -9, 9);
+            put(sim, players[i], vec3(x, 0, z));
         }
         REQUIRE(walk_world_copy(&world, sim, twin));
         for (uint32_t i = 0; i < 10; i++) {
@@ -535,7 +537,10 @@ TEST(jumps_up_steps_and_drops_down)
     npc_desc.position = vec3(0.5f, 0, 0.5f);
     const Handle npc = spawn(sim, &npc_desc);
     CHECK_OK(npc_move_to(sim, npc, vec3(0.5f, 4, 13.5f)));
-    walk_steps_run(sim, 10 * SECOND);
+    for (uint32_t i = 0; i < 6 * SECOND; i++) {
+        sim_step(sim);
+        CHECK(npc_at(sim, npc)->stuck_ticks < SECOND / 2); // jumps before it is stuck
+    }
     CHECK_NEAR(feet_of(sim, npc).y, 4, 0.05f);
     CHECK(flat_distance(feet_of(sim, npc), vec3(0.5f, 4, 13.5f)) < 0.6f);
     CHECK_INT(npc_at(sim, npc)->travel, NPC_ARRIVED);
@@ -543,6 +548,43 @@ TEST(jumps_up_steps_and_drops_down)
     walk_steps_run(sim, 6 * SECOND);
     CHECK_NEAR(feet_of(sim, npc).y, 1, 0.05f);
     CHECK(flat_distance(feet_of(sim, npc), vec3(0.5f, 1, 17.5f)) < 0.6f);
+    walk_world_close(&world);
+}
+
+// Its way up is blocked where only getting stuck tells: it tries to jump, then goes the other way.
+static void build_two_stairs(ChunkStore *store)
+{
+    for (int32_t side = -8; side <= 8; side += 16) {
+        CHECK_OK(chunk_store_set(store, (VoxelCoord){side, 0, 6}, 1));
+    }
+    CHECK_OK(chunk_store_fill(store, (VoxelCoord){-8, 0, 7}, (VoxelCoord){8, 1, 9}, 1));
+}
+
+TEST(stuck_npc_looks_for_another_way)
+{
+    WalkWorldDesc desc = walk_world_default();
+    desc.build = build_two_stairs;
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    NpcDesc npc_desc = npc_desc_default();
+    npc_desc.position = vec3(2.5f, 0, 0.5f);
+    const Handle npc = spawn(sim, &npc_desc);
+    const Vec3 goal = {0.5f, 2, 8.5f};
+    CHECK_OK(npc_move_to(sim, npc, goal));
+    walk_steps_run(sim, SECOND);
+    CHECK(feet_of(sim, npc).x > 3); // on its way to the nearer stair
+    Handle box;
+    const PartDesc lid = walk_box(vec3(8, 2.3f, 5.9f), vec3(9, 4, 7.1f)); // no room for a head
+    CHECK_OK(sim_spawn_part(sim, &(ShapeDesc){.part = lid}, &box));
+    uint32_t stuck = 0;
+    for (uint32_t i = 0; i < 14 * SECOND; i++) {
+        sim_step(sim);
+        const uint32_t ticks = npc_at(sim, npc)->stuck_ticks;
+        stuck = ticks > stuck ? ticks : stuck;
+    }
+    CHECK(stuck >= SECOND / 2);
+    CHECK(flat_distance(feet_of(sim, npc), goal) < 0.8f);
+    CHECK_NEAR(feet_of(sim, npc).y, 2, 0.05f);
     walk_world_close(&world);
 }
 
@@ -620,9 +662,12 @@ TEST(wall_that_grows_in_the_way_is_walked_around)
     walk_steps_run(sim, SECOND);
     CHECK(feet_of(sim, npc).z > 2);
     walk_fill(sim, (VoxelCoord){-8, 0, 10}, (VoxelCoord){8, 2, 10}, 1);
-    walk_steps_run(sim, 9 * SECOND);
+    for (uint32_t i = 0; i < 9 * SECOND; i++) {
+        sim_step(sim);
+        CHECK(npc_at(sim, npc)->stuck_ticks < 10); // it noticed in time
+    }
     CHECK(flat_distance(feet_of(sim, npc), goal) < 0.8f);
-    // A door made of parts closes while it walks through a corridor: stuck, then another way.
+    // A part that comes while it walks does not stop it either.
     Handle door;
     CHECK_OK(npc_move_to(sim, npc, vec3(0.5f, 0, 0.5f)));
     walk_steps_run(sim, SECOND);
@@ -637,17 +682,17 @@ TEST(crowd_at_one_goal_comes_to_rest)
 {
     const WalkWorldDesc desc = walk_world_default();
     WalkWorld world = walk_world_open(&desc);
-    Handle npcs[8];
-    for (uint32_t i = 0; i < 8; i++) {
+    Handle npcs[30];
+    for (uint32_t i = 0; i < 30; i++) {
         NpcDesc npc_desc = npc_desc_default();
-        npc_desc.position = vec3((float)i * 3 - 10, 0, -10);
+        npc_desc.position = vec3((float)(i % 6) * 3 - 10, 0, (float)(i / 6) * 3 - 20);
         npcs[i] = spawn(world.sim, &npc_desc);
         CHECK_OK(npc_move_to(world.sim, npcs[i], vec3(0.5f, 0, 0.5f)));
     }
-    walk_steps_run(world.sim, 12 * SECOND);
-    for (uint32_t i = 0; i < 8; i++) {
+    walk_steps_run(world.sim, 8 * SECOND);
+    for (uint32_t i = 0; i < 30; i++) {
         CHECK_INT(npc_at(world.sim, npcs[i])->travel, NPC_ARRIVED);
-        CHECK(flat_distance(feet_of(world.sim, npcs[i]), vec3(0.5f, 0, 0.5f)) < 2.5f);
+        CHECK(flat_distance(feet_of(world.sim, npcs[i]), vec3(0.5f, 0, 0.5f)) < 3);
     }
     walk_world_close(&world);
 }
@@ -906,9 +951,19 @@ TEST(restored_minds_go_on_exactly)
     Sim *sim = rows.world.sim;
     (void)walk_player(sim, vec3(-20.5f, 0, -12.5f));
     (void)walk_player(sim, vec3(9.5f, 0, -9.5f));
+    // Some goals cannot be reached, and one NPC has lost its target.
+    walk_fill(sim, (VoxelCoord){39, 0, -3}, (VoxelCoord){45, 3, 3}, 1);
+    walk_fill(sim, (VoxelCoord){40, 0, -2}, (VoxelCoord){44, 3, 2}, 0);
+    CHECK_OK(npc_move_to(sim, rows.npcs[20], vec3(42.5f, 0, 0.5f)));
+    const Handle prey = walk_player(sim, vec3(20.5f, 0, -14.5f));
     Sim *twin = walk_world_twin(&rows.world);
     uint32_t searching = 0;
     for (uint32_t round = 0; round < 12; round++) {
+        if (round == 1) {
+            CHECK_OK(npc_set_target(sim, rows.npcs[2], prey));
+        } else if (round == 2) {
+            sim_remove(sim, prey);
+        }
         walk_steps_run(sim, 1 + round * 9);
         searching += npc_stats(sim).queue_count > 0;
         REQUIRE(walk_world_copy(&rows.world, sim, twin));
@@ -938,6 +993,54 @@ static Status minds_load(Sim *sim, const uint8_t *bytes, size_t count)
         CHECK_INT(npc_stats(sim).queue_count, 0);
     }
     return byte_reader_finish(&reader);
+}
+
+// Every byte changed into every small number, in the state of three minds that wait for ways. What
+// is accepted must hold together: all NPCs can be removed, and nothing of them is left.
+TEST(no_byte_makes_the_queue_lie)
+{
+    WalkWorldDesc desc = walk_world_default();
+    desc.build = build_rows;
+    desc.config.npc_max = 4;
+    desc.config.path_nodes_per_tick = 4;
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    for (uint32_t i = 0; i < 4; i++) {
+        NpcDesc npc_desc = npc_desc_default();
+        npc_desc.position = vec3((float)i * 3, 0, -2.5f);
+        const Handle npc = spawn(sim, &npc_desc);
+        CHECK_OK(npc_move_to(sim, npc, vec3((float)i * 3, 0, 2.5f)));
+    }
+    walk_steps_run(sim, 13);
+    CHECK_INT(npc_stats(sim).queue_count, 4);
+    ByteWriter writer = byte_writer(saved, sizeof saved);
+    StateIo io = {.mode = STATE_WRITE, .writer = &writer};
+    npc_visit(sim, &io);
+    REQUIRE(writer.status == STATUS_OK);
+    Sim *twin = walk_world_twin(&world);
+    uint32_t accepted = 0;
+    REQUIRE(walk_world_copy(&world, sim, twin));
+    for (size_t at = 0; at < writer.at; at++) {
+        for (uint32_t value = 0; value <= 5; value++) {
+            memcpy(broken, saved, writer.at);
+            broken[at] = value == 5 ? 255 : (uint8_t)value;
+            if (minds_load(twin, broken, writer.at) != STATUS_OK) {
+                continue;
+            }
+            accepted += 1;
+            for (Handle npc = sim_next(twin, HANDLE_NONE, ENTITY_MASK(ENTITY_NPC));
+                 !handle_is_none(npc); npc = sim_next(twin, npc, ENTITY_MASK(ENTITY_NPC))) {
+                sim_remove(twin, npc);
+            }
+            sim_step(twin);
+            CHECK_INT(npc_stats(twin).queue_count, 0);
+            REQUIRE(walk_world_copy(&world, sim, twin));
+        }
+        REQUIRE(test_is_passing());
+    }
+    CHECK(accepted > 100);
+    sim_destroy(&world.heap, twin);
+    walk_world_close(&world);
 }
 
 TEST(broken_bytes_are_refused_or_harmless)

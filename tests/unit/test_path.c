@@ -170,7 +170,8 @@ static void random_block(Sim *sim, Rng *rng)
     walk_fill(sim, (VoxelCoord){-1, -2, -1}, (VoxelCoord){REF_EDGE, REF_HEIGHT + 2, REF_EDGE}, 0);
     for (int32_t x = 0; x < REF_EDGE; x++) {
         for (int32_t z = 0; z < REF_EDGE; z++) {
-            const int32_t height = (int32_t)rng_below(rng, 5) * (int32_t)rng_below(rng, 2) / 2;
+            const bool high = rng_below(rng, 4) == 0;
+            const int32_t height = (int32_t)rng_below(rng, high ? 5 : 2);
             walk_fill(sim, (VoxelCoord){x, -1, z}, (VoxelCoord){x, height - 1, z}, 1);
             if (rng_below(rng, 4) == 0) {
                 const int32_t roof = height + 1 + (int32_t)rng_below(rng, 4);
@@ -183,9 +184,10 @@ static void random_block(Sim *sim, Rng *rng)
 static bool random_spot(const Reference *ref, Rng *rng, VoxelCoord *out)
 {
     for (uint32_t i = 0; i < 1000; i++) {
-        const VoxelCoord at = {(int32_t)rng_below(rng, REF_EDGE),
-                               (int32_t)rng_below(rng, REF_HEIGHT),
-                               (int32_t)rng_below(rng, REF_EDGE)};
+        VoxelCoord at;
+        at.x = (int32_t)rng_below(rng, REF_EDGE);
+        at.y = (int32_t)rng_below(rng, REF_HEIGHT);
+        at.z = (int32_t)rng_below(rng, REF_EDGE);
         if (ref_stands(ref, at.x, at.y, at.z)) {
             *out = at;
             return true;
@@ -343,10 +345,21 @@ static uint64_t finder_hash(PathFinder *finder)
 
 static uint8_t saved[1 << 18];
 
+// Steps up and down all over the maze, so that every node has a height of its own.
+static void build_rough_maze(ChunkStore *store)
+{
+    build_maze(store);
+    for (int32_t x = -8; x <= 7; x += 3) {
+        for (int32_t z = -23; z <= 23; z += 2) {
+            CHECK_OK(chunk_store_set(store, (VoxelCoord){x, 0, z}, 1));
+        }
+    }
+}
+
 TEST(restored_search_continues_exactly)
 {
     WalkWorldDesc desc = walk_world_default();
-    desc.build = build_maze;
+    desc.build = build_rough_maze;
     WalkWorld world = walk_world_open(&desc);
     Finder a = finder_open(&world, CELLS_MAX);
     Finder b = finder_open(&world, CELLS_MAX);
@@ -490,6 +503,29 @@ TEST(open_ground_is_one_straight_line)
     walk_world_close(&world);
 }
 
+TEST(spots_under_feet)
+{
+    // A pillar in the middle of a cell, and a slab that hurts.
+    PartDesc parts[2] = {walk_box(vec3(5.2f, 0, 0.2f), vec3(5.8f, 2, 0.8f)),
+                         walk_box(vec3(8, 0, 0), vec3(12, 0.3f, 3))};
+    parts[1].data = (PartData){.flags = PART_DAMAGE, .damage = 5};
+    WalkWorldDesc desc = walk_world_default();
+    desc.parts = parts;
+    desc.part_count = 2;
+    WalkWorld world = walk_world_open(&desc);
+    WalkSpot spot;
+    REQUIRE(walk_find(world.sim, vec3(5.1f, 0, 0.5f), &spot));
+    CHECK_INT(spot.cell.x, 4); // beside the pillar
+    CHECK(!walk_find(world.sim, vec3(10.5f, 0.3f, 1.5f), &spot));
+    // Too low to stand: under a ceiling at one metre.
+    walk_fill(world.sim, (VoxelCoord){-6, 1, -6}, (VoxelCoord){-2, 1, -2}, 1);
+    CHECK(!walk_find(world.sim, vec3(-3.5f, 0, -3.5f), &spot));
+    walk_fill(world.sim, (VoxelCoord){-4, 1, -4}, (VoxelCoord){-4, 1, -4}, 0);
+    REQUIRE(walk_find(world.sim, vec3(-3.5f, 0, -3.5f), &spot));
+    CHECK_INT(spot.cell.x, -4);
+    walk_world_close(&world);
+}
+
 TEST(edits_open_and_close_a_way)
 {
     WalkWorldDesc desc = walk_world_default();
@@ -598,6 +634,12 @@ TEST(floors_and_ramps_of_parts_are_walked)
     CHECK(!walk_line(world.sim, from, vec3(4.5f, 0.25f, 4.5f), false)); // across a chasm
     CHECK(walk_line(world.sim, vec3(0.5f, 0.25f, 0.5f), vec3(0.5f, 2.75f, 12.5f), true));
     CHECK_OK(sim_hide_part(world.sim, 4));
+    CHECK_INT(find_path(f.finder, world.sim, from, vec3(0.5f, 2.75f, 12.5f), &path), PATH_GIVEN_UP);
+    finder_close(&world, &f);
+    walk_world_close(&world);
+    desc.config.character.slope_cos = 0.95f; // for whom the ramp, of 27 degrees, is too steep
+    world = walk_world_open(&desc);
+    f = finder_open(&world, CELLS_MAX);
     CHECK_INT(find_path(f.finder, world.sim, from, vec3(0.5f, 2.75f, 12.5f), &path), PATH_GIVEN_UP);
     finder_close(&world, &f);
     walk_world_close(&world);
