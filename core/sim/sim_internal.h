@@ -73,12 +73,17 @@ static inline bool sim_is_type(const Sim *sim, uint32_t slot, EntityType type)
 {
     return (sim->type_masks[type][slot / 64] >> (slot % 64) & 1) != 0;
 }
-// Where characters, projectiles and structures may be.
+// Where characters, projectiles and structures may be: never beyond the extent, whatever the scene
+// says.
 static inline Aabb sim_bounds(const Sim *sim)
 {
     const float extent = (float)WORLD_EXTENT_M;
-    return sim->scene != NULL ? scene_bounds(sim->scene)
-                              : (Aabb){{-extent, -extent, -extent}, {extent, extent, extent}};
+    const Aabb all = {{-extent, -extent, -extent}, {extent, extent, extent}};
+    if (sim->scene == NULL) {
+        return all;
+    }
+    const Aabb bounds = scene_bounds(sim->scene);
+    return (Aabb){vec3_max(bounds.min, all.min), vec3_min(bounds.max, all.max)};
 }
 // The next live slot of a type at or after `from`, or 0.
 uint32_t sim_next_slot(const Sim *sim, EntityType type, uint32_t from);

@@ -213,6 +213,19 @@ TEST(leaving_the_bounds_ends_it)
     teardown();
 }
 
+TEST(the_extent_bounds_what_a_scene_allows)
+{
+    setup((World){.bounds = {{-1e30f, -1e30f, -1e30f}, {1e30f, 1e30f, 1e30f}}});
+    ProjectileDesc desc = shot(vec3(1e9f, 0, 0), vec3(1, 0, 0));
+    Handle none = HANDLE_NONE;
+    CHECK_INT(projectile_fire(sim, &desc, &none), STATUS_RANGE);
+    desc.position.x = 16380;
+    desc.velocity.x = 1000;
+    (void)fire(&desc);
+    CHECK(fly(2) != NULL);
+    teardown();
+}
+
 TEST(numbers_that_make_no_sense_are_refused)
 {
     setup(FLOOR);
