@@ -1,6 +1,7 @@
 // Loading scripts, binding them to entities, and the tick; the contract is in script.h.
 #include "core/script/script.h"
 
+#include "core/script/api.h"
 #include "core/script/script_inside.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ static size_t block_bytes(const ScriptConfig *config)
            arena_need(SCRIPT_QUEUE_MAX * sizeof(Deferred)) +
            arena_need(SCRIPT_QUEUE_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
            arena_need(SCRIPT_FAULTS_MAX * sizeof(ScriptFault)) +
-           arena_need(SCRIPT_SLEEPERS_MAX * sizeof(SleepEntry)) + arena_need(SCRIPT_JSON_BYTES);
+           arena_need(SCRIPT_SLEEPERS_MAX * sizeof(SleepEntry)) + arena_need(SCRIPT_JSON_BYTES) +
+           arena_need(SCRIPT_API_ROWS_MAX * sizeof(ApiParsed));
 }
 
 static Status fill_block(ScriptSystem *system, Arena *arena)
@@ -47,9 +49,11 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
     system->event_data = arena_alloc(arena, SCRIPT_EVENT_DATA_MAX);
     system->faults = arena_array(arena, SCRIPT_FAULTS_MAX, sizeof(ScriptFault));
     system->sleepers = arena_array(arena, SCRIPT_SLEEPERS_MAX, sizeof(SleepEntry));
+    system->api_parsed = arena_array(arena, SCRIPT_API_ROWS_MAX, sizeof(ApiParsed));
     void *json = arena_alloc(arena, SCRIPT_JSON_BYTES);
     if (system->deferred == NULL || system->events == NULL || system->event_data == NULL ||
-        system->faults == NULL || system->sleepers == NULL || json == NULL) {
+        system->faults == NULL || system->sleepers == NULL || json == NULL ||
+        system->api_parsed == NULL) {
         return STATUS_LIMIT;
     }
     arena_init(&system->json_arena, json, SCRIPT_JSON_BYTES);

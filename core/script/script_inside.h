@@ -25,6 +25,7 @@
 #define SCRIPT_EVENT_DATA_MAX  (512 << 10) // bytes of all queued payloads
 #define SCRIPT_LOG_PER_SECOND  20
 #define SCRIPT_ROUNDS_MAX      16 // handlers that fire signals, one inside the other
+#define SCRIPT_API_ROWS_MAX    256
 #define SCRIPT_SLEEPERS_MAX    (2 * SCRIPT_THREADS_MAX)
 #define SCRIPT_IDLE_MAX        64
 #define SCRIPT_CONNECTIONS_MAX 1024      // to one signal
@@ -152,6 +153,8 @@ struct ScriptSystem {
     ScriptFault *faults; // ring
     uint32_t fault_first, fault_count;
     ScriptStats totals; // the sums; lists are filled by script_stats
+
+    struct ApiParsed *api_parsed; // by row of api.def
 
     // Registry references of shared things.
     int entities_ref; // net id → Entity object

@@ -1,0 +1,90 @@
+// The rows of api.def at work: one dispatcher checks side and arguments of every call, so that the
+// functions in api_*.c begin with good arguments and errors read alike everywhere.
+//
+// A function for the row API_FUNCTION(World, Spawn, …) is named api_World_Spawn: the C name is the
+// script's name, so that one search finds both. Arguments start at stack index 1; for a method the
+// object is at 1 and arguments start at 2. Properties are api_get_Entity_Position (object at 1) and
+// api_set_Entity_Position (object at 1, value at 2).
+#pragma once
+
+#include "core/script/script_inside.h"
+
+typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
+
+typedef enum ApiKind {
+    API_KIND_GROUP,
+    API_KIND_CLASS,
+    API_KIND_FUNCTION,
+    API_KIND_METHOD,
+    API_KIND_PROPERTY,
+    API_KIND_EVENT,
+    API_KIND_GLOBAL,
+    API_KIND_HOOK
+} ApiKind;
+
+typedef struct ApiRow {
+    ApiKind kind;
+    const char *owner; // group or class; "" for globals and hooks
+    const char *name;
+    ApiSide side;
+    const char *arguments; // as written in api.def; the type of a property
+    const char *returns;
+    const char *doc;
+    lua_CFunction function; // or the getter of a property
+    lua_CFunction setter;   // RW properties
+} ApiRow;
+
+// All rows in the order of api.def.
+const ApiRow *api_rows(uint32_t *count);
+
+// One argument of a row, parsed.
+typedef struct ApiArgument {
+    char name[24];
+    char type[32]; // as written, without the question mark
+    bool optional;
+    bool variadic;
+} ApiArgument;
+#define API_ARGUMENTS_MAX 6
+// Splits "a: T, b: U?" ; returns how many. Asserts on a row that does not follow the format.
+uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
+
+typedef struct ApiParsed {
+    ApiArgument arguments[API_ARGUMENTS_MAX];
+    uint32_t count;
+} ApiParsed;
+
+// What api_objects.c adds: operators of Vector3, text of objects, names for constants in groups,
+// and fields that a script sets on an entity.
+void api_open_objects(lua_State *thread);
+void api_extend_group(lua_State *thread, const char *group); // the group's table is on top
+int api_index_unknown(lua_State *thread);                    // (object, key)
+int api_set_unknown(lua_State *thread);                      // (object, key, value)
+
+// --- for api_*.c ---------------------------------------------------------------------------------
+#define API_CALL_STEPS 8 // every call, before what the function itself charges
+
+ScriptWorld *api_world(lua_State *thread);
+const ScriptWorldFace *api_face(lua_State *thread);
+
+void api_push_vector(lua_State *thread, Vec3 vector);
+Vec3 api_vector(lua_State *thread, int index); // raises
+bool api_is_vector(lua_State *thread, int index);
+uint64_t api_entity(lua_State *thread, int index); // net id; raises
+bool api_is_entity(lua_State *thread, int index);
+uint64_t api_player(lua_State *thread, int index); // player id; raises
+bool api_is_player(lua_State *thread, int index);
+Text api_text(lua_State *thread, int index);
+float api_number(lua_State *thread, int index); // finite and within float32; raises
+bool api_has(lua_State *thread, int index);     // not nil, not none
+// Reads a field of the options table at `index`; pushes it and says whether it is not nil.
+bool api_option(lua_State *thread, int index, const char *name);
+
+// What a change through the world came to: nothing to say, ignored on this side (counted, said
+// once), or an error. Returns true when it took place.
+bool api_changed(lua_State *thread, Status status, const char *what);
+// Raises a fault of kind capability.
+_Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide needed);
+
+// Queues a firing of an engine signal, if somebody asked for it; values are on the main stack's
+// top.
+void api_fire(ScriptSystem *system, const char *key, int argument_count);
