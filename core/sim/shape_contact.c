@@ -4,7 +4,7 @@
 // point of the solid to a given point. Along the core the squared distance is convex and its
 // derivative is up . excess, which only grows; so the nearest core point is the root of that
 // derivative. Upright shapes have it in closed form, for turned boxes and wedges the derivative is
-// linear between known planes, for turned cylinders a bracketed secant finds it.
+// linear between known planes, for turned cylinders Newton finds it in a bracket.
 //
 // Inside, the shortest way out of a core is the nearest face of the shape swept along the core->
 // The directions of those faces are few: the shape's own face normals, and the normals to both the
@@ -16,15 +16,12 @@
 // Turned shapes: rotating coordinates costs digits, and below this a direction has too few left.
 // The way out is then the better answer; taking it for a distance errs by no more than this.
 #define NEAR_TURNED_M 1e-5f
+// What rounding makes of coordinates, as a part of the extents that they come from.
+#define ROUNDING 2e-7f
 // A core this close to parallel with an edge (sine squared) makes no face of its own with it. Axes
 // that are closer to upright than this do not occur, shape_place has straightened them.
 #define PARALLEL_SQUARED 1e-13f
-// The secant ends when the core is this close to perpendicular to the distance (sine), or when the
-// bracket is this narrow and what is left is rounding of coordinates of the shape's size.
-#define SEARCH_SINE      1e-6f
-#define SEARCH_ROUNDING  1e-7f
-#define SEARCH_WIDTH_M   1e-4f
-#define SEARCH_STEPS_MAX 30
+#define SEARCH_STEPS_MAX 32
 #define RIM_SAMPLES      16
 #define RIM_STEPS        20
 
@@ -77,6 +74,14 @@ static Vec3 wedge_excess(const PlacedShape *shape, Vec3 p)
     const float over = along - math_clamp(along, -end, end);
     return (Vec3){x, above * shape->slope_y - over * shape->slope_z,
                   above * shape->slope_z + over * shape->slope_y};
+}
+
+// Whether the slope itself, not one of its edges, is nearest to a point outside.
+static bool wedge_is_on_slope(const PlacedShape *shape, Vec3 p)
+{
+    const float along = shape->slope_y * p.z - shape->slope_z * p.y;
+    const float end = shape->slope_y * shape->half.z - shape->slope_z * shape->half.y;
+    return p.y > -shape->half.y && p.z < shape->half.z && math_abs(along) <= end;
 }
 
 // From the nearest point of the solid to p; zero inside.
@@ -251,45 +256,42 @@ static void bracket_cut_circle(Bracket *bracket, const PlacedShape *shape, const
     bracket_cut_along(bracket, shape, core, middle + 2 * radius * scale);
 }
 
-// Beyond a cap the derivative bends, but it grows at least by the part that the cap alone gives,
-// core->up.y squared a metre: from either end, that rate overshoots the root and so closes the
-// bracket from the other side. False when this says nothing new.
-static bool bracket_overshoot(const Bracket *bracket, float rate, float *along)
+// How fast the derivative grows at q, beyond a cap.
+static float rim_bend(const PlacedShape *shape, Vec3 q, Vec3 up)
 {
-    const float from_low = bracket->low - bracket->slope_low / rate;
-    const float from_high = bracket->high - bracket->slope_high / rate;
-    *along = from_low < bracket->high ? from_low : from_high;
-    return *along > bracket->low && *along < bracket->high;
+    const float axial = up.y * up.y;
+    const float squared = q.x * q.x + q.z * q.z;
+    if (squared <= shape->half.x * shape->half.x) {
+        return axial;
+    }
+    const float radial = math_sqrt(squared);
+    const float share =
+        shape->half.x / radial; // of the wall's radius in the distance from the axis
+    const float along = (q.x * up.x + q.z * up.z) / radial;
+    return axial + (1 - share) * (up.x * up.x + up.z * up.z) + share * along * along;
 }
 
-// Two secant steps, in which an end that has just stayed counts half, then one that overshoots or
-// else halves the bracket.
+// Beyond a cap the derivative bends: Newton's steps, but half the bracket where one would leave it
+// or is not half as long as the one before.
 static float rim_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
 {
-    const float rounding = SEARCH_ROUNDING * (shape->half.x + shape->half.y);
-    const float rate = math_max(core->up.y * core->up.y, PARALLEL_SQUARED);
+    const float enough = ROUNDING * (core->height + shape->half.x + shape->half.y);
     bracket_cut_circle(&bracket, shape, core);
-    Bracket weighted = bracket;
-    float along = bracket.low;
-    for (int i = 1; i <= SEARCH_STEPS_MAX; i++) {
-        if (i % 3 != 0) {
-            along = bracket_secant(&weighted);
-        } else if (!bracket_overshoot(&bracket, rate, &along)) {
-            along = (bracket.low + bracket.high) * 0.5f;
-        }
-        const Vec3 e = excess(shape, vec3_mad(core->base, core->up, along));
-        const float slope = vec3_dot(core->up, e);
-        const float squared = slope * slope;
-        if (squared <= SEARCH_SINE * SEARCH_SINE * vec3_length_squared(e) ||
-            (squared <= rounding * rounding && bracket.high - bracket.low <= SEARCH_WIDTH_M)) {
-            return along;
-        }
+    float along = bracket_secant(&bracket);
+    float step = bracket.high - bracket.low;
+    for (int i = 0; i < SEARCH_STEPS_MAX && step > enough; i++) {
+        const Vec3 q = vec3_mad(core->base, core->up, along);
+        const float slope = vec3_dot(core->up, excess(shape, q));
         bracket_narrow(&bracket, along, slope);
-        weighted.slope_low *= 0.5f;
-        weighted.slope_high *= 0.5f;
-        bracket_narrow(&weighted, along, slope);
+        float next = along - slope / rim_bend(shape, q, core->up);
+        const bool is_slow = math_abs(next - along) > 0.5f * step;
+        if (is_slow || !(next >= bracket.low && next <= bracket.high)) {
+            next = (bracket.low + bracket.high) * 0.5f;
+        }
+        step = math_abs(next - along);
+        along = next;
     }
-    return -bracket.slope_low < bracket.slope_high ? bracket.low : bracket.high;
+    return along;
 }
 
 static float cylinder_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
@@ -488,11 +490,51 @@ static void way_out(const PlacedShape *shape, const ShapeCore *core, ShapeContac
     contact->point = vec3_sub(q, excess(shape, q));
 }
 
+// How the excess at q changes per metre of core, where it changes evenly; a cylinder's is left out.
+static Vec3 excess_rate(const PlacedShape *shape, Vec3 q, Vec3 e, Vec3 up)
+{
+    Vec3 rate = {e.x != 0 ? up.x : 0, e.y != 0 ? up.y : 0, e.z != 0 ? up.z : 0};
+    if (shape->kind == SHAPE_CYLINDER) {
+        return VEC3_ZERO;
+    }
+    if (shape->kind == SHAPE_WEDGE && wedge_is_on_slope(shape, q)) {
+        const float rise = shape->slope_y * up.y + shape->slope_z * up.z;
+        rate.y = rise * shape->slope_y;
+        rate.z = rise * shape->slope_z;
+    }
+    return rate;
+}
+
+// At the nearest point between its ends a core is perpendicular to the excess. Coordinates along a
+// long core have not the digits to find that place well, but the step that is missing can be added
+// to the excess itself, which is small: so its direction is right also where it is very small. More
+// than rounding is not missing but a bend at that very place, where the excess is right as it is.
+static Vec3 excess_straighten(const PlacedShape *shape, const ShapeCore *core, Vec3 q, Vec3 e)
+{
+    const Vec3 half = shape->half;
+    const Vec3 rate = excess_rate(shape, q, e, core->up);
+    const float bend = vec3_dot(core->up, rate);
+    const float slope = vec3_dot(core->up, e);
+    const float rounding = ROUNDING * (core->height + half.x + half.y + half.z);
+    return slope * slope < rounding * rounding * bend ? vec3_mad(e, rate, -slope / bend) : e;
+}
+
 // All kinds and turns but those that have a shorter way.
 static void general_contact(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact)
 {
-    const Vec3 q = nearest_on_core(shape, core);
-    const Vec3 e = excess(shape, q);
+    float along = 0;
+    Vec3 q;
+    if (shape->turn != SHAPE_FREE) {
+        q = upright_nearest(shape, core);
+    } else {
+        along = turned_along(shape, core);
+        q = vec3_mad(core->base, core->up, along);
+    }
+    Vec3 e = excess(shape, q);
+    contact->point = vec3_sub(q, e);
+    if (along > 0 && along < core->height) {
+        e = excess_straighten(shape, core, q, e);
+    }
     const float squared = vec3_length_squared(e);
     const float near = shape->turn == SHAPE_FREE ? NEAR_TURNED_M : SHAPE_CORE_NEAR_M;
     if (!(squared > near * near)) {
@@ -502,7 +544,6 @@ static void general_contact(const PlacedShape *shape, const ShapeCore *core, Sha
     const float distance = math_sqrt(squared);
     contact->distance = distance;
     contact->normal = vec3_scale(e, 1 / distance);
-    contact->point = vec3_sub(q, e);
 }
 
 // q is the core's point nearest to the centre; a core through the centre leaves sideways.

@@ -57,8 +57,8 @@ static void clip_sphere(Clip *clip, float radius, Vec3 p, Vec3 d)
         return;
     }
     const float chord = math_sqrt(radius * radius - squared);
-    clip_interval(clip, middle - chord, middle + chord,
-                  vec3_scale(vec3_mad(q, d, -chord), 1 / radius));
+    const Vec3 entry = vec3_mad(q, d, -chord);
+    clip_interval(clip, middle - chord, middle + chord, vec3_scale(entry, 1 / vec3_length(entry)));
 }
 
 static void clip_wall(Clip *clip, float radius, Vec3 p, Vec3 d)
@@ -77,9 +77,8 @@ static void clip_wall(Clip *clip, float radius, Vec3 p, Vec3 d)
         return;
     }
     const float chord = math_sqrt((radius * radius - squared) / run_squared);
-    const float scale = 1 / radius;
-    clip_interval(clip, middle - chord, middle + chord,
-                  (Vec3){(x - d.x * chord) * scale, 0, (z - d.z * chord) * scale});
+    const Vec3 entry = {x - d.x * chord, 0, z - d.z * chord};
+    clip_interval(clip, middle - chord, middle + chord, vec3_scale(entry, 1 / vec3_length(entry)));
 }
 
 static Clip clip_shape(const PlacedShape *shape, Vec3 p, Vec3 d)
