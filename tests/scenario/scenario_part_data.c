@@ -297,9 +297,10 @@ static void zones_build(Stage *stage)
     zones.swept = stage_player(stage, vec3(-10, 0, 10));
     zones.sitter = stage_player(stage, vec3(20, 0, 20));
     zones.launched = stage_player(stage, vec3(-30, 2, -20));
-    zones.moving_zone = stage_spawn(stage, part_zone(vec3(-20, 1, 10), vec3(0.2f, 1, 2)));
+    // A metre a tick: half a metre before him in one tick, half a metre behind him in the next.
+    zones.moving_zone = stage_spawn(stage, part_zone(vec3(-30.5f, 1, 10), vec3(0.01f, 1, 2)));
     zones.removed_zone = stage_spawn(stage, part_zone(vec3(20, 1, 20), vec3(2, 1, 2)));
-    stage_move(stage, zones.moving_zone, vec3(30, 0, 0), VEC3_ZERO, 40);
+    stage_move(stage, zones.moving_zone, vec3(60, 0, 0), VEC3_ZERO, 40);
     stage_expect_ok(stage, "velocity",
                     sim_set_velocity(stage->sim, zones.launched, vec3(45, 2, 0)));
 }

@@ -127,9 +127,9 @@ static void arcs_build(Stage *stage)
                                      });
         arcs.ids[i] = stage_net_id(stage, arcs.flying[i]);
     }
-    // A thousandth of a second is enough to pass the sheet.
+    // Fifteen metres in a tick, and the sheet is two centimetres thick.
     arcs.straight = fire(stage, (ProjectileDesc){.position = vec3(-50, 2, 20.3f),
-                                                 .velocity = vec3(400, 0, 0),
+                                                 .velocity = vec3(900, 0, 0),
                                                  .lifetime_ticks = 100});
     arcs.straight_id = stage_net_id(stage, arcs.straight);
     arcs.slow = fire(stage, (ProjectileDesc){.position = vec3(0, 30, 0),

@@ -271,6 +271,55 @@ static void ceilings_finish(Stage *stage)
     stage_expect(stage, stage_feet(stage, ceilings.wedged).z < 3, "went through the wedge");
 }
 
+// --- funnel --------------------------------------------------------------------------------------
+// Flyers are launched under a ceiling that comes lower and lower: it presses them to the ground,
+// farther than their own speed would ever take them down.
+#define FUNNEL_FLYERS 10
+#define FUNNEL_ROUND  60
+
+static struct {
+    Handle flyers[FUNNEL_FLYERS];
+    float farthest;
+} funnel;
+
+static void funnel_build(Stage *stage)
+{
+    memset(&funnel, 0, sizeof funnel);
+    stage_ground(stage, 24);
+    (void)stage_part(
+        stage, part_turned(part_box(vec3(0, 3.2f, 0), vec3(8, 0.5f, 16)), vec3(0, 0, 1), -0.6f));
+    stage_open(stage);
+    for (int i = 0; i < FUNNEL_FLYERS; i++) {
+        funnel.flyers[i] = stage_player(stage, vec3(-12, 0, 3 * (float)i - 14));
+    }
+}
+
+static void funnel_drive(Stage *stage)
+{
+    for (int i = 0; i < FUNNEL_FLYERS; i++) {
+        stage_stand(stage, funnel.flyers[i]);
+        const Vec3 feet = stage_feet(stage, funnel.flyers[i]);
+        funnel.farthest = math_max(funnel.farthest, feet.x);
+        if (stage->tick % FUNNEL_ROUND == 10) {
+            // Just off the ground, and just before the ceiling.
+            const float height = 0.08f + 0.02f * (float)i;
+            const float gap = 0.3f + 0.0005f * (float)stage->tick;
+            const float ceiling = 2.5f - stage->config.character.height - height;
+            const float speed = 50 + 0.02f * (float)stage->tick;
+            const Vec3 at = vec3(ceiling / 0.684f - gap, height, 3 * (float)i - 14);
+            stage_expect_ok(stage, "place", sim_set_position(stage->sim, funnel.flyers[i], at));
+            stage_expect_ok(stage, "launch",
+                            sim_set_velocity(stage->sim, funnel.flyers[i], vec3(speed, 1, 0)));
+        }
+    }
+}
+
+static void funnel_finish(Stage *stage)
+{
+    stage_expect(stage, funnel.farthest > 0 && funnel.farthest < 5, "got to %.3f",
+                 (double)funnel.farthest);
+}
+
 const Scenario scenarios_shape[] = {
     {"rotated", "30 players wander among 150 parts of every kind and rotation", 600, rotated_build,
      rotated_drive, rotated_finish},
@@ -282,5 +331,7 @@ const Scenario scenarios_shape[] = {
      round_drive, round_finish},
     {"ceilings", "low ceilings stop jumps; passages open or closed by centimetres", 300,
      ceilings_build, ceilings_drive, ceilings_finish},
+    {"funnel", "a ceiling that comes lower presses flyers to the ground, not into it", 360,
+     funnel_build, funnel_drive, funnel_finish},
     {0},
 };

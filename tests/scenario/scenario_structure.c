@@ -199,6 +199,9 @@ static void fall_drive(Stage *stage)
                      "a stranger may remove it");
         stage_expect_ok(stage, "remove", structure_remove(stage->sim, fall.mine, 1));
         fall.on_bridge_y = stage_feet(stage, fall.on_bridge).y;
+        // What is being removed is still in the way, but holds nothing any more.
+        must_refuse(stage, PIECE_CUBE, 14, 0, -12, 0, STATUS_BLOCKED);
+        must_refuse(stage, PIECE_CUBE, 14, 1, -12, 0, STATUS_DENIED);
         break;
     case 100: // the bridge loses its only pillar
         stage_expect_ok(stage, "remove", structure_remove(stage->sim, fall.pillar, 0));

@@ -137,6 +137,85 @@ static void festival_finish(Stage *stage)
     stage_expect(stage, sim_count(stage->sim, ENTITY_STRUCTURE) > 0, "no structure stands");
 }
 
+// --- scrum ---------------------------------------------------------------------------------------
+// Many shapes that move and turn through a crowd, which is kicked about between them.
+#define SCRUM_MOVERS 30
+
+static struct {
+    Handle movers[SCRUM_MOVERS];
+    Vec3 homes[SCRUM_MOVERS];
+    uint32_t on_movers;
+} scrum;
+
+static PartDesc scrum_part(Rng *rng, Vec3 at)
+{
+    PartDesc part = part_box(at, stage_random(rng, vec3(0.1f, 0.05f, 0.1f), vec3(2.2f, 1, 2.2f)));
+    part.shape.kind = (ShapeKind)rng_below(rng, SHAPE_KIND_COUNT);
+    const Vec3 axis = stage_random(rng, vec3(-1, -1, -0.99f), vec3(1, 1, 1.01f));
+    return part_turned(part, axis, rng_range(rng, -3, 3));
+}
+
+static void scrum_build(Stage *stage)
+{
+    memset(&scrum, 0, sizeof scrum);
+    Rng rng = rng_make(123, 4);
+    stage_hills(stage, 16, 8);
+    for (int i = 0; i < 90; i++) {
+        const Vec3 at = stage_random(&rng, vec3(-13, -1, -13), vec3(13, 4, 13));
+        (void)stage_part(stage, scrum_part(&rng, at));
+    }
+    stage_open(stage);
+    for (int i = 0; i < SCRUM_MOVERS; i++) {
+        scrum.homes[i] = stage_random(&rng, vec3(-12, 0, -12), vec3(12, 3, 12));
+        scrum.movers[i] = stage_spawn(stage, scrum_part(&rng, scrum.homes[i]));
+    }
+    for (int i = 0; i < 40; i++) {
+        (void)stage_player(stage, stage_random(&rng, vec3(-12, 4, -12), vec3(12, 8, 12)));
+    }
+}
+
+static void scrum_move(Stage *stage, int i)
+{
+    Rng *rng = &stage->rng;
+    const Vec3 goal = vec3_add(scrum.homes[i], stage_random(rng, vec3(-3, -1, -3), vec3(3, 2, 3)));
+    const Vec3 way = vec3_sub(goal, stage_feet(stage, scrum.movers[i]));
+    const uint32_t ticks = 40 + rng_below(rng, 60);
+    const float rate = 1 / ((float)ticks * sim_tick_seconds(stage->sim));
+    const Vec3 turning = stage_random(rng, vec3(-0.5f, -1.5f, -0.5f), vec3(0.5f, 1.5f, 0.5f));
+    stage_move(stage, scrum.movers[i], vec3_scale(way, rate), turning, ticks);
+}
+
+static void scrum_drive(Stage *stage)
+{
+    Rng *rng = &stage->rng;
+    for (int i = 0; i < SCRUM_MOVERS; i++) {
+        if (stage_at(stage, scrum.movers[i])->part.motion.count == 0) {
+            scrum_move(stage, i);
+        }
+    }
+    for (uint32_t i = 0; i < stage->player_count; i++) {
+        const Handle player = stage->players[i];
+        const Entity *entity = stage_at(stage, player);
+        scrum.on_movers += !handle_is_none(entity->character.platform);
+        if (entity->character.health <= 0 || entity->position.y < -12) {
+            const Vec3 at = stage_random(rng, vec3(-10, 4, -10), vec3(10, 8, 10));
+            stage_expect_ok(stage, "revive", sim_revive(stage->sim, player, at));
+        }
+        stage_wander(stage, player, 15);
+        if (rng_below(rng, 200) == 0) {
+            const Vec3 kick = stage_random(rng, vec3(-30, -30, -30), vec3(30, 30, 30));
+            stage_expect_ok(stage, "kick", sim_set_velocity(stage->sim, player, kick));
+        }
+    }
+}
+
+static void scrum_finish(Stage *stage)
+{
+    stage_expect(stage, scrum.on_movers > 300, "only %u ticks on moving parts", scrum.on_movers);
+    stage_expect(stage, stage_total(stage, SIM_EVENT_CRUSHED) > 0, "nobody was crushed");
+    stage_expect(stage, stage->counters.colliders_dropped == 0, "colliders were dropped");
+}
+
 // --- half rate -----------------------------------------------------------------------------------
 static struct {
     Handle platform, rider, walker, faller, jumper;
@@ -347,6 +426,8 @@ static void hostile_finish(Stage *stage)
 const Scenario scenarios_whole[] = {
     {"festival", "all features at once, saved and restored six times on the way", 600,
      festival_build, festival_drive, festival_finish},
+    {"scrum", "40 players kicked about among 90 parts and 30 that move and turn", 600, scrum_build,
+     scrum_drive, scrum_finish},
     {"half_rate", "30 ticks a second: the same speeds, heights and rides", 300, half_build,
      half_drive, half_finish},
     {"client", "a client's sim moves and carries, but decides nothing", 240, client_build,
