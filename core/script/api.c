@@ -9,20 +9,6 @@
 // --- the rows
 // --------------------------------------------------------------------------------------
 
-#define API_FUNCTION(group, name, side, arguments, returns, doc) \
-    int api_##group##_##name(lua_State *thread);
-#define API_METHOD(class, name, side, arguments, returns, doc) \
-    int api_##class##_##name(lua_State *thread);
-#define API_PROPERTY(class, name, access, type, doc) \
-    int api_get_##class##_##name(lua_State *thread); \
-    API_SETTER_##access(class, name)
-#define API_SETTER_R(class, name)
-#define API_SETTER_RW(class, name)                      int api_set_##class##_##name(lua_State *thread);
-#define API_GLOBAL(name, side, arguments, returns, doc) int api_global_##name(lua_State *thread);
-#include "core/script/api.def"
-#undef API_SETTER_R
-#undef API_SETTER_RW
-
 #define API_SETTER_R(class, name)  NULL
 #define API_SETTER_RW(class, name) api_set_##class##_##name
 

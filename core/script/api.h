@@ -88,3 +88,18 @@ _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide ne
 // Queues a firing of an engine signal, if somebody asked for it; values are on the main stack's
 // top.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);
+
+// The functions of all rows.
+#define API_FUNCTION(group, name, side, arguments, returns, doc) \
+    int api_##group##_##name(lua_State *thread);
+#define API_METHOD(class, name, side, arguments, returns, doc) \
+    int api_##class##_##name(lua_State *thread);
+#define API_PROPERTY(class, name, access, type, doc) \
+    int api_get_##class##_##name(lua_State *thread); \
+    API_PROTOTYPE_##access(class, name)
+#define API_PROTOTYPE_R(class, name)
+#define API_PROTOTYPE_RW(class, name)                   int api_set_##class##_##name(lua_State *thread);
+#define API_GLOBAL(name, side, arguments, returns, doc) int api_global_##name(lua_State *thread);
+#include "core/script/api.def"
+#undef API_PROTOTYPE_R
+#undef API_PROTOTYPE_RW

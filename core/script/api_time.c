@@ -1,0 +1,108 @@
+// task, Timer, Signal: everything that happens later.
+#include "core/script/api.h"
+
+static int wait_is_over(lua_State *thread, int status, lua_KContext context)
+{
+    (void)status;
+    lua_settop(thread, (int)context + 1);
+    return 1; // the time it really took
+}
+
+int api_task_wait(lua_State *thread)
+{
+    schedule_sleep(thread, api_has(thread, 1) ? luaL_checknumber(thread, 1) : 0);
+    lua_settop(thread, 0);
+    return lua_yieldk(thread, 0, 0, wait_is_over);
+}
+
+// Starts a coroutine in a later tick or in this one, and returns it.
+static int start(lua_State *thread, int function_index, uint64_t due_tick)
+{
+    ScriptSystem *system = script_of(thread);
+    const int argument_count = lua_gettop(thread) - function_index;
+    const uint32_t slot = schedule_call(thread, function_index, argument_count, due_tick);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, thread_at(system, slot)->ref);
+    return 1;
+}
+
+int api_task_spawn(lua_State *thread)
+{
+    return start(thread, 1, script_of(thread)->tick);
+}
+
+int api_task_delay(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    return start(thread, 2, system->tick + script_ticks(system, luaL_checknumber(thread, 1)));
+}
+
+int api_task_defer(lua_State *thread)
+{
+    if (signal_defer_function(thread, 1, lua_gettop(thread) - 1) != STATUS_OK) {
+        return luaL_error(thread, "too many deferred calls in one tick");
+    }
+    return 0;
+}
+
+int api_task_cancel(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    lua_State *target = lua_tothread(thread, 1);
+    uint32_t slot = 0;
+    if (target != NULL && schedule_find(system, target, &slot) != NULL) {
+        schedule_cancel(system, slot);
+    }
+    return 0;
+}
+
+int api_Timer_After(lua_State *thread)
+{
+    return timer_after(thread);
+}
+
+int api_Timer_Every(lua_State *thread)
+{
+    return timer_every(thread);
+}
+
+int api_Signal_new(lua_State *thread)
+{
+    signal_push_new(thread);
+    return 1;
+}
+
+int api_Signal_Connect(lua_State *thread)
+{
+    return signal_connect(thread);
+}
+
+int api_Signal_Once(lua_State *thread)
+{
+    return signal_once(thread);
+}
+
+int api_Signal_Wait(lua_State *thread)
+{
+    return signal_wait(thread);
+}
+
+int api_Signal_Fire(lua_State *thread)
+{
+    return signal_fire(thread);
+}
+
+int api_Signal_DisconnectAll(lua_State *thread)
+{
+    return signal_disconnect_all(thread);
+}
+
+int api_Connection_Disconnect(lua_State *thread)
+{
+    return connection_disconnect(thread);
+}
+
+int api_get_Connection_Connected(lua_State *thread)
+{
+    lua_pushboolean(thread, connection_is_connected(thread, 1));
+    return 1;
+}
