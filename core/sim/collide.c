@@ -115,6 +115,27 @@ static void add_part(Sim *sim, Colliders *out, const PlacedShape *placed, const 
     }
 }
 
+static void add_entity(Sim *sim, Colliders *out, uint32_t slot)
+{
+    const Entity *entity = sim_at(sim, slot);
+    if (entity_has_shape(entity)) {
+        add_part(sim, out, &entity->part.placed, &entity->part.data, entity->rotation,
+                 entity->net_id, slot, entity->part.moving);
+    }
+}
+
+// Characters and projectiles are in the grid too: when they fill the list, everything is walked, so
+// that a crowd never hides the floor it stands on.
+static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
+{
+    for (uint32_t slot = pool_next(&sim->entities, 1); slot != 0;
+         slot = pool_next(&sim->entities, slot + 1)) {
+        if (aabb_overlaps(sim->grid.items[slot].bounds, region)) {
+            add_entity(sim, out, slot);
+        }
+    }
+}
+
 void collide_gather(Sim *sim, Aabb region, Colliders *out)
 {
     out->box_count = 0;
@@ -145,17 +166,13 @@ void collide_gather(Sim *sim, Aabb region, Colliders *out)
         0) {
         return;
     }
-    uint32_t count = grid_query(&sim->grid, region, found, found_max);
+    const uint32_t count = grid_query(&sim->grid, region, found, found_max);
     if (count > found_max) {
-        sim->counters.colliders_dropped += count - found_max;
-        count = found_max;
+        gather_crowded(sim, region, out);
+        return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const Entity *entity = sim_at(sim, found[i]);
-        if (entity_has_shape(entity)) {
-            add_part(sim, out, &entity->part.placed, &entity->part.data, entity->rotation,
-                     entity->net_id, found[i], entity->part.moving);
-        }
+        add_entity(sim, out, found[i]);
     }
 }
 
