@@ -138,10 +138,48 @@ static void push_finish(Stage *stage)
     stage_expect(stage, walker.x > 6, "others block the walker at %.3f", (double)walker.x);
 }
 
+// --- packed --------------------------------------------------------------------------------------
+// A crowd that arrives at one spot, on a lift that was there after all of them.
+#define PACKED_COUNT 150
+
+static Handle packed_lift;
+
+static void packed_build(Stage *stage)
+{
+    stage_ground(stage, 24);
+    stage_open(stage);
+    for (int i = 0; i < PACKED_COUNT; i++) {
+        const Vec3 offset = vec3(0.01f * (float)(i % 12), 0, 0.01f * (float)(i / 12));
+        (void)stage_player(stage, vec3_add(vec3(0, 6, 0), offset));
+    }
+    packed_lift = stage_spawn(stage, part_box(vec3(0, 4, 0), vec3(10, 0.25f, 10)));
+    stage_move(stage, packed_lift, VEC3_ZERO, VEC3_ZERO, 60);
+    stage_move(stage, packed_lift, vec3(0, 1.5f, 0), VEC3_ZERO, 120);
+}
+
+static void packed_drive(Stage *stage)
+{
+    for (uint32_t i = 0; i < stage->player_count; i++) {
+        stage_stand(stage, stage->players[i]);
+    }
+}
+
+static void packed_finish(Stage *stage)
+{
+    const float top = stage_feet(stage, packed_lift).y + 0.25f;
+    stage_expect_near(stage, "the lift's top", top, 7.25f, 0.01f);
+    for (uint32_t i = 0; i < stage->player_count; i++) {
+        stage_expect_near(stage, "a height in the crowd", stage_feet(stage, stage->players[i]).y,
+                          top, 0.02f);
+    }
+}
+
 const Scenario scenarios_crowd[] = {
     {"crowd", "64 players wander over hills, meet in the middle, and are pushed apart", CROWD_TICKS,
      crowd_build, crowd_drive, crowd_finish},
     {"push", "players who overlap are pushed apart softly; nobody else moves", 300, push_build,
      push_drive, push_finish},
+    {"packed", "150 players arrive on one spot of a lift; none falls through", 240, packed_build,
+     packed_drive, packed_finish},
     {0},
 };
