@@ -538,13 +538,6 @@ static void decide(Sim *sim, uint32_t slot)
 
 // --- behaviour
 // -------------------------------------------------------------------------------------
-static float yaw_towards(Vec3 from, Vec3 to, float otherwise)
-{
-    const float dx = to.x - from.x;
-    const float dz = to.z - from.z;
-    return dx * dx + dz * dz > 1e-6f ? math_atan2(dx, dz) : otherwise;
-}
-
 static void behave_patrol(Sim *sim, uint32_t slot)
 {
     Npc *npc = npc_mind(sim->npcs, slot);
@@ -605,11 +598,11 @@ static void behave(Sim *sim, uint32_t slot)
         behave_idle(sim, slot);
         break;
     case NPC_SUSPICIOUS:
-        npc->face_yaw = yaw_towards(entity->position, npc->known, npc->face_yaw);
+        npc->face_yaw = travel_yaw(entity->position, npc->known, npc->face_yaw);
         break;
     case NPC_ALERT:
         travel_to(sim, slot, npc->known, true);
-        npc->face_yaw = yaw_towards(entity->position, npc->known, npc->face_yaw);
+        npc->face_yaw = travel_yaw(entity->position, npc->known, npc->face_yaw);
         break;
     case NPC_SEARCHING:
         behave_searching(sim, slot);
@@ -663,7 +656,7 @@ static bool is_close(const Sim *sim, Npc *npc)
     if (apart.x * apart.x + apart.z * apart.z > stop * stop || math_abs(apart.y) > STOP_HEIGHT_M) {
         return false;
     }
-    npc->face_yaw = yaw_towards(feet, target->position, npc->face_yaw);
+    npc->face_yaw = travel_yaw(feet, target->position, npc->face_yaw);
     return true;
 }
 
@@ -731,7 +724,7 @@ static void perception_visit(Npc *npc, StateIo *io)
     state_bool(io, &npc->ordered);
     state_bool(io, &npc->looks);
     state_u64(io, &npc->looks_tick);
-    state_f32(io, &npc->looks_yaw);
+    travel_visit_yaw(&npc->looks_yaw, io);
     if (io->mode == STATE_READ && !is_in(npc->suspicion, 0, 1)) {
         state_fail(io, STATUS_RANGE);
     }
@@ -740,7 +733,7 @@ static void perception_visit(Npc *npc, StateIo *io)
 static void errand_visit(Npc *npc, StateIo *io)
 {
     state_vec3(io, &npc->post);
-    state_f32(io, &npc->post_yaw);
+    travel_visit_yaw(&npc->post_yaw, io);
     state_u32(io, &npc->patrol_count, NPC_PATROL_MAX);
     state_u32(io, &npc->patrol_at, npc->patrol_count > 0 ? npc->patrol_count - 1 : 0);
     for (uint32_t i = 0; i < npc->patrol_count && state_ok(io); i++) {

@@ -38,8 +38,11 @@ void travel_stop(Sim *sim, uint32_t slot);
 void travel_plan(Sim *sim, uint32_t slot);
 // Spends the path budget of this tick.
 void travel_search(Sim *sim);
+// The yaw that looks from one place to the other; `otherwise` when they are the same.
+float travel_yaw(Vec3 from, Vec3 to, float otherwise);
 // The input of this tick; `hold` stands still whatever the way.
 void travel_steer(Sim *sim, uint32_t slot, bool hold);
 
 void travel_visit(Npc *npc, StateIo *io);
+void travel_visit_yaw(float *yaw, StateIo *io);
 void travel_visit_queue(Sim *sim, StateIo *io);

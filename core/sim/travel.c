@@ -10,7 +10,6 @@
 #define REACH_M        0.3f // a point is reached
 #define REACH_ABOVE_M  1.0f // with the feet at most this much above it
 #define REACH_BELOW_M  0.6f // or below
-#define CROWDED_M      1.5f // near enough to the last point when others stand on it
 #define GOAL_STALE_M   1.5f // a path to a goal that moved more is asked for again
 #define GOAL_STALE_PER 0.2f // or by more than this part of the distance
 #define PROGRESS_M     0.05f
@@ -323,12 +322,6 @@ static void path_follow(Npc *npc, Vec3 feet)
     }
 }
 
-// Others stand on the last point: here is as good.
-static bool is_crowded_out(const Npc *npc, float distance)
-{
-    return npc->path_at + 1 == npc->path.count && distance < CROWDED_M;
-}
-
 // Returns true when it should try a jump.
 static bool stuck_watch(Sim *sim, Npc *npc, float distance)
 {
@@ -339,13 +332,19 @@ static bool stuck_watch(Sim *sim, Npc *npc, float distance)
         return false;
     }
     npc->stuck_ticks += 1;
-    if (npc->stuck_ticks >= second / 2 && is_crowded_out(npc, distance)) {
-        path_finish(npc);
-    } else if (npc->stuck_ticks >= second) {
+    if (npc->stuck_ticks >= second) {
         path_drop(npc);
         npc->trust_tick = sim->tick + npc_ticks(sim, TRUST_PAUSE_MS);
     }
     return npc->stuck_ticks == second / 2;
+}
+
+float travel_yaw(Vec3 from, Vec3 to, float otherwise)
+{
+    const float dx = to.x - from.x;
+    const float dz = to.z - from.z;
+    // atan2 may answer pi, and a yaw is below it.
+    return dx * dx + dz * dz > 1e-6f ? math_wrap_angle(math_atan2(dx, dz)) : otherwise;
 }
 
 static void steer_turn(const Sim *sim, const Npc *npc, SimInput *input, float yaw)
@@ -362,7 +361,7 @@ static void steer_walk(Sim *sim, Npc *npc, const Entity *entity, SimInput *input
     const Vec3 point = npc->path.points[npc->path_at];
     const Vec3 flat = {point.x - feet.x, 0, point.z - feet.z};
     const float distance = vec3_length(flat);
-    const float yaw = distance > 1e-3f ? math_atan2(flat.x, flat.z) : input->yaw;
+    const float yaw = travel_yaw(feet, point, input->yaw);
     if (math_abs(math_wrap_angle(yaw - input->yaw)) > TURN_WALKING) {
         steer_turn(sim, npc, input, yaw);
         return;
@@ -397,6 +396,14 @@ void travel_steer(Sim *sim, uint32_t slot, bool hold)
 
 // --- state
 // -----------------------------------------------------------------------------------------
+void travel_visit_yaw(float *yaw, StateIo *io)
+{
+    state_f32(io, yaw);
+    if (io->mode == STATE_READ && math_wrap_angle(*yaw) != *yaw) {
+        state_fail(io, STATUS_RANGE);
+    }
+}
+
 void travel_visit(Npc *npc, StateIo *io)
 {
     uint32_t travel = (uint32_t)npc->travel;
@@ -414,7 +421,7 @@ void travel_visit(Npc *npc, StateIo *io)
     state_u32(io, &npc->failures, NPC_FAILURES_MAX);
     state_u64(io, &npc->ask_tick);
     state_u64(io, &npc->trust_tick);
-    state_f32(io, &npc->face_yaw);
+    travel_visit_yaw(&npc->face_yaw, io);
     state_f32(io, &npc->progress_m);
     state_u32(io, &npc->stuck_ticks, UINT32_MAX);
 }

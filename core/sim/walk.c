@@ -255,7 +255,7 @@ static bool shape_floor(const WalkArea *area, uint32_t i, Vec3 cell_top, float *
 {
     const Aabb bounds = area->shapes[i]->bounds;
     ShapeHit hit;
-    if (area->hurts[i] || bounds.min.y > cell_top.y || bounds.max.y < cell_top.y - 1 ||
+    if (bounds.min.y > cell_top.y || bounds.max.y < cell_top.y - 1 ||
         !shape_ray(area->shapes[i], cell_top, vec3(0, -1, 0), 1, &hit) || hit.distance <= 0 ||
         hit.normal.y < area->slope_cos) {
         return false;

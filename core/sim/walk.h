@@ -30,7 +30,7 @@ typedef struct WalkSpot {
 typedef struct WalkArea {
     const Sim *sim;
     const PlacedShape *shapes[WALK_SHAPES_MAX];
-    bool hurts[WALK_SHAPES_MAX]; // touching it costs health: never a floor
+    bool hurts[WALK_SHAPES_MAX]; // touching it costs health
     uint32_t count;
     bool overflow;
     Aabb bounds; // where characters may be

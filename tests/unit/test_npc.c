@@ -981,6 +981,46 @@ TEST(restored_minds_go_on_exactly)
     walk_world_close(&rows.world);
 }
 
+// Through all states, and with a goal that is asked for again and again.
+TEST(restored_in_every_state)
+{
+    const WalkWorldDesc desc = walk_world_default();
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    walk_fill(sim, (VoxelCoord){30, 0, 30}, (VoxelCoord){34, 3, 34}, 1);
+    walk_fill(sim, (VoxelCoord){31, 0, 31}, (VoxelCoord){33, 3, 33}, 0);
+    NpcDesc npc_desc = npc_desc_default();
+    npc_desc.tuning.search_ms = 3000;
+    npc_desc.patrol_count = 1;
+    npc_desc.patrol[0] = vec3(0, 0, 2.5f);
+    const Handle guard = spawn(sim, &npc_desc);
+    npc_desc.position = vec3(20, 0, 20);
+    npc_desc.patrol_count = 0;
+    const Handle lost = spawn(sim, &npc_desc);
+    CHECK_OK(npc_move_to(sim, lost, vec3(32.5f, 0, 32.5f)));
+    const Handle player = walk_player(sim, vec3(0, 0, 12));
+    Sim *twin = walk_world_twin(&world);
+    uint32_t states = 0;
+    for (uint32_t round = 0; round < 100; round++) {
+        if (round == 16) { // a moment after it has become alert
+            put(sim, player, vec3(40, 0, -40));
+        }
+        REQUIRE(walk_world_copy(&world, sim, twin));
+        for (uint32_t i = 0; i < 7; i++) {
+            sim_step(sim);
+            sim_step(twin);
+            CHECK(sim_hash(sim) == sim_hash(twin));
+            states |= 1u << npc_at(sim, guard)->state;
+        }
+        REQUIRE(test_is_passing());
+    }
+    CHECK_INT(states, 0xf);
+    CHECK_INT(npc_at(sim, guard)->state, NPC_IDLE);
+    CHECK(sim_counters(sim)->paths_given_up >= 2);
+    sim_destroy(&world.heap, twin);
+    walk_world_close(&world);
+}
+
 static uint8_t saved[1 << 20];
 static uint8_t broken[sizeof saved];
 
