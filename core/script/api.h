@@ -79,6 +79,15 @@ bool api_has(lua_State *thread, int index);     // not nil, not none
 // Reads a field of the options table at `index`; pushes it and says whether it is not nil.
 bool api_option(lua_State *thread, int index, const char *name);
 
+// A value that an attribute can hold; false when it is none. Text is not copied.
+bool api_value(lua_State *thread, int index, ScriptValue *out);
+void api_push_value(lua_State *thread, const ScriptValue *value);
+// Degrees about x, y and z, applied z, x, y.
+Quat api_rotation(Vec3 degrees);
+Vec3 api_degrees(Quat rotation);
+// The prefab whose name is most like this one, or "".
+void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity);
+
 // What a change through the world came to: nothing to say, ignored on this side (counted, said
 // once), or an error. Returns true when it took place.
 bool api_changed(lua_State *thread, Status status, const char *what);

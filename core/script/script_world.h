@@ -112,6 +112,7 @@ typedef struct ScriptWorldFace {
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
     Text (*name)(ScriptWorld *world, uint64_t net_id);
+    bool (*prefab)(ScriptWorld *world, uint32_t index, Text *name); // false past the last
     uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
                           uint64_t *out, uint32_t max);
     bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
