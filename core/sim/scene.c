@@ -298,9 +298,15 @@ static uint64_t hash_scene(const Scene *scene, const SceneDesc *desc)
 static Status fill_scene(Heap *heap, const SceneDesc *desc, Scene *scene, uint32_t *bad_index)
 {
     const float extent = (float)WORLD_EXTENT_M;
+    const Aabb whole = {{-extent, -extent, -extent}, {extent, extent, extent}};
     scene->bounds = desc->bounds;
     if (vec3_equal(desc->bounds.min, desc->bounds.max)) {
-        scene->bounds = (Aabb){{-extent, -extent, -extent}, {extent, extent, extent}};
+        scene->bounds = whole;
+    }
+    const Vec3 size = vec3_sub(scene->bounds.max, scene->bounds.min);
+    if (!aabb_contains(whole, scene->bounds.min) || !aabb_contains(whole, scene->bounds.max) ||
+        !(size.x > 0 && size.y > 0 && size.z > 0)) {
+        return STATUS_RANGE;
     }
     scene->chunks = desc->chunks;
     scene->part_count = desc->part_count;

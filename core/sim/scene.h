@@ -71,7 +71,8 @@ typedef struct Scene Scene;
 MUST_USE Status part_data_check(const PartData *data);
 MUST_USE Status part_desc_check(const PartDesc *desc);
 
-// STATUS_RANGE for a part or piece outside its limits, with its index in *bad_index.
+// STATUS_RANGE for a part or piece outside its limits, with its index in *bad_index, and for bounds
+// that are no box inside the world.
 MUST_USE Status scene_create(Heap *heap, const SceneDesc *desc, Scene **out, uint32_t *bad_index);
 void scene_destroy(Heap *heap, Scene *scene);
 

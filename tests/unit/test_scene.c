@@ -97,6 +97,10 @@ TEST(bad_parts_are_named)
               STATUS_RANGE);
     CHECK_INT(scene_create(&heap, &(SceneDesc){.part_count = SCENE_PARTS_MAX + 1}, &scene, &bad),
               STATUS_LIMIT);
+    const Aabb inside_out = {{1, 1, 1}, {-1, -1, -1}};
+    CHECK_INT(scene_create(&heap, &(SceneDesc){.bounds = inside_out}, &scene, &bad), STATUS_RANGE);
+    const Aabb endless = {{-1, -1, -1}, {__builtin_inff(), 1, 1}};
+    CHECK_INT(scene_create(&heap, &(SceneDesc){.bounds = endless}, &scene, &bad), STATUS_RANGE);
     CHECK(scene == NULL);
     CHECK_INT(heap.bytes_now, 0);
 }
