@@ -300,6 +300,15 @@ static void remove_marked(Sim *sim)
 // A part that jumps farther than this in one tick was put there, not moved there.
 #define MOTION_JUMP_M 2.5f
 
+bool sim_part_jumps(const Part *part, Pose from, Pose to)
+{
+    const Quat q = quat_multiply(to.rotation, quat_conjugate(from.rotation));
+    // Twice the sine of half the angle, at the farthest point of the shape.
+    const float turned =
+        2 * math_sqrt(q.x * q.x + q.y * q.y + q.z * q.z) * vec3_length(part->shape.half);
+    return !(vec3_length(vec3_sub(to.position, from.position)) + turned <= MOTION_JUMP_M);
+}
+
 static void move_part(Sim *sim, uint32_t slot)
 {
     Entity *entity = sim_at(sim, slot);
@@ -320,13 +329,14 @@ static void move_part(Sim *sim, uint32_t slot)
     const bool turned = now.rotation.x != before.rotation.x ||
                         now.rotation.y != before.rotation.y ||
                         now.rotation.z != before.rotation.z || now.rotation.w != before.rotation.w;
-    if (vec3_length(moved) > MOTION_JUMP_M) {
+    if (sim_part_jumps(part, before, now)) {
         part->pose_previous = now;
+        entity->velocity = VEC3_ZERO;
         sim->geometry_changed = true;
     } else {
         part->moving = turned || !vec3_equal(moved, VEC3_ZERO);
+        entity->velocity = vec3_scale(moved, (float)sim->config.tick_rate);
     }
-    entity->velocity = vec3_scale(moved, (float)sim->config.tick_rate);
     sim_shape_place(sim, slot, now);
 }
 

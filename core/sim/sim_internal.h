@@ -120,6 +120,8 @@ bool capsule_ray(Capsule capsule, Vec3 origin, Vec3 direction, float distance_ma
 void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw);
 // Sets the pose of a shape's slot, its placed shape and its place in the grid.
 void sim_shape_place(Sim *sim, uint32_t slot, Pose pose);
+// True if a part that goes so far in one tick was put there, not moved there: it carries nobody.
+bool sim_part_jumps(const Part *part, Pose from, Pose to);
 
 // Phases, in the order of sim.h; the other modules' headers have theirs.
 void motion_step(Sim *sim);

@@ -72,8 +72,11 @@ static void visit_character(Sim *sim, Character *character, StateIo *io)
     }
     state_u32(io, &character->history_slot, sim->history != NULL ? sim->config.character_max : 0);
     state_u32(io, &character->npc_slot, sim->config.npc_max);
+    const CharacterTuning *tuning = &sim->config.character;
     if (io->mode == STATE_READ &&
-        !(character->health >= 0 && character->health <= sim->config.character.health_max)) {
+        !(character->health >= 0 && character->health <= tuning->health_max &&
+          vec3_length(character->push) <= 1.001f * tuning->push_speed &&
+          vec3_length(character->ground_normal) <= 1.001f)) {
         state_fail(io, STATUS_RANGE);
     }
 }
@@ -135,6 +138,7 @@ static void visit_part(Sim *sim, Entity *entity, StateIo *io)
     const PartDesc desc = {part->shape, {entity->position, entity->rotation}, part->data};
     const PartDesc before = {part->shape, part->pose_previous, part->data};
     if (part_desc_check(&desc) != STATUS_OK || part_desc_check(&before) != STATUS_OK ||
+        sim_part_jumps(part, part->pose_previous, desc.pose) ||
         (entity->type == ENTITY_PROP && (part->data.flags & PART_GHOST) == 0)) {
         state_fail(io, STATUS_RANGE);
         return;
