@@ -39,7 +39,7 @@ NpcDesc npc_desc_default(void)
     return (NpcDesc){.tuning = npc_tuning_default()};
 }
 
-// --- memory --------------------------------------------------------------------------------------
+// --- memory -------------------------------------------------------------------------------------
 size_t npc_bytes(const SimConfig *config)
 {
     if (config->npc_max == 0) {
@@ -97,8 +97,7 @@ NpcStats npc_stats(const Sim *sim)
     return stats;
 }
 
-// --- spawning and orders
-// ---------------------------------------------------------------------------
+// --- spawning and orders ------------------------------------------------------------------------
 static bool is_in(float value, float low, float high)
 {
     return value >= low && value <= high; // false for NaN
@@ -336,8 +335,7 @@ Status npc_stop(Sim *sim, Handle handle)
     return STATUS_OK;
 }
 
-// --- perception
-// ------------------------------------------------------------------------------------
+// --- perception ---------------------------------------------------------------------------------
 typedef struct Sighting {
     uint32_t slot; // 0: nobody
     float distance_squared;
@@ -536,8 +534,7 @@ static void decide(Sim *sim, uint32_t slot)
     }
 }
 
-// --- behaviour
-// -------------------------------------------------------------------------------------
+// --- behaviour ----------------------------------------------------------------------------------
 static void behave_patrol(Sim *sim, uint32_t slot)
 {
     Npc *npc = npc_mind(sim->npcs, slot);
@@ -612,8 +609,7 @@ static void behave(Sim *sim, uint32_t slot)
     }
 }
 
-// --- the step
-// --------------------------------------------------------------------------------------
+// --- the step -----------------------------------------------------------------------------------
 static void mind_think(Sim *sim, uint32_t slot, uint32_t interval)
 {
     Npc *npc = npc_mind(sim->npcs, slot);
@@ -685,8 +681,7 @@ void npc_step(Sim *sim)
     }
 }
 
-// --- state
-// -----------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 static void tuning_visit(NpcTuning *tuning, StateIo *io)
 {
     state_f32(io, &tuning->sight_m);

@@ -144,7 +144,7 @@ typedef struct NpcStats {
 } NpcStats;
 NpcStats npc_stats(const Sim *sim);
 
-// --- for sim.c ---------------------------------------------------------------------------------
+// --- for sim.c ----------------------------------------------------------------------------------
 // npc_max 0 takes nothing, and leaves *out NULL: every function here copes with that.
 typedef struct Npcs Npcs;
 size_t npc_bytes(const SimConfig *config);

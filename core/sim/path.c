@@ -44,7 +44,7 @@ struct PathFinder {
     bool found;    // best is the goal itself
 };
 
-// --- memory --------------------------------------------------------------------------------------
+// --- memory -------------------------------------------------------------------------------------
 static uint32_t table_size(uint32_t cells_max)
 {
     uint32_t size = 16;
@@ -99,7 +99,7 @@ bool path_is_active(const PathFinder *finder)
     return finder->active;
 }
 
-// --- cells ---------------------------------------------------------------------------------------
+// --- cells --------------------------------------------------------------------------------------
 static bool coord_fits(int32_t c)
 {
     return c >= -COORD_BIAS && c < COORD_BIAS;
@@ -158,7 +158,7 @@ static uint32_t table_find(const PathFinder *finder, uint64_t key, uint32_t *ent
     }
 }
 
-// --- the open nodes ------------------------------------------------------------------------------
+// --- the open nodes -----------------------------------------------------------------------------
 static bool node_is_before(const PathFinder *finder, uint32_t a, uint32_t b)
 {
     const Node *na = &finder->nodes[a];
@@ -219,7 +219,7 @@ static uint32_t heap_pop(PathFinder *finder)
     return first;
 }
 
-// --- the search ----------------------------------------------------------------------------------
+// --- the search ---------------------------------------------------------------------------------
 static bool best_is_beaten(const PathFinder *finder, uint32_t number)
 {
     if (finder->best == 0) {
@@ -360,7 +360,7 @@ PathProgress path_advance(PathFinder *finder, Sim *sim, uint32_t node_max, uint3
     return progress;
 }
 
-// --- the outcome ---------------------------------------------------------------------------------
+// --- the outcome --------------------------------------------------------------------------------
 typedef struct Turn {
     int32_t dx, dz;
     bool level;
@@ -417,7 +417,7 @@ uint32_t path_cost(const PathFinder *finder)
     return finder->nodes[finder->best].cost;
 }
 
-// --- state ---------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 static void node_visit(Node *node, StateIo *io, uint32_t node_count)
 {
     bool open = node->heap_at != 0;

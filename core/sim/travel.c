@@ -19,8 +19,7 @@
 #define TRUST_PAUSE_MS 3000 // after it got stuck, no straight lines
 #define BEGIN_NODES    4    // what beginning a search costs of the budget
 
-// --- the queue
-// -------------------------------------------------------------------------------------
+// --- the queue ----------------------------------------------------------------------------------
 static uint32_t queue_at(const Npcs *npcs, uint32_t i)
 {
     return (npcs->queue_first + i) % npcs->queue_max;
@@ -68,21 +67,20 @@ static void queue_remove(Npcs *npcs, uint32_t slot)
     npcs->queue_count = kept;
 }
 
-// --- goals
-// -----------------------------------------------------------------------------------------
-static void path_drop(Npc *npc)
+// --- goals --------------------------------------------------------------------------------------
+static void way_drop(Npc *npc)
 {
     npc->path.count = 0;
     npc->path_at = 0;
     npc->stuck_ticks = 0;
 }
 
-static bool path_goes_on(const Npc *npc)
+static bool way_goes_on(const Npc *npc)
 {
     return npc->path_at < npc->path.count;
 }
 
-static void path_take(Npc *npc)
+static void way_take(Npc *npc)
 {
     npc->path_at = 0;
     npc->stuck_ticks = 0;
@@ -90,20 +88,20 @@ static void path_take(Npc *npc)
     npc->travel = NPC_GOES;
 }
 
-static void path_take_straight(Npc *npc, PathEnd end)
+static void way_take_straight(Npc *npc, PathEnd end)
 {
     npc->path.points[0] = npc->goal;
     npc->path.count = 1;
     npc->path.end = (uint8_t)end;
     npc->path_goal = npc->goal;
-    path_take(npc);
+    way_take(npc);
 }
 
 void travel_stop(Sim *sim, uint32_t slot)
 {
     Npc *npc = npc_mind(sim->npcs, slot);
     queue_remove(sim->npcs, slot);
-    path_drop(npc);
+    way_drop(npc);
     npc->travel = NPC_STANDS;
     npc->runs = false;
     npc->failures = 0;
@@ -153,7 +151,7 @@ static bool points_are_level(const Sim *sim, Vec3 a, Vec3 b)
 }
 
 // Something stands in the way to the next point. Only level ways are looked at.
-static bool path_is_broken(Sim *sim, const Npc *npc, Vec3 feet)
+static bool way_is_broken(Sim *sim, const Npc *npc, Vec3 feet)
 {
     const Vec3 next = npc->path.points[npc->path_at];
     return points_are_level(sim, feet, next) &&
@@ -165,7 +163,7 @@ static void ask(Sim *sim, uint32_t slot)
 {
     Npc *npc = npc_mind(sim->npcs, slot);
     if (sim->config.path_nodes_per_tick == 0) {
-        path_take_straight(npc, PATH_NEAREST);
+        way_take_straight(npc, PATH_NEAREST);
         npc->failures += npc->failures < NPC_FAILURES_MAX ? 1 : 0;
         npc->ask_tick = ask_again_tick(sim, npc);
     } else {
@@ -184,15 +182,15 @@ void travel_plan(Sim *sim, uint32_t slot)
     if (sim->tick >= npc->trust_tick && walk_line(sim, feet, npc->goal, true)) {
         queue_remove(sim->npcs, slot);
         npc->failures = 0;
-        path_take_straight(npc, PATH_AT_GOAL);
+        way_take_straight(npc, PATH_AT_GOAL);
         return;
     }
-    const bool has_path = path_goes_on(npc);
+    const bool has_path = way_goes_on(npc);
     if (!npc->queued && sim->tick >= npc->ask_tick &&
-        (!has_path || goal_is_stale(npc, feet) || path_is_broken(sim, npc, feet))) {
+        (!has_path || goal_is_stale(npc, feet) || way_is_broken(sim, npc, feet))) {
         ask(sim, slot);
     }
-    if (has_path && path_goes_on(npc) && npc->path_at + 1 < npc->path.count &&
+    if (has_path && way_goes_on(npc) && npc->path_at + 1 < npc->path.count &&
         points_are_level(sim, feet, npc->path.points[npc->path_at]) &&
         walk_line(sim, feet, npc->path.points[npc->path_at + 1], true)) {
         npc->path_at += 1;
@@ -200,8 +198,7 @@ void travel_plan(Sim *sim, uint32_t slot)
     }
 }
 
-// --- searching
-// -------------------------------------------------------------------------------------
+// --- searching ----------------------------------------------------------------------------------
 static void search_failed(Sim *sim, Npc *npc)
 {
     sim->counters.paths_given_up += 1;
@@ -221,7 +218,7 @@ static void search_refused(Sim *sim, uint32_t slot)
     WalkSpot here;
     npc->queued = false;
     search_failed(sim, npc);
-    path_take_straight(npc, PATH_NEAREST);
+    way_take_straight(npc, PATH_NEAREST);
     if (!walk_find(sim, feet, &here)) {
         return;
     }
@@ -232,7 +229,7 @@ static void search_refused(Sim *sim, uint32_t slot)
             return;
         }
     }
-    path_drop(npc);
+    way_drop(npc);
     npc->travel = NPC_STRANDED;
 }
 
@@ -244,12 +241,12 @@ static void search_ended(Sim *sim, PathProgress progress)
     npcs->stats.searches_ended += 1;
     npc->queued = false;
     path_read(npcs->finder, sim, &npc->path);
-    path_take(npc);
+    way_take(npc);
     if (progress == PATH_FOUND) {
         npc->failures = 0;
         npc->ask_tick = sim->tick + npc_ticks(sim, ASK_PAUSE_MS);
         if (npc->path.count == 0) { // it is in the goal's cell already
-            path_take_straight(npc, PATH_AT_GOAL);
+            way_take_straight(npc, PATH_AT_GOAL);
         }
     } else {
         search_failed(sim, npc);
@@ -289,8 +286,7 @@ void travel_search(Sim *sim)
     npcs->stats.nodes_total += budget - left;
 }
 
-// --- steering
-// --------------------------------------------------------------------------------------
+// --- steering -----------------------------------------------------------------------------------
 static bool point_is_reached(Vec3 feet, Vec3 point)
 {
     const float dx = point.x - feet.x;
@@ -300,25 +296,25 @@ static bool point_is_reached(Vec3 feet, Vec3 point)
            above >= -REACH_BELOW_M;
 }
 
-static void path_finish(Npc *npc)
+static void way_finish(Npc *npc)
 {
     if (npc->path.end == PATH_AT_GOAL) {
         npc->travel = NPC_ARRIVED;
     } else if (npc->path.end == PATH_NEAREST) {
         npc->travel = NPC_STRANDED;
     }
-    path_drop(npc); // after a cut path the next plan asks for the rest
+    way_drop(npc); // after a cut path the next plan asks for the rest
 }
 
-static void path_follow(Npc *npc, Vec3 feet)
+static void way_follow(Npc *npc, Vec3 feet)
 {
-    while (path_goes_on(npc) && point_is_reached(feet, npc->path.points[npc->path_at])) {
+    while (way_goes_on(npc) && point_is_reached(feet, npc->path.points[npc->path_at])) {
         npc->path_at += 1;
         npc->progress_m = WORLD_EXTENT_M;
         npc->stuck_ticks = 0;
     }
-    if (npc->travel == NPC_GOES && npc->path.count > 0 && !path_goes_on(npc)) {
-        path_finish(npc);
+    if (npc->travel == NPC_GOES && npc->path.count > 0 && !way_goes_on(npc)) {
+        way_finish(npc);
     }
 }
 
@@ -333,7 +329,7 @@ static bool stuck_watch(Sim *sim, Npc *npc, float distance)
     }
     npc->stuck_ticks += 1;
     if (npc->stuck_ticks >= second) {
-        path_drop(npc);
+        way_drop(npc);
         npc->trust_tick = sim->tick + npc_ticks(sim, TRUST_PAUSE_MS);
     }
     return npc->stuck_ticks == second / 2;
@@ -384,9 +380,9 @@ void travel_steer(Sim *sim, uint32_t slot, bool hold)
     Entity *entity = sim_at(sim, npc->entity_slot);
     SimInput input = {.yaw = entity->character.input.yaw};
     if (!hold) {
-        path_follow(npc, entity->position);
+        way_follow(npc, entity->position);
     }
-    if (!hold && path_goes_on(npc)) {
+    if (!hold && way_goes_on(npc)) {
         steer_walk(sim, npc, entity, &input);
     } else {
         steer_turn(sim, npc, &input, npc->face_yaw);
@@ -394,8 +390,7 @@ void travel_steer(Sim *sim, uint32_t slot, bool hold)
     entity->character.input = input;
 }
 
-// --- state
-// -----------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 void travel_visit_yaw(float *yaw, StateIo *io)
 {
     state_f32(io, yaw);

@@ -126,7 +126,7 @@ Vec3 walk_feet(WalkSpot spot)
     return vec3((float)spot.cell.x + 0.5f, spot.height, (float)spot.cell.z + 0.5f);
 }
 
-// --- columns -------------------------------------------------------------------------------------
+// --- columns ------------------------------------------------------------------------------------
 static uint64_t column_shapes(const WalkArea *area, int32_t x, int32_t z)
 {
     const float reach = math_max(area->radius, 0.5f);
@@ -196,7 +196,7 @@ static inline int32_t levels_pop(const Column *column, uint64_t *levels)
     return column->y + (int32_t)bit;
 }
 
-// --- shapes --------------------------------------------------------------------------------------
+// --- shapes -------------------------------------------------------------------------------------
 static Capsule lifted_capsule(const WalkArea *area, Vec3 feet)
 {
     Capsule capsule = sim_capsule(area->sim, feet);
@@ -281,7 +281,7 @@ static bool shapes_floor(const WalkArea *area, const Column *column, int32_t y, 
     return found;
 }
 
-// --- spots ---------------------------------------------------------------------------------------
+// --- spots --------------------------------------------------------------------------------------
 // True if a character can stand in this cell. The column must reach one voxel below it, and above
 // it as far as a head can.
 static bool spot_make(const WalkArea *area, const Column *column, int32_t y, WalkSpot *out)
@@ -304,7 +304,7 @@ static bool spot_make(const WalkArea *area, const Column *column, int32_t y, Wal
     return true;
 }
 
-// --- steps ---------------------------------------------------------------------------------------
+// --- steps --------------------------------------------------------------------------------------
 static const int8_t step_dx[WALK_STEPS] = {1, -1, 0, 0, 1, 1, -1, -1};
 static const int8_t step_dz[WALK_STEPS] = {0, 0, 1, -1, 1, -1, 1, -1};
 
@@ -450,7 +450,7 @@ bool walk_find(Sim *sim, Vec3 feet, WalkSpot *out)
     return found;
 }
 
-// --- lines ---------------------------------------------------------------------------------------
+// --- lines --------------------------------------------------------------------------------------
 // Follows the floor to a point of the line; *height is the floor before and after.
 static bool line_floor(const WalkArea *area, float x, float z, float *height)
 {

@@ -82,7 +82,7 @@ static bool sees_at(Sim *sim, Handle npc, Handle player, Vec3 position)
     return npc_at(sim, npc)->sees;
 }
 
-// --- perception ----------------------------------------------------------------------------------
+// --- perception ---------------------------------------------------------------------------------
 TEST(sees_in_range_and_field_of_view)
 {
     const WalkWorldDesc desc = walk_world_default();
@@ -247,8 +247,7 @@ TEST(many_players_and_few_give_the_same_answer)
     walk_world_close(&world);
 }
 
-// --- suspicion and states
-// --------------------------------------------------------------------------
+// --- suspicion and states -----------------------------------------------------------------------
 static float suspicion_after(Vec3 player_position, uint32_t steps)
 {
     const WalkWorldDesc desc = walk_world_default();
@@ -438,8 +437,7 @@ TEST(dead_npc_does_nothing)
     walk_world_close(&world);
 }
 
-// --- getting there
-// -----------------------------------------------------------------------------------
+// --- getting there ------------------------------------------------------------------------------
 TEST(patrol_loops_with_pauses)
 {
     const WalkWorldDesc desc = walk_world_default();
@@ -697,8 +695,7 @@ TEST(crowd_at_one_goal_comes_to_rest)
     walk_world_close(&world);
 }
 
-// --- orders
-// --------------------------------------------------------------------------------------------
+// --- orders -------------------------------------------------------------------------------------
 TEST(orders)
 {
     WalkWorldDesc desc = walk_world_default();
@@ -781,8 +778,7 @@ TEST(sim_without_minds)
     walk_world_close(&world);
 }
 
-// --- cost
-// ------------------------------------------------------------------------------------------------
+// --- cost ---------------------------------------------------------------------------------------
 // Rows of walls with gaps at alternating ends.
 static void build_rows(ChunkStore *store)
 {
@@ -943,8 +939,7 @@ TEST(step_takes_no_memory)
     walk_world_close(&rows.world);
 }
 
-// --- save and restore
-// --------------------------------------------------------------------------------------
+// --- save and restore ---------------------------------------------------------------------------
 TEST(restored_minds_go_on_exactly)
 {
     Rows rows = rows_open(25);

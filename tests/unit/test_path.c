@@ -267,8 +267,7 @@ TEST(cheapest_way_on_random_maps)
     walk_world_close(&world);
 }
 
-// --- slices, caps, bytes
-// -----------------------------------------------------------------------------
+// --- slices, caps, bytes ------------------------------------------------------------------------
 static void build_maze(ChunkStore *store)
 {
     // Walls with a gap at alternating ends: 22 of them.
@@ -474,8 +473,7 @@ TEST(long_way_is_cut_and_goes_on_from_its_end)
     walk_world_close(&world);
 }
 
-// --- the world around the path
-// -----------------------------------------------------------------------
+// --- the world around the path ------------------------------------------------------------------
 TEST(open_ground_is_one_straight_line)
 {
     WalkWorldDesc desc = walk_world_default();
