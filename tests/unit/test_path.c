@@ -59,9 +59,8 @@ static float path_length(Vec3 from, const Path *path)
     return length;
 }
 
-// --- the slow reference
-// ---------------------------------------------------------------------------- Dijkstra without a
-// queue, over a small block of voxels, straight from the words of walk.h.
+// --- the slow reference -------------------------------------------------------------------------
+// Dijkstra without a queue, over a small block of voxels, straight from the words of walk.h.
 #define REF_EDGE   20
 #define REF_HEIGHT 10
 #define REF_CELLS  (REF_EDGE * REF_EDGE * REF_HEIGHT)
