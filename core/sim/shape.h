@@ -8,9 +8,9 @@
 //
 // Shapes are closed: their surface belongs to them. The signed distance is exact on both sides of
 // the surface (inside it is the length of the shortest way out), so it is a convex function of the
-// capsule's position; sweeping relies on that. Distances are exact to 1e-4 m while shape and
-// capsule lie within 500 m of each other (near 1e-6 m per 10 m of separation or extent); nothing
-// here allocates.
+// capsule's position; sweeping relies on that. Distances err by at most 1e-5 m where extents and
+// separation are below 10 m, 1e-4 m below 100 m, 5e-4 m for the largest parts. Where in the world
+// this happens does not matter: everything works from differences. Nothing here allocates.
 #pragma once
 
 #include "core/base/math.h"

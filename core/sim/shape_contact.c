@@ -6,7 +6,7 @@
 // derivative. Upright shapes have it in closed form, for turned boxes and wedges the derivative is
 // linear between known planes, for turned cylinders Newton finds it in a bracket.
 //
-// Inside, the shortest way out of a core is the nearest face of the shape swept along the core->
+// Inside, the shortest way out of a core is the nearest face of the shape swept along the core.
 // The directions of those faces are few: the shape's own face normals, and the normals to both the
 // core and an edge; a turned cylinder's rim adds a family with one parameter, which is searched.
 // Any direction gives a valid way out, so a coarse search is safe, only a little long.
@@ -43,16 +43,6 @@ static Vec3 cylinder_excess(Vec3 half, Vec3 p)
     return (Vec3){p.x * scale, y, p.z * scale};
 }
 
-static Vec3 sphere_excess(float radius, Vec3 p)
-{
-    const float squared = vec3_length_squared(p);
-    if (squared <= radius * radius) {
-        return VEC3_ZERO;
-    }
-    const float length = math_sqrt(squared);
-    return vec3_scale(p, (length - radius) / length);
-}
-
 // Seen along x the wedge is a triangle: floor y = -half.y, back z = half.z, and the slope, a line
 // through the centre.
 static Vec3 wedge_excess(const PlacedShape *shape, Vec3 p)
@@ -84,21 +74,14 @@ static bool wedge_is_on_slope(const PlacedShape *shape, Vec3 p)
     return p.y > -shape->half.y && p.z < shape->half.z && math_abs(along) <= end;
 }
 
-// From the nearest point of the solid to p; zero inside.
+// From the nearest point of the solid to p; zero inside. Spheres have a way of their own.
 static Vec3 excess(const PlacedShape *shape, Vec3 p)
 {
-    switch ((ShapeKind)shape->kind) {
-    case SHAPE_WEDGE:
+    if (shape->kind == SHAPE_WEDGE) {
         return wedge_excess(shape, p);
-    case SHAPE_SPHERE:
-        return sphere_excess(shape->half.x, p);
-    case SHAPE_CYLINDER:
-        return cylinder_excess(shape->half, p);
-    case SHAPE_BOX:
-    case SHAPE_KIND_COUNT:
-        break;
     }
-    return box_excess(shape->half, p);
+    return shape->kind == SHAPE_CYLINDER ? cylinder_excess(shape->half, p)
+                                         : box_excess(shape->half, p);
 }
 
 // Upright shapes fill, above any place, the heights from the floor to a ceiling; the core's nearest
@@ -118,7 +101,7 @@ static Vec3 upright_nearest(const PlacedShape *shape, const ShapeCore *core)
     return q;
 }
 
-// The root of the derivative lies between two places of the core->
+// The root of the derivative lies between two places of the core.
 typedef struct Bracket {
     float low, high;
     float slope_low, slope_high; // of half the squared distance; negative and not negative
@@ -265,8 +248,7 @@ static float rim_bend(const PlacedShape *shape, Vec3 q, Vec3 up)
         return axial;
     }
     const float radial = math_sqrt(squared);
-    const float share =
-        shape->half.x / radial; // of the wall's radius in the distance from the axis
+    const float share = shape->half.x / radial;
     const float along = (q.x * up.x + q.z * up.z) / radial;
     return axial + (1 - share) * (up.x * up.x + up.z * up.z) + share * along * along;
 }
@@ -324,16 +306,20 @@ static float turned_along(const PlacedShape *shape, const ShapeCore *core)
                                          : flat_along(bracket, shape, core);
 }
 
-// The core's point nearest to the shape.
-static Vec3 nearest_on_core(const PlacedShape *shape, const ShapeCore *core)
+// The core's point nearest to the shape; *is_between says that it is none of the ends, found by
+// search.
+static Vec3 nearest_on_core(const PlacedShape *shape, const ShapeCore *core, bool *is_between)
 {
     if (shape->turn != SHAPE_FREE) {
+        *is_between = false;
         return upright_nearest(shape, core);
     }
-    return vec3_mad(core->base, core->up, turned_along(shape, core));
+    const float along = turned_along(shape, core);
+    *is_between = along > 0 && along < core->height;
+    return vec3_mad(core->base, core->up, along);
 }
 
-// The way out -----------------------------------------------------------------------------------
+// --- the way out -------------------------------------------------------------------------------
 
 typedef struct WayOut {
     float depth;
@@ -484,7 +470,8 @@ static void way_out(const PlacedShape *shape, const ShapeCore *core, ShapeContac
     }
     ShapeCore out = *core;
     out.base = vec3_mad(core->base, best.normal, best.depth);
-    const Vec3 q = nearest_on_core(shape, &out);
+    bool is_between;
+    const Vec3 q = nearest_on_core(shape, &out, &is_between);
     contact->distance = -best.depth;
     contact->normal = best.normal;
     contact->point = vec3_sub(q, excess(shape, q));
@@ -522,19 +509,11 @@ static Vec3 excess_straighten(const PlacedShape *shape, const ShapeCore *core, V
 // All kinds and turns but those that have a shorter way.
 static void general_contact(const PlacedShape *shape, const ShapeCore *core, ShapeContact *contact)
 {
-    float along = 0;
-    Vec3 q;
-    if (shape->turn != SHAPE_FREE) {
-        q = upright_nearest(shape, core);
-    } else {
-        along = turned_along(shape, core);
-        q = vec3_mad(core->base, core->up, along);
-    }
-    Vec3 e = excess(shape, q);
-    contact->point = vec3_sub(q, e);
-    if (along > 0 && along < core->height) {
-        e = excess_straighten(shape, core, q, e);
-    }
+    bool is_between;
+    const Vec3 q = nearest_on_core(shape, core, &is_between);
+    const Vec3 rough = excess(shape, q);
+    const Vec3 e = is_between ? excess_straighten(shape, core, q, rough) : rough;
+    contact->point = vec3_sub(q, rough);
     const float squared = vec3_length_squared(e);
     const float near = shape->turn == SHAPE_FREE ? NEAR_TURNED_M : SHAPE_CORE_NEAR_M;
     if (!(squared > near * near)) {

@@ -3,6 +3,8 @@
 // the cut that came last on the way in gives the normal.
 #include "core/sim/shape_local.h"
 
+#include "core/base/check.h"
+
 // A ray this close to parallel with a cylinder's axis (sine squared) never reaches its wall.
 #define PARALLEL_SQUARED 1e-14f
 
@@ -116,6 +118,7 @@ static Clip clip_shape(const PlacedShape *shape, Vec3 p, Vec3 d)
 bool shape_ray(const PlacedShape *shape, Vec3 origin, Vec3 direction, float distance_max,
                ShapeHit *hit)
 {
+    CHECK_SLOW(math_abs(vec3_length_squared(direction) - 1) < 1e-3f);
     const Clip clip = clip_shape(shape, shape_local_point(shape, origin),
                                  shape_local_direction(shape, direction));
     if (clip.is_missed || clip.enter > clip.leave || clip.leave <= 0 || clip.enter > distance_max) {

@@ -9,10 +9,14 @@
 // 2^-32 of a kilometre is far below the gap.
 #define STEPS_MAX 32
 
+// Grown by what rounding does to coordinates far out: a touch must not slip through.
 static Aabb swept_bounds(Capsule capsule, Vec3 motion)
 {
     const Aabb from = capsule_bounds(capsule);
-    return aabb_union(from, (Aabb){vec3_add(from.min, motion), vec3_add(from.max, motion)});
+    const Aabb to = {vec3_add(from.min, motion), vec3_add(from.max, motion)};
+    const float most =
+        math_max(math_max(math_abs(to.min.x), math_abs(to.min.y)), math_abs(to.min.z));
+    return aabb_grow(aabb_union(from, to), SHAPE_SWEEP_GAP_M + 4e-7f * most);
 }
 
 bool shape_sweep(const PlacedShape *shape, Capsule capsule, Vec3 motion, ShapeHit *hit)
