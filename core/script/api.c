@@ -112,7 +112,7 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
     return word_is(word, bytes, luaL_typename(thread, index));
 }
 
-static bool fits(lua_State *thread, int index, const char *type)
+bool api_fits(lua_State *thread, int index, const char *type)
 {
     for (const char *word = type;;) {
         const char *bar = strstr(word, " | ");
@@ -150,7 +150,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         const ApiArgument *argument = &parsed->arguments[i];
         const int index = first + (int)i;
         if (argument->variadic || (argument->optional && lua_isnoneornil(thread, index)) ||
-            (!lua_isnone(thread, index) && fits(thread, index, argument->type))) {
+            (!lua_isnone(thread, index) && api_fits(thread, index, argument->type))) {
             continue;
         }
         char name[64];
@@ -282,7 +282,7 @@ static int set_member(lua_State *thread)
         return luaL_error(thread, "%s.%s cannot be set", row->owner, row->name);
     }
     vm_charge(thread, API_CALL_STEPS);
-    if (!fits(thread, 3, row->arguments)) {
+    if (!api_fits(thread, 3, row->arguments)) {
         return luaL_error(thread, "%s.%s must be a %s, got %s", row->owner, row->name,
                           row->arguments, type_name(thread, 3));
     }
@@ -354,7 +354,8 @@ void api_open(ScriptSystem *system)
                 api_parse_arguments(rows[i].arguments, system->api_parsed[i].arguments);
         }
     }
-    int *const tables[] = {&system->entities_ref, &system->players_ref, &system->signals_ref};
+    int *const tables[] = {&system->entities_ref, &system->players_ref, &system->signals_ref,
+                           &system->ui_ref,       &system->invokes_ref, &system->declares_ref};
     for (uint32_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         lua_newtable(thread);
         *tables[i] = luaL_ref(thread, LUA_REGISTRYINDEX);

@@ -94,6 +94,15 @@ bool api_changed(lua_State *thread, Status status, const char *what);
 // Raises a fault of kind capability.
 _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide needed);
 
+// Whether the value fits a type as api.def writes them.
+bool api_fits(lua_State *thread, int index, const char *type);
+const char *api_npc_state_name(uint32_t state);
+// A message from the other side.
+void api_message(ScriptSystem *system, const ScriptEvent *event);
+void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);
+// A continuation for requests: (ok, values…) above `context` stack slots; raises when not ok.
+int api_answered(lua_State *thread, int status, lua_KContext context);
+
 // Queues a firing of an engine signal, if somebody asked for it; values are on the main stack's
 // top.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);

@@ -711,6 +711,7 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
         return;
     }
     system->tick += 1;
+    system->require_count = 0; // a module that failed never left
     system->tick_steps_left = (int64_t)system->config.tick_ms * VM_STEPS_PER_MS;
     vm_set_time(system->vm, unix_seconds, world_seconds);
     run_loads(system);

@@ -184,7 +184,8 @@ typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
     double compile_ms, exec_ms;
     uint32_t pending_loads;
-    uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed;
+    uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed,
+        messages_dropped;
     VmMemory memory;
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_DEAREST];

@@ -25,6 +25,7 @@
 #define SCRIPT_EVENT_DATA_MAX  (512 << 10) // bytes of all queued payloads
 #define SCRIPT_LOG_PER_SECOND  20
 #define SCRIPT_ROUNDS_MAX      16 // handlers that fire signals, one inside the other
+#define SCRIPT_REQUIRE_MAX     32
 #define SCRIPT_API_ROWS_MAX    256
 #define SCRIPT_SLEEPERS_MAX    (2 * SCRIPT_THREADS_MAX)
 #define SCRIPT_IDLE_MAX        64
@@ -136,6 +137,9 @@ struct ScriptSystem {
     int64_t tick_steps_left;
     uint32_t update_next; // slot at which onUpdate goes on when a tick ran out of steps
 
+    Handle require_stack[SCRIPT_REQUIRE_MAX]; // modules that are running their top level
+    uint32_t require_count;
+
     // What is running now.
     Handle current_instance;
     uint32_t current_thread;
@@ -160,6 +164,9 @@ struct ScriptSystem {
     int entities_ref; // net id → Entity object
     int players_ref;  // player id → Player object
     int signals_ref;  // "owner key" → Signal
+    int ui_ref;       // instance number → handlers of the tree it shows
+    int invokes_ref;  // message name → {handler, instance}
+    int declares_ref; // message name → what was declared
     int api_ref;      // the frozen API tables, copied into each environment
 };
 
