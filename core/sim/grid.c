@@ -91,22 +91,55 @@ void grid_clear(Grid *grid)
     }
     for (uint32_t level = 0; level < GRID_LEVELS; level++) {
         grid->level_counts[level] = 0;
+        grid->level_heads[level] = 0;
     }
 }
 
 static void unlink_item(Grid *grid, uint32_t slot)
 {
-    GridItem *item = &grid->items[slot];
+    GridItem *items = grid->items;
+    GridItem *item = &items[slot];
+    const uint32_t level = cell_level(item->cell);
     if (item->previous != 0) {
-        grid->items[item->previous].next = item->next;
+        items[item->previous].next = item->next;
     } else {
         grid->heads[cell_bucket(grid, item->cell)] = item->next;
     }
     if (item->next != 0) {
-        grid->items[item->next].previous = item->previous;
+        items[item->next].previous = item->previous;
     }
-    grid->level_counts[cell_level(item->cell)] -= 1;
+    if (item->level_previous != 0) {
+        items[item->level_previous].level_next = item->level_next;
+    } else {
+        grid->level_heads[level] = item->level_next;
+    }
+    if (item->level_next != 0) {
+        items[item->level_next].level_previous = item->level_previous;
+    }
+    grid->level_counts[level] -= 1;
     item->cell = 0;
+}
+
+static void link_item(Grid *grid, uint32_t slot, uint64_t cell)
+{
+    GridItem *items = grid->items;
+    GridItem *item = &items[slot];
+    uint32_t *head = &grid->heads[cell_bucket(grid, cell)];
+    uint32_t *level_head = &grid->level_heads[cell_level(cell)];
+    item->cell = cell;
+    item->previous = 0;
+    item->next = *head;
+    item->level_previous = 0;
+    item->level_next = *level_head;
+    if (*head != 0) {
+        items[*head].previous = slot;
+    }
+    if (*level_head != 0) {
+        items[*level_head].level_previous = slot;
+    }
+    *head = slot;
+    *level_head = slot;
+    grid->level_counts[cell_level(cell)] += 1;
 }
 
 void grid_put(Grid *grid, uint32_t slot, Aabb bounds)
@@ -121,15 +154,7 @@ void grid_put(Grid *grid, uint32_t slot, Aabb bounds)
     if (item->cell != 0) {
         unlink_item(grid, slot);
     }
-    uint32_t *head = &grid->heads[cell_bucket(grid, cell)];
-    item->cell = cell;
-    item->previous = 0;
-    item->next = *head;
-    if (*head != 0) {
-        grid->items[*head].previous = slot;
-    }
-    *head = slot;
-    grid->level_counts[cell_level(cell)] += 1;
+    link_item(grid, slot, cell);
 }
 
 void grid_remove(Grid *grid, uint32_t slot)
@@ -175,11 +200,10 @@ uint32_t grid_query(const Grid *grid, Aabb box, uint32_t *out, uint32_t max)
                                (uint64_t)(range.y1 - range.y0 + 1) *
                                (uint64_t)(range.z1 - range.z0 + 1);
         if (cells > grid->level_counts[level]) {
-            // A box wider than the crowd: looking at every item is cheaper than at every cell.
-            for (uint32_t slot = 1; slot < grid->slot_count; slot++) {
-                const GridItem *item = &grid->items[slot];
-                if (item->cell != 0 && cell_level(item->cell) == level &&
-                    aabb_overlaps(item->bounds, box)) {
+            // More cells than things: look at the things.
+            for (uint32_t slot = grid->level_heads[level]; slot != 0;
+                 slot = grid->items[slot].level_next) {
+                if (aabb_overlaps(grid->items[slot].bounds, box)) {
                     found += 1;
                     held = grid_keep_lowest(out, held, max, slot);
                 }

@@ -13,8 +13,9 @@
 
 typedef struct GridItem {
     Aabb bounds;
-    uint64_t cell; // packed level and cell; 0 when the slot is not in the grid
-    uint32_t next, previous;
+    uint64_t cell;           // packed level and cell; 0 when the slot is not in the grid
+    uint32_t next, previous; // in the bucket
+    uint32_t level_next, level_previous;
 } GridItem;
 
 typedef struct Grid {
@@ -23,6 +24,7 @@ typedef struct Grid {
     uint32_t slot_count;
     uint32_t bucket_mask;
     uint32_t level_counts[GRID_LEVELS];
+    uint32_t level_heads[GRID_LEVELS];
 } Grid;
 
 size_t grid_bytes(uint32_t slot_count);
