@@ -85,6 +85,9 @@ void guard_enter(lua_State *thread, int64_t steps, GuardEntry *outer);
 GuardFault guard_leave(lua_State *thread, int64_t steps, const GuardEntry *outer,
                        uint64_t *steps_used);
 Guard *guard_of(lua_State *thread);
+// Runs a function and holds every error, also the one that cannot be caught. Gives Lua's status; an
+// error leaves one value on the stack.
+int guard_protect(lua_State *thread, void (*call)(lua_State *thread, void *user), void *user);
 void guard_freeze(lua_State *thread, int index);
 int guard_is_frozen(lua_State *thread, int index);
 size_t guard_bytes(lua_State *thread); // what Lua has allocated

@@ -93,3 +93,5 @@ void vm_collect(Vm *vm, uint32_t kib);
 
 // os.time, os.clock: values that the owner sets with each tick; scripts see no other clock.
 void vm_set_time(Vm *vm, double unix_seconds, double world_seconds);
+double vm_unix_seconds(const Vm *vm);
+double vm_world_seconds(const Vm *vm);

@@ -1,0 +1,270 @@
+// The code behind the calls that lua.substitutions puts into Lua. It is compiled with Lua, because
+// it needs Lua's own headers; core/script/lua_guard.h says what each function promises.
+#define LUA_CORE
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "core/script/lua_guard.h"
+#include "ldebug.h"
+#include "ldo.h"
+#include "lgc.h"
+#include "lobject.h"
+#include "lstate.h"
+#include "ltable.h"
+#include "lua.h"
+
+void guard_init(Guard *guard)
+{
+    memset(guard, 0, sizeof *guard);
+    guard->steps = INT64_MAX / 2; // jumps ahead give some back
+    guard->soft_bytes = (size_t)(MAX_LMEM);
+}
+
+Guard *guard_of(lua_State *L)
+{
+    return &G(L)->guard;
+}
+
+// Notes the first fault and lets the Vm look at the stack while it is whole.
+static void set_fault(lua_State *L, GuardFault fault)
+{
+    Guard *guard = &G(L)->guard;
+    if (guard->fault != GUARD_NONE && fault != GUARD_DEAD) {
+        return;
+    }
+    const int first = guard->fault == GUARD_NONE;
+    guard->fault = (uint8_t)fault;
+    if (first) {
+        guard->steps_over = -guard->steps; // less than nothing if some are left
+        if (guard->on_fault != NULL) {
+            guard->on_fault(guard->user, L);
+        }
+    }
+    guard->steps = -1; // whatever runs next trips again
+}
+
+_Noreturn void guard_trip(lua_State *L)
+{
+    set_fault(L, GUARD_BUDGET);
+    luaD_throw(L, LUA_ERRSTOP);
+}
+
+void guard_charge(lua_State *L, size_t steps)
+{
+    Guard *guard = &G(L)->guard;
+    const int64_t taken = steps < (size_t)1 << 40 ? (int64_t)steps : (int64_t)1 << 40;
+    guard->steps -= taken;
+    if (l_unlikely(guard->steps < 0)) {
+        guard_trip(L);
+    }
+}
+
+void guard_charge_bytes(lua_State *L, size_t bytes, size_t bytes_per_step)
+{
+    guard_charge(L, 1 + bytes / bytes_per_step);
+}
+
+int64_t *guard_counter(lua_State *L)
+{
+    return &G(L)->guard.steps;
+}
+
+void guard_pass_on(lua_State *L)
+{
+    if (l_unlikely(G(L)->guard.fault != GUARD_NONE) && L->errorJmp != NULL) {
+        luaD_throw(L, LUA_ERRSTOP);
+    }
+}
+
+static int has_room(global_State *g, size_t bytes)
+{
+    return gettotalbytes(g) + bytes <= g->guard.soft_bytes;
+}
+
+int guard_room(lua_State *L, size_t bytes)
+{
+    global_State *g = G(L);
+    if (!g->guard.entered || g->guard.fault != GUARD_NONE || has_room(g, bytes)) {
+        return 1;
+    }
+    if (completestate(g) && !g->gcstopem && !g->gcemergency) {
+        luaC_fullgc(L, 1);
+    }
+    if (has_room(g, bytes)) {
+        return 1;
+    }
+    set_fault(L, GUARD_MEMORY);
+    return 0;
+}
+
+void guard_exhausted(lua_State *L)
+{
+    if (completestate(G(L))) {
+        set_fault(L, GUARD_DEAD);
+    }
+}
+
+_Noreturn void guard_no_memory(lua_State *L)
+{
+    if (G(L)->guard.fault == GUARD_NONE && completestate(G(L))) {
+        set_fault(L, GUARD_MEMORY);
+    }
+    luaD_throw(L, completestate(G(L)) ? LUA_ERRSTOP : LUA_ERRMEM);
+}
+
+// A sixteenth must be free after a collection: a script that lives at the limit would otherwise
+// collect at every allocation.
+void guard_squeeze(lua_State *L)
+{
+    global_State *g = G(L);
+    if (!g->guard.entered || g->guard.fault != GUARD_NONE) {
+        return;
+    }
+    const size_t before = gettotalbytes(g);
+    luaC_fullgc(L, 0);
+    if (gettotalbytes(g) > g->guard.soft_bytes - g->guard.soft_bytes / 16) {
+        set_fault(L, GUARD_MEMORY);
+        luaD_throw(L, LUA_ERRSTOP);
+    }
+    guard_charge_bytes(L, before, BUDGET_FULL_COLLECTION);
+}
+
+_Noreturn void guard_read_only(lua_State *L)
+{
+    luaG_runerror(L, "attempt to modify a read-only table");
+}
+
+_Noreturn void guard_string_too_long(lua_State *L)
+{
+    luaG_runerror(L, "string too long");
+}
+
+// `until` is the CallInfo that stays. With `all` false (a yield) frames that paid at an earlier
+// yield and have not run since are passed over: those below the first that has paid already.
+void guard_charge_frames(lua_State *L, const void *until, int all)
+{
+    int64_t steps = 0;
+    CallInfo *ci;
+    for (ci = L->ci; ci != NULL && ci != (const CallInfo *)until; ci = ci->previous) {
+        int paid = ci->callstatus & CIST_PAID;
+        steps += 1;
+        if (isLua(ci)) {
+            steps += pcRel(ci->u.l.savedpc, ci_func(ci)->p);
+            ci->callstatus |= CIST_PAID;
+        }
+        if (paid && !all) {
+            break;
+        }
+    }
+    G(L)->guard.steps -= steps;
+}
+
+static const TValue *value_at(lua_State *L, int index)
+{
+    if (index > 0) {
+        StkId o = L->ci->func + index;
+        return o < L->top ? s2v(o) : NULL;
+    }
+    return index > LUA_REGISTRYINDEX ? s2v(L->top + index) : NULL;
+}
+
+uint32_t guard_number(lua_State *L, int index)
+{
+    const TValue *value = value_at(L, index);
+    if (value == NULL || !iscollectable(value) || ttisstring(value)) {
+        return 0;
+    }
+    return luaH_number(gcvalue(value));
+}
+
+void guard_freeze(lua_State *L, int index)
+{
+    const TValue *value = value_at(L, index);
+    if (value != NULL && ttistable(value)) {
+        hvalue(value)->flags |= TABLE_FROZEN;
+    }
+}
+
+int guard_is_frozen(lua_State *L, int index)
+{
+    const TValue *value = value_at(L, index);
+    return value != NULL && ttistable(value) && (hvalue(value)->flags & TABLE_FROZEN) != 0;
+}
+
+size_t guard_bytes(lua_State *L)
+{
+    return gettotalbytes(G(L));
+}
+
+void guard_enter(lua_State *L, int64_t steps, GuardEntry *outer)
+{
+    Guard *guard = &G(L)->guard;
+    outer->steps = guard->steps;
+    outer->steps_over = guard->steps_over;
+    outer->fault = guard->fault;
+    outer->entered = guard->entered;
+    guard->steps = steps;
+    guard->steps_over = 0;
+    guard->fault = GUARD_NONE;
+    guard->entered = 1;
+}
+
+GuardFault guard_leave(lua_State *L, int64_t steps, const GuardEntry *outer, uint64_t *steps_used)
+{
+    Guard *guard = &G(L)->guard;
+    const GuardFault fault = (GuardFault)guard->fault;
+    const int64_t used = fault != GUARD_NONE ? steps + guard->steps_over : steps - guard->steps;
+    *steps_used = used > 0 ? (uint64_t)used : 0;
+    guard->steps = outer->steps;
+    guard->steps_over = outer->steps_over;
+    guard->fault = outer->fault;
+    guard->entered = outer->entered;
+    return fault;
+}
+
+size_t guard_frames(lua_State *L, void *frames[GUARD_FRAMES_MAX], size_t *count)
+{
+    size_t total = 0;
+    size_t kept = 0;
+    CallInfo *ci;
+    for (ci = L->ci; ci != &L->base_ci; ci = ci->previous) {
+        if (kept < GUARD_FRAMES_FIRST) {
+            frames[kept++] = ci;
+        }
+        total++;
+    }
+    // The outermost lie at the beginning of the list, which is linked both ways.
+    size_t last = total - kept < GUARD_FRAMES_LAST ? total - kept : GUARD_FRAMES_LAST;
+    ci = &L->base_ci;
+    for (size_t i = last; i > 0; i--) {
+        ci = ci->next;
+        frames[kept + i - 1] = ci;
+    }
+    *count = kept + last;
+    return total;
+}
+
+void guard_frame_debug(lua_State *L, void *frame, lua_Debug *debug)
+{
+    memset(debug, 0, sizeof *debug);
+    debug->i_ci = (CallInfo *)frame;
+    lua_getinfo(L, "Sln", debug);
+}
+
+struct Protected {
+    void (*call)(lua_State *thread, void *user);
+    void *user;
+};
+
+static void call_protected(lua_State *L, void *user)
+{
+    struct Protected *protected = (struct Protected *)user;
+    protected->call(L, protected->user);
+}
+
+int guard_protect(lua_State *L, void (*call)(lua_State *thread, void *user), void *user)
+{
+    struct Protected protected = {call, user};
+    return luaD_pcall(L, call_protected, &protected, savestack(L, L->top), 0);
+}

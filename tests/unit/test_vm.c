@@ -1,0 +1,216 @@
+// The Vm as its owner sees it: outcomes, steps, memory, tracebacks, nesting.
+#include "core/script/vm.h"
+
+#include "core/script/lua_guard.h"
+#include "tests/support/test.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <string.h>
+
+#define STEPS 200000
+
+static Heap heap;
+static Vm *vm;
+static char message[512];
+static char trace[4096];
+static int results;
+
+static void open_vm(void)
+{
+    heap = heap_make(1ull << 30);
+    VmConfig config = vm_config_default();
+    config.memory_soft_bytes = 4u << 20;
+    config.memory_hard_bytes = 8u << 20;
+    CHECK_OK(vm_create(&heap, &config, &vm));
+}
+
+static void close_vm(void)
+{
+    vm_destroy(&heap, vm);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+// A thread, anchored on the main stack, with the compiled function on it.
+static lua_State *load_thread(const char *source)
+{
+    lua_State *thread = lua_newthread(vm_main(vm));
+    vm_push_environment(thread);
+    const Status status = vm_compile(thread, "test", source, strlen(source), -1);
+    if (status != STATUS_OK) {
+        (void)snprintf(message, sizeof message, "%s", lua_tostring(thread, -1));
+        return NULL;
+    }
+    lua_remove(thread, 1);
+    return thread;
+}
+
+static VmOutcome finish(lua_State *thread, VmOutcome outcome)
+{
+    message[0] = '\0';
+    if (outcome == VM_ERROR || (outcome == VM_DONE && results > 0)) {
+        const char *text = lua_tostring(thread, -1);
+        (void)snprintf(message, sizeof message, "%s", text != NULL ? text : "(no text)");
+    }
+    (void)vm_traceback(vm, trace, sizeof trace);
+    return outcome;
+}
+
+static VmOutcome run(const char *source, uint64_t steps)
+{
+    lua_State *thread = load_thread(source);
+    if (thread == NULL) {
+        return VM_ERROR;
+    }
+    const VmOutcome outcome = finish(thread, vm_resume(vm, thread, 0, steps, &results));
+    lua_settop(vm_main(vm), 0);
+    return outcome;
+}
+
+TEST(results)
+{
+    open_vm();
+    CHECK_INT(run("return 'a' .. 1", STEPS), VM_DONE);
+    CHECK_INT(results, 1);
+    CHECK_TEXT(message, "a1");
+    CHECK(vm_steps_used(vm) > 0 && vm_steps_used(vm) < 200);
+    close_vm();
+}
+
+TEST(errors)
+{
+    open_vm();
+    CHECK_INT(run("local function f()\n  error('no')\nend\nf()", STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:2: no");
+    CHECK_INT(vm_fault_line(vm), 2);
+    CHECK_TEXT(trace, "\n\t[C]: in function 'error'\n\ttest:2: in function 'f'\n\ttest:4: in main "
+                      "chunk");
+    CHECK_INT(run("return 1 +", STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:1: unexpected symbol near <eof>");
+    CHECK_INT(run("error({})", STEPS), VM_ERROR);
+    CHECK_TEXT(message, "(no text)");
+    close_vm();
+}
+
+TEST(budget)
+{
+    open_vm();
+    CHECK_INT(run("while true do end", STEPS), VM_OVER_BUDGET);
+    CHECK(vm_steps_used(vm) >= STEPS && vm_steps_used(vm) < STEPS + 100);
+    CHECK_INT(vm_fault_line(vm), 1);
+    CHECK_TEXT(trace, "\n\ttest:1: in main chunk");
+    CHECK_INT(run("for i = 1, 1e9 do end", STEPS), VM_OVER_BUDGET);
+    CHECK_INT(run("pcall(function() while true do end end) return 1", STEPS), VM_OVER_BUDGET);
+    CHECK_INT(run("local c = coroutine.wrap(function() while true do end end) pcall(c) while true "
+                  "do pcall(c) end",
+                  STEPS),
+              VM_OVER_BUDGET);
+    CHECK_INT(run("local c <close> = setmetatable({}, {__close = function() while true do end "
+                  "end}) while true do end",
+                  STEPS),
+              VM_OVER_BUDGET);
+    CHECK(vm_steps_used(vm) < STEPS + 100);
+    CHECK_INT(run("return 1", STEPS), VM_DONE);
+    close_vm();
+}
+
+TEST(memory)
+{
+    open_vm();
+    CHECK_INT(run("local t = {} for i = 1, 1e9 do t[i] = {} end", 1u << 30), VM_OVER_MEMORY);
+    CHECK(strstr(trace, "test:1:") != NULL);
+    CHECK_INT(run("local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(100000 + i) end", 1u << 30),
+              VM_OVER_MEMORY);
+    CHECK_INT(run("pcall(function() local t = {} for i = 1, 1e9 do t[i] = {} end end) return 1",
+                  1u << 30),
+              VM_OVER_MEMORY);
+    CHECK_INT(run("return 1", STEPS), VM_DONE);
+    close_vm();
+}
+
+TEST(yields)
+{
+    open_vm();
+    lua_State *thread = load_thread("local a = coroutine.yield(1, 2) return a + 1");
+    CHECK_INT(vm_resume(vm, thread, 0, STEPS, &results), VM_YIELDED);
+    CHECK_INT(results, 2);
+    lua_pop(thread, 2);
+    lua_pushinteger(thread, 41);
+    CHECK_INT(finish(thread, vm_resume(vm, thread, 1, STEPS, &results)), VM_DONE);
+    CHECK_TEXT(message, "42");
+    close_vm();
+}
+
+static int nested(lua_State *L)
+{
+    lua_State *inner = lua_newthread(L);
+    vm_push_environment(inner);
+    const char *source = "while true do end";
+    if (vm_compile(inner, "inner", source, strlen(source), -1) != STATUS_OK) {
+        return luaL_error(L, "not compiled");
+    }
+    int count;
+    const VmOutcome outcome = vm_resume(vm_of(L), inner, 0, 1000, &count);
+    lua_pushboolean(L, outcome == VM_OVER_BUDGET);
+    return 1;
+}
+
+TEST(entries_nest)
+{
+    open_vm();
+    lua_State *thread = lua_newthread(vm_main(vm));
+    vm_push_environment(thread);
+    lua_pushcfunction(thread, nested);
+    lua_setfield(thread, -2, "nested");
+    const char *source = "local ok = nested() for i = 1, 100 do end return tostring(ok)";
+    CHECK_OK(vm_compile(thread, "outer", source, strlen(source), -1));
+    lua_remove(thread, 1);
+    CHECK_INT(finish(thread, vm_resume(vm, thread, 0, STEPS, &results)), VM_DONE);
+    CHECK_TEXT(message, "true");
+    CHECK(vm_steps_used(vm) < 4000);
+    close_vm();
+}
+
+TEST(frozen_tables)
+{
+    open_vm();
+    CHECK_INT(run("string.x = 1", STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:1: attempt to modify a read-only table");
+    CHECK_INT(run("string.rep = 1", STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:1: attempt to modify a read-only table");
+    CHECK_INT(run("rawset(string, 'rep', 1)", STEPS), VM_ERROR);
+    CHECK_INT(run("table.insert(string, 1)", STEPS), VM_ERROR);
+    CHECK_INT(run("setmetatable(string, {})", STEPS), VM_ERROR);
+    CHECK_INT(run("x = 1 _G.y = 2 return x + y", STEPS), VM_DONE);
+    CHECK_INT(run("return x", STEPS), VM_DONE);
+    CHECK_TEXT(message, "(no text)");
+    close_vm();
+}
+
+TEST(xpcall_handler)
+{
+    open_vm();
+    CHECK_INT(run("local ok, a, b = xpcall(error, function(e) return e .. '!', 2 end, 'x') return "
+                  "tostring(ok) .. a .. b",
+                  STEPS),
+              VM_DONE);
+    CHECK_TEXT(message, "falsex!2");
+    CHECK_INT(run("local ok, a, b = xpcall(function(...) return ... end, print or type, 7, 8) "
+                  "return tostring(ok) .. a .. b",
+                  STEPS),
+              VM_DONE);
+    CHECK_TEXT(message, "true78");
+    close_vm();
+}
+
+TEST(load_environment)
+{
+    open_vm();
+    CHECK_INT(run("y = 5 return load('return y')()", STEPS), VM_DONE);
+    CHECK_TEXT(message, "5");
+    CHECK_INT(run("return load('return y', 'n', 't', {y = 6})()", STEPS), VM_DONE);
+    CHECK_TEXT(message, "6");
+    CHECK_INT(run("local f, e = load('\\27Lua') return e", STEPS), VM_DONE);
+    CHECK_TEXT(message, "attempt to load a binary chunk (mode is 't')");
+    close_vm();
+}
