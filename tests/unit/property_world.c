@@ -141,6 +141,30 @@ static void spawn_all(PropertyWorld *world)
     }
 }
 
+static void vary(SimConfig *config, uint32_t variant)
+{
+    CharacterTuning *tuning = &config->character;
+    switch (variant) {
+    case 1:
+        config->tick_rate = TICK_RATE_LOW;
+        break;
+    case 2:
+        tuning->radius = 0.2f;
+        tuning->height = 0.8f;
+        tuning->step_height = 0.25f;
+        break;
+    case 3:
+        tuning->radius = 0.7f;
+        tuning->height = 2.6f;
+        tuning->step_height = 1.1f;
+        tuning->run_speed = 14;
+        tuning->jump_speed = 14;
+        break;
+    default:
+        break;
+    }
+}
+
 void property_open(PropertyWorld *world, PropertyOptions options)
 {
     ASSERT(options.player_count <= PROPERTY_PLAYERS_MAX);
@@ -156,6 +180,7 @@ void property_open(PropertyWorld *world, PropertyOptions options)
     world->config.event_max = 4096;
     world->config.structures_max = 200;
     world->config.terrain = (TerrainConfig){.chunk_max = 64, .page_max = 1024};
+    vary(&world->config, options.variant);
     build_terrain(world);
     build_scene(world);
     ASSERT(sim_create(&world->heap, &world->config, world->scene, &world->sim) == STATUS_OK);

@@ -18,7 +18,8 @@ typedef struct PropertyOptions {
     uint32_t npc_count;
     uint32_t part_count;
     uint32_t mover_count;
-    int32_t edge_m; // half the side of the terrain
+    int32_t edge_m;   // half the side of the terrain
+    uint32_t variant; // 1: 30 ticks a second; 2: small bodies; 3: large ones; else the default
     bool edits;
     bool projectiles;
     bool structures;
