@@ -2,8 +2,8 @@
 //
 // An edit is planned first (which voxels change, how many kinds and solid voxels there are
 // afterwards, hence how many pages) and painted second. Painting cannot fail, because whoever calls
-// it has compared the plan with the pool. It takes pages only after it has given back those the new
-// content does not need, so that a full pool is no obstacle to an edit that needs no more.
+// it has compared the plan with the pool. It gives pages back before it takes others, so that a
+// full pool is no obstacle to an edit that needs no more.
 #include "core/sim/chunk.h"
 
 #include <string.h>
@@ -364,7 +364,9 @@ static void palette_store(Chunk *chunk, ChunkPool *pool, const NewPalette *palet
     const uint32_t index_count = 1u << palette->plane_count;
     VoxelKind *kinds = chunk->kinds;
     uint16_t *counts = chunk->counts;
-    if (index_count > CHUNK_KINDS_INLINE) {
+    if (index_count <= CHUNK_KINDS_INLINE) {
+        page_give(pool, &chunk->palette);
+    } else {
         if (chunk->palette == NULL) {
             chunk->palette = page_take(pool);
         }
@@ -383,13 +385,8 @@ void chunk_paint(Chunk *chunk, const Chunk *source, ChunkPool *pool, const Voxel
     NewPalette palette;
     palette_plan(&palette, source, kind, plan);
 
-    // Give back first: the mask and the palette page that the new content does without.
-    if (!needs_mask(plan->solid_count)) {
-        page_give(pool, &chunk->mask);
-    }
-    if (palette.plane_count <= 4) {
-        page_give(pool, &chunk->palette);
-    }
+    // Fewer planes go back before a mask may be taken. The other way round cannot be: a mask goes
+    // when the last kind that was unlike the painted one goes, and then there are no more kinds.
     if (palette.is_moved) {
         while (chunk->plane_count < palette.plane_count) {
             chunk->planes[chunk->plane_count++] = page_take(pool);

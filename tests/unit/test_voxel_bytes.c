@@ -202,12 +202,19 @@ TEST(a_difference_holds_only_what_differs)
     CHECK_INT(size, sizeof empty);
     CHECK_BYTES(buffer, empty, sizeof empty);
     CHECK_INT(terrain_changed_chunk_count(world.terrain), 1);
+    // A run goes on from one column into the next: 64 voxels of kind 500 from number 4,192.
+    CHECK_OK(
+        terrain_fill_box(world.terrain, (VoxelCoord){3, 0, 4}, (VoxelCoord){4, 31, 4}, 500, NULL));
+    size = write_one(terrain_write_difference, world.terrain, at, buffer);
+    const uint8_t across[] = {2, 5, 0, 0, 0, 1, 0xe0, 0x20, 64, (500 & 127) | 128, 500 >> 7};
+    CHECK_INT(size, sizeof across);
+    CHECK_BYTES(buffer, across, sizeof across);
     // One kind everywhere: the whole form is the smaller one.
     CHECK_OK(
         terrain_fill_box(world.terrain, (VoxelCoord){0, 0, 0}, (VoxelCoord){31, 31, 31}, 7, NULL));
     CHECK_OK(terrain_set(world.terrain, (VoxelCoord){0, 0, 0}, 7, NULL));
     size = write_one(terrain_write_difference, world.terrain, at, buffer);
-    const uint8_t uniform[] = {1, 5, 0, 0, 0, 1, 0, 7, 0};
+    const uint8_t uniform[] = {1, 6, 0, 0, 0, 1, 0, 7, 0};
     CHECK(size <= sizeof uniform);
     CHECK_INT(write_one(terrain_write_chunk, world.terrain, at, buffer), sizeof uniform);
     CHECK_BYTES(buffer, uniform, sizeof uniform);
@@ -593,11 +600,17 @@ TEST(malformed_chunks_are_refused)
         }
         CHECK(is_read || terrain_hash_of(terrain) == hash);
     }
-    // An index without a kind, and a kind without a voxel.
+    // A kind without a voxel, and an index without a kind.
+    const uint64_t hash_now = terrain_hash_of(terrain);
     uint8_t three[13 + 8192] = {1, 1, 0, 0, 0, 3, 0, 7, 0, 8, 0, 9, 0};
     CHECK_INT(read_one(terrain, (ChunkCoord){0, 0, 0}, three, sizeof three), STATUS_MALFORMED);
     memset(&three[13], 0x55, 8192);
     CHECK_INT(read_one(terrain, (ChunkCoord){0, 0, 0}, three, sizeof three), STATUS_MALFORMED);
+    for (uint32_t i = 0; i < 8192; i++) {
+        three[13 + i] = i % 8 < 4 ? 0x11 : 0x33;
+    }
+    CHECK_INT(read_one(terrain, (ChunkCoord){0, 0, 0}, three, sizeof three), STATUS_MALFORMED);
+    CHECK(terrain_hash_of(terrain) == hash_now);
     for (uint32_t i = 0; i < 8192; i++) {
         three[13 + i] = i % 8 < 4 ? 0x11 : 0x22;
     }

@@ -151,6 +151,21 @@ TEST(no_ray_slips_between_voxels_that_share_an_edge)
     terrain_destroy(&heap, terrain);
 }
 
+// On a chunk's border, moving away from it: the voxels behind the start are not visited.
+TEST(a_ray_never_goes_back_behind_its_start)
+{
+    Heap heap = heap_make(1 << 20);
+    Terrain *terrain = terrain_make(&heap, NULL, 8, 40);
+    const float d = math_sqrt(0.5f);
+    TerrainHit hit;
+    CHECK_OK(terrain_set(terrain, (VoxelCoord){31, 4, 5}, 1, NULL));
+    CHECK(!terrain_ray(terrain, vec3(32, 5, 5.5f), vec3(-d, d, 0), 20, &hit));
+    CHECK_OK(terrain_set(terrain, (VoxelCoord){31, 5, 5}, 1, NULL));
+    CHECK(terrain_ray(terrain, vec3(32, 5, 5.5f), vec3(-d, d, 0), 20, &hit));
+    CHECK(hit.distance == 0 && vec3_is(hit.normal, 1, 0, 0));
+    terrain_destroy(&heap, terrain);
+}
+
 TEST(rays_cross_the_whole_world_and_its_border)
 {
     Heap heap = heap_make(1 << 20);
@@ -172,6 +187,15 @@ TEST(rays_cross_the_whole_world_and_its_border)
     CHECK(terrain_ray(terrain, vec3(last, 7.5f, -edge - 8), vec3(0, 0, 1), 1e6f, &hit));
     CHECK(hit.distance == 8 && vec3_is(hit.normal, 0, 0, -1));
     CHECK(!terrain_ray(terrain, vec3(0.5f, 0.5f, 0.5f + 1), vec3(0, 0, 1), 1e9f, &hit));
+    // Past one border plane and in through another: y is the later of the two.
+    const float half = math_sqrt(0.5f);
+    CHECK_OK(terrain_set(terrain, (VoxelCoord){last - 200, last, 0}, 3, NULL));
+    CHECK(terrain_ray(terrain, vec3(edge + 100.25f, edge + 300.5f, 0.5f), vec3(-half, -half, 0),
+                      1e6f, &hit));
+    CHECK(voxel_is(hit.voxel, last - 200, last, 0) && vec3_is(hit.normal, 0, 1, 0));
+    CHECK_NEAR(hit.distance, 300.5 * 1.41421356, 0.01);
+    CHECK(!terrain_ray(terrain, vec3(edge + 100.25f, edge + 300.5f, 0.5f), vec3(-1, 0, 0), 1e6f,
+                       &hit));
     // From far outside, towards the middle.
     CHECK(terrain_ray(terrain, vec3(0.5f, 1e6f, 0.5f), vec3(0, -1, 0), 1e9f, &hit));
     CHECK(voxel_is(hit.voxel, 0, 0, 0) && vec3_is(hit.normal, 0, 1, 0));
