@@ -138,7 +138,7 @@ static void ray_scene(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *be
     for (uint32_t i = 0; i < candidates; i++) {
         const uint32_t index = all ? i : found[i];
         const ScenePart *part = scene_part(sim->scene, index);
-        if (sim_part_is_hidden(sim, index) ||
+        if (sim_part_is_hidden(sim, index) || (uint64_t)index + 1 == ray->ignore_net_id ||
             (!ray->ghosts && (part->desc.data.flags & PART_GHOST) != 0)) {
             continue;
         }
@@ -176,7 +176,8 @@ static void ray_entities(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit 
         ShapeHit hit;
         const float reach = *any ? best->distance : ray->distance_max;
         if ((ray->type_mask & ENTITY_MASK(entity->type)) != 0 &&
-            !handle_equal(handle, ray->ignore) && ray_entity(sim, ray, entity, reach, &hit)) {
+            !handle_equal(handle, ray->ignore) && entity->net_id != ray->ignore_net_id &&
+            ray_entity(sim, ray, entity, reach, &hit)) {
             keep_nearer(best, any, &hit, entity->net_id, handle);
         }
         i += 1;

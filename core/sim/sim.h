@@ -160,6 +160,14 @@ MUST_USE Status sim_set_velocity(Sim *sim, Handle entity, Vec3 velocity);
 MUST_USE Status sim_set_rotation(Sim *sim, Handle shape, Quat rotation);
 MUST_USE Status sim_set_part_data(Sim *sim, Handle shape, const PartData *data);
 MUST_USE Status sim_move_part(Sim *sim, Handle part, const MotionSegment *segment);
+// These three replace whatever motion was queued, beginning where the shape is now. Stop: it stays
+// there. Glide: evenly to the target, which it reaches exactly after so many ticks (1..
+// MOTION_TICKS_MAX), turning the shorter way. Drift: with that velocity until the edge of the world
+// or for the longest segment. STATUS_RANGE when it would be too fast or leave the world, and then
+// its motion is as before.
+MUST_USE Status sim_stop_part(Sim *sim, Handle part);
+MUST_USE Status sim_glide_part(Sim *sim, Handle part, Pose target, uint64_t ticks);
+MUST_USE Status sim_drift_part(Sim *sim, Handle part, Vec3 velocity);
 // Damage below zero heals. Returns the health left; emits DAMAGED and DIED.
 float sim_damage(Sim *sim, Handle target, float amount, uint64_t cause_net_id);
 // Alive again with full health, at a place that is free.
@@ -190,6 +198,7 @@ typedef struct SimRay {
     bool terrain;
     bool ghosts; // also shapes that do not block
     Handle ignore;
+    uint64_t ignore_net_id; // the same by net id, anchored parts included; 0: nothing
 } SimRay;
 
 typedef struct SimRayHit {

@@ -444,6 +444,106 @@ Status sim_move_part(Sim *sim, Handle part, const MotionSegment *segment)
     return motion_append(&entity->part.motion, segment, radius, sim->tick);
 }
 
+static Entity *find_mover(const Sim *sim, Handle part)
+{
+    Entity *entity = pool_find(&sim->entities, part);
+    const bool moves =
+        entity != NULL && entity_has_shape(entity) && entity->type != ENTITY_STRUCTURE;
+    return moves ? entity : NULL;
+}
+
+// Takes a new motion from the present pose on. What the last step moved stays swept by that step.
+static void take_motion(Entity *entity, const Motion *motion, Vec3 velocity)
+{
+    entity->part.rest = (Pose){entity->position, entity->rotation};
+    entity->part.motion = *motion;
+    entity->velocity = velocity;
+}
+
+Status sim_stop_part(Sim *sim, Handle part)
+{
+    Entity *entity = find_mover(sim, part);
+    if (entity == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    take_motion(entity, &(Motion){0}, VEC3_ZERO);
+    return STATUS_OK;
+}
+
+// The constant turn that takes one rotation to another in one second, the shorter way.
+static Vec3 turn_between(Quat from, Quat to)
+{
+    Quat turn = quat_multiply(to, quat_conjugate(from));
+    if (turn.w < 0) {
+        turn = (Quat){-turn.x, -turn.y, -turn.z, -turn.w};
+    }
+    const Vec3 axis = {turn.x, turn.y, turn.z};
+    const float angle = 2 * math_atan2(vec3_length(axis), turn.w);
+    return vec3_scale(vec3_normalise(axis), angle);
+}
+
+Status sim_glide_part(Sim *sim, Handle part, Pose target, uint64_t ticks)
+{
+    Entity *entity = find_mover(sim, part);
+    if (entity == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    if (!position_is_sane(target.position) || !quat_is_finite(target.rotation) || ticks < 1 ||
+        ticks > MOTION_TICKS_MAX) {
+        return STATUS_RANGE;
+    }
+    const Pose end = {target.position, quat_normalise(target.rotation)};
+    const float each = 1 / ((float)ticks * sim->tick_seconds);
+    const MotionSegment way = {
+        .pose = {entity->position, entity->rotation},
+        .velocity = vec3_scale(vec3_sub(end.position, entity->position), each),
+        .angular_velocity = vec3_scale(turn_between(entity->rotation, end.rotation), each),
+        .tick_from = sim->tick,
+        .tick_to = sim->tick + ticks};
+    // Velocities are rounded; a last segment puts the shape exactly there.
+    const MotionSegment arrived = {
+        .pose = end, .tick_from = way.tick_to, .tick_to = way.tick_to + 1};
+    const float radius = vec3_length(entity->part.shape.half);
+    Motion motion = {0};
+    Status status = motion_append(&motion, &way, radius, sim->tick);
+    if (status == STATUS_OK) {
+        status = motion_append(&motion, &arrived, radius, sim->tick);
+    }
+    if (status == STATUS_OK) {
+        take_motion(entity, &motion, way.velocity);
+    }
+    return status;
+}
+
+Status sim_drift_part(Sim *sim, Handle part, Vec3 velocity)
+{
+    Entity *entity = find_mover(sim, part);
+    if (entity == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    const float speed = vec3_length(velocity);
+    if (!(speed <= MOTION_SPEED_MAX)) {
+        return STATUS_RANGE;
+    }
+    Motion motion = {0};
+    if (speed > 0) {
+        // Segments are checked as if they ran at the lower tick rate.
+        const float room = 2 * (float)WORLD_EXTENT_M - vec3_length(entity->position);
+        const float ticks = math_clamp(room / speed * (float)TICK_RATE_LOW, 1, MOTION_TICKS_MAX);
+        const MotionSegment way = {.pose = {entity->position, entity->rotation},
+                                   .velocity = velocity,
+                                   .tick_from = sim->tick,
+                                   .tick_to = sim->tick + (uint64_t)ticks};
+        const Status status =
+            motion_append(&motion, &way, vec3_length(entity->part.shape.half), sim->tick);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    take_motion(entity, &motion, velocity);
+    return STATUS_OK;
+}
+
 // --- changes that scripts make -------------------------------------------------------------------
 
 void sim_remove(Sim *sim, Handle entity)

@@ -298,6 +298,83 @@ TEST(platforms_carry_up_along_and_around)
     walk_world_close(&world);
 }
 
+TEST(a_glide_begins_where_the_part_is_and_ends_exactly)
+{
+    WalkWorldDesc desc = walk_world_default();
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    const Handle lift = spawn(sim, walk_box(vec3(-2, 0, -2), vec3(2, 0.4f, 2)));
+    const Handle rider = walk_player(sim, vec3(0.5f, 0.4f, 0));
+    walk_steps_run(sim, 10);
+    const Pose there = {{3, 3.1f, 0.7f}, quat_from_yaw(MATH_PI / 2)};
+    CHECK_OK(sim_glide_part(sim, lift, there, 90));
+    CHECK_NEAR(at(sim, lift)->velocity.x, 2, 1e-5); // reads back at once
+    sim_step(sim);
+    CHECK_NEAR(at(sim, lift)->position.x, 3.0 / 90, 1e-5); // moves in the very next tick
+    for (uint32_t i = 1; i < 90; i++) {
+        sim_step(sim);
+        CHECK(at(sim, rider)->character.grounded);
+        CHECK(sim_penetration(sim, at(sim, rider)->position) <= 0.001f);
+    }
+    CHECK(vec3_equal(at(sim, lift)->position, there.position));
+    CHECK(at(sim, lift)->rotation.y == there.rotation.y);
+    CHECK_NEAR(at(sim, rider)->position.x, 3, 0.02);
+    CHECK_NEAR(at(sim, rider)->position.z, 0.7f - 0.5f, 0.02); // turned with it
+    walk_steps_run(sim, 3);
+    CHECK_INT(at(sim, lift)->part.motion.count, 0);
+    CHECK_NEAR(vec3_length(at(sim, lift)->velocity), 0, 0);
+
+    // A new order half way replaces the old one; so does a stop.
+    CHECK_OK(sim_glide_part(sim, lift, (Pose){{9, 3.1f, 0.7f}, there.rotation}, 60));
+    walk_steps_run(sim, 30);
+    CHECK_NEAR(at(sim, lift)->position.x, 6, 1e-4);
+    CHECK_OK(sim_glide_part(sim, lift, there, 30));
+    walk_steps_run(sim, 15);
+    CHECK_NEAR(at(sim, lift)->position.x, 4.5, 1e-4);
+    CHECK_OK(sim_stop_part(sim, lift));
+    walk_steps_run(sim, 30);
+    CHECK_NEAR(at(sim, lift)->position.x, 4.5, 1e-4);
+    CHECK(!at(sim, lift)->part.moving);
+    CHECK_NEAR(at(sim, rider)->velocity.x, 0, 1e-3);
+    walk_world_close(&world);
+}
+
+TEST(motions_that_make_no_sense_leave_the_old_one)
+{
+    WalkWorldDesc desc = walk_world_default();
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    const Handle lift = spawn(sim, walk_box(vec3(-1, 0, -1), vec3(1, 1, 1)));
+    const Handle player = walk_player(sim, vec3(5, 0, 5));
+    const Pose there = {{10, 0.5f, 0}, QUAT_IDENTITY};
+    CHECK_OK(sim_glide_part(sim, lift, there, 60));
+    const float nan = __builtin_nanf("");
+    CHECK_INT(sim_glide_part(sim, lift, there, 0), STATUS_RANGE);
+    CHECK_INT(sim_glide_part(sim, lift, there, MOTION_TICKS_MAX + 1), STATUS_RANGE);
+    CHECK_INT(sim_glide_part(sim, lift, there, 1), STATUS_RANGE); // 600 m/s
+    CHECK_INT(sim_glide_part(sim, lift, (Pose){{nan, 0, 0}, QUAT_IDENTITY}, 60), STATUS_RANGE);
+    CHECK_INT(sim_glide_part(sim, lift, (Pose){{0, 0, 0}, {nan, 0, 0, 1}}, 60), STATUS_RANGE);
+    CHECK_INT(sim_glide_part(sim, lift, (Pose){{0, 2e4f, 0}, QUAT_IDENTITY}, 60), STATUS_RANGE);
+    CHECK_INT(sim_drift_part(sim, lift, vec3(0, 61, 0)), STATUS_RANGE);
+    CHECK_INT(sim_drift_part(sim, lift, vec3(nan, 0, 0)), STATUS_RANGE);
+    CHECK_INT(sim_glide_part(sim, player, there, 60), STATUS_NOT_FOUND);
+    CHECK_INT(sim_drift_part(sim, player, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_INT(sim_stop_part(sim, player), STATUS_NOT_FOUND);
+    CHECK_INT(sim_stop_part(sim, HANDLE_NONE), STATUS_NOT_FOUND);
+    walk_steps_run(sim, 30);
+    CHECK_NEAR(at(sim, lift)->position.x, 5, 1e-4);
+    CHECK_OK(sim_drift_part(sim, lift, vec3(0, 60, 0)));
+    CHECK_NEAR(at(sim, lift)->velocity.y, 60, 0);
+    walk_steps_run(sim, 60);
+    CHECK_NEAR(at(sim, lift)->position.y, 60.5f, 1e-3);
+    CHECK_OK(sim_drift_part(sim, lift, VEC3_ZERO));
+    walk_steps_run(sim, 5);
+    CHECK_NEAR(at(sim, lift)->position.y, 60.5f, 1e-3);
+    CHECK_OK(sim_set_position(sim, lift, vec3(16384, 16384, 16384)));
+    CHECK_OK(sim_drift_part(sim, lift, vec3(34, 34, 34)));
+    walk_world_close(&world);
+}
+
 TEST(a_door_pushes_and_a_press_crushes)
 {
     WalkWorldDesc desc = walk_world_default();

@@ -84,6 +84,16 @@ TEST(a_ray_meets_the_nearest_thing)
     REQUIRE(sim_ray(sim, &ray, &hit));
     CHECK_INT(hit.net_id, 2);
     CHECK_NEAR(hit.distance, 20, 1e-4);
+    ray.ignore = HANDLE_NONE;
+    ray.ignore_net_id = 2;
+    REQUIRE(sim_ray(sim, &ray, &hit));
+    CHECK(handle_equal(hit.entity, target));
+    ray.ignore = target;
+    CHECK(!sim_ray(sim, &ray, &hit)); // anchored parts by net id
+    ray.ignore = HANDLE_NONE;
+    ray.ignore_net_id = sim_entity(sim, target)->net_id;
+    REQUIRE(sim_ray(sim, &ray, &hit));
+    CHECK_INT(hit.net_id, 2);
     ray.ghosts = true;
     REQUIRE(sim_ray(sim, &ray, &hit));
     CHECK_INT(hit.net_id, 1);
