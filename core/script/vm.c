@@ -19,6 +19,7 @@
 struct Vm {
     VmHeap heap;
     lua_State *main;
+    void *user;
     VmConfig config;
     bool dead;
     uint64_t steps_used, steps_total;
@@ -211,6 +212,16 @@ void vm_destroy(Heap *heap, Vm *vm)
 lua_State *vm_main(const Vm *vm)
 {
     return vm->main;
+}
+
+void vm_set_user(Vm *vm, void *user)
+{
+    vm->user = user;
+}
+
+void *vm_user(const Vm *vm)
+{
+    return vm->user;
 }
 
 Vm *vm_of(lua_State *thread)
