@@ -253,12 +253,12 @@ static void hash_aabb(Hash64 *hash, Aabb box)
     }
 }
 
-static uint64_t hash_scene(const Scene *scene, const SceneDesc *desc)
+static uint64_t hash_scene(const Scene *scene)
 {
     Hash64 hash = HASH64_INIT;
     hash_u32(&hash, scene->part_count);
     for (uint32_t i = 0; i < scene->part_count; i++) {
-        const PartDesc *part = &desc->parts[i];
+        const PartDesc *part = &scene->parts[i].desc;
         const Quat q = part->pose.rotation;
         const float values[] = {part->shape.half.x,
                                 part->shape.half.y,
@@ -323,6 +323,7 @@ static Status fill_scene(Heap *heap, const SceneDesc *desc, Scene *scene, uint32
         }
         scene->parts[i].placed = shape_place(desc->parts[i].shape, desc->parts[i].pose);
         scene->parts[i].desc = desc->parts[i];
+        scene->parts[i].desc.shape = shape_tidy(desc->parts[i].shape);
     }
     for (uint32_t i = 0; i < desc->piece_count; i++) {
         if (!piece_is_sane(&desc->pieces[i])) {
@@ -333,7 +334,7 @@ static Status fill_scene(Heap *heap, const SceneDesc *desc, Scene *scene, uint32
     }
     const Status status = build_index(heap, scene);
     if (status == STATUS_OK) {
-        scene->hash = hash_scene(scene, desc);
+        scene->hash = hash_scene(scene);
     }
     return status;
 }

@@ -76,6 +76,18 @@ typedef struct ShapeHit {
     Vec3 point;     // on the shape's surface
 } ShapeHit;
 
+// The same shape with the extents that its kind does not use set from those it does, so that all of
+// them are numbers and the length of `half` is its bounding radius or more.
+static inline Shape shape_tidy(Shape shape)
+{
+    if (shape.kind == SHAPE_SPHERE) {
+        shape.half = (Vec3){shape.half.x, shape.half.x, shape.half.x};
+    } else if (shape.kind == SHAPE_CYLINDER) {
+        shape.half.z = shape.half.x;
+    }
+    return shape;
+}
+
 // STATUS_RANGE unless every extent used is finite and within PART_HALF_EXTENT_MIN_M..MAX_M;
 // STATUS_UNSUPPORTED for a kind that does not exist.
 MUST_USE Status shape_check(Shape shape);

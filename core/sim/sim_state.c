@@ -135,6 +135,7 @@ static void visit_part(Sim *sim, Entity *entity, StateIo *io)
     if (io->mode != STATE_READ || !state_ok(io)) {
         return;
     }
+    part->shape = shape_tidy(part->shape);
     const PartDesc desc = {part->shape, {entity->position, entity->rotation}, part->data};
     const PartDesc before = {part->shape, part->pose_previous, part->data};
     if (part_desc_check(&desc) != STATUS_OK || part_desc_check(&before) != STATUS_OK ||
