@@ -334,10 +334,10 @@ static void push_group(lua_State *thread, const char *group)
 // --- opening
 // -----------------------------------------------------------------------------------------
 
-static bool has_functions(const char *class)
+static bool owner_has(const char *owner, ApiKind kind)
 {
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
-        if (rows[i].kind == API_KIND_FUNCTION && strcmp(rows[i].owner, class) == 0) {
+        if (rows[i].kind == kind && strcmp(rows[i].owner, owner) == 0) {
             return true;
         }
     }
@@ -363,11 +363,12 @@ void api_open(ScriptSystem *system)
     lua_newtable(thread);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const ApiRow *row = &rows[i];
-        if (row->kind == API_KIND_CLASS) {
+        const bool named = row->kind == API_KIND_CLASS || row->kind == API_KIND_GROUP;
+        if (row->kind == API_KIND_CLASS || (named && owner_has(row->name, API_KIND_METHOD))) {
             open_class(thread, row->name);
         }
         if (row->kind == API_KIND_GROUP ||
-            (row->kind == API_KIND_CLASS && has_functions(row->name))) {
+            (row->kind == API_KIND_CLASS && owner_has(row->name, API_KIND_FUNCTION))) {
             push_group(thread, row->name);
             api_extend_group(thread, row->name);
             vm_freeze(thread, -1);

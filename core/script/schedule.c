@@ -200,6 +200,16 @@ bool schedule_run(ScriptSystem *system)
             return false;
         }
         heap_pop(system);
+        // A script that is paused for its faults loses time, not its timers.
+        const Instance *instance = instance_at(system, thread->instance);
+        Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+        if (script != NULL && !account_may_run(system, script) &&
+            script->state == SCRIPT_THROTTLED) {
+            const uint64_t began_tick = thread->began_tick;
+            put_to_sleep(system, entry.thread.index, script->wake_tick);
+            thread->began_tick = began_tick;
+            continue;
+        }
         int argument_count = thread->argument_count;
         if (argument_count == SCHEDULE_ELAPSED) {
             lua_pushnumber(thread->lua, (double)(system->tick - thread->began_tick) /

@@ -173,10 +173,9 @@ static bool compile_into(ScriptSystem *system, Script *script, const CompileRequ
     vm_push_environment(lua);
     const int environment = lua_gettop(lua);
     api_extend_environment(system, lua, environment);
-    char name[SCRIPT_PATH_BYTES + 1];
-    snprintf(name, sizeof name, "=%s", request->script_id);
     system->totals.compile_count += 1;
-    if (vm_compile(lua, name, request->code, request->code_bytes, environment) != STATUS_OK) {
+    if (vm_compile(lua, request->script_id, request->code, request->code_bytes, environment) !=
+        STATUS_OK) {
         snprintf(error, capacity, "%s", lua_tostring(lua, -1));
         lua_settop(lua, environment - 1);
         return false;
