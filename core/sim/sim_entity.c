@@ -356,7 +356,7 @@ static Status spawn_shape(Sim *sim, EntityType type, const ShapeDesc *desc, Hand
         return status;
     }
     Part *part = &sim_at(sim, slot)->part;
-    part->shape = desc->part.shape;
+    part->shape = shape_tidy(desc->part.shape);
     part->data = desc->part.data;
     if (type == ENTITY_PROP) {
         part->data.flags |= PART_GHOST;
