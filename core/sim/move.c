@@ -815,6 +815,18 @@ static void touch_damage(Mover *mover, const ColliderPart *parts, uint32_t count
     }
 }
 
+// Did a change of the world put the character inside something? What moves is taken where it was:
+// the floor of a lift has risen already, and carrying its riders is not a matter of getting them
+// out.
+static bool is_stuck(Mover *mover)
+{
+    const Capsule capsule = sim_capsule(mover->sim, mover->feet);
+    collide_gather(mover->sim, capsule_bounds(capsule), &mover->colliders);
+    collide_set_fraction(mover->sim, &mover->colliders, 0);
+    return collide_deepest(&mover->colliders, capsule, COLLIDE_ALL).contact.distance <
+           -OVERLAP_OK_M;
+}
+
 static void move_one(Sim *sim, uint32_t slot, Mover *mover)
 {
     Entity *entity = sim_at(sim, slot);
@@ -841,7 +853,7 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     mover->bounced = false;
     read_timers(mover);
 
-    if (sim->geometry_changed && sim_penetration(sim, mover->feet) > OVERLAP_OK_M) {
+    if (sim->geometry_changed && is_stuck(mover)) {
         sim->counters.unstuck += 1;
         mover->feet = sim_free_position(sim, mover->feet);
         mover->grounded = false;
