@@ -162,7 +162,7 @@ static void play_character(Play *play)
 static void play_part(Play *play)
 {
     Handle h = HANDLE_NONE;
-    switch (small(play, 8)) {
+    switch (small(play, 11)) {
     case 0:
     case 1: {
         const ShapeDesc desc = {.part = part(play)};
@@ -201,8 +201,22 @@ static void play_part(Play *play)
     case 6:
         made(play, sim_thaw_part(play->sim, small(play, 20), &h), h);
         break;
-    default:
+    case 7:
         (void)!sim_hide_part(play->sim, small(play, 20));
+        break;
+    case 8: {
+        const Handle which = handle(play);
+        const Pose target = part(play).pose;
+        (void)!sim_glide_part(play->sim, which, target, small(play, 250));
+        break;
+    }
+    case 9: {
+        const Handle which = handle(play);
+        (void)!sim_drift_part(play->sim, which, vector(play));
+        break;
+    }
+    default:
+        (void)!sim_stop_part(play->sim, handle(play));
         break;
     }
 }
@@ -249,7 +263,7 @@ static void play_world(Play *play)
 static void play_fight(Play *play)
 {
     Handle h = HANDLE_NONE;
-    switch (small(play, 5)) {
+    switch (small(play, 7)) {
     case 0:
     case 1: {
         const ProjectileDesc desc = {.shooter = handle(play),
@@ -278,6 +292,18 @@ static void play_fight(Play *play)
     case 3: {
         const Handle who = handle(play);
         (void)!npc_set_target(play->sim, who, handle(play));
+        break;
+    }
+    case 4:
+        (void)!npc_stop(play->sim, handle(play));
+        break;
+    case 5: {
+        const Handle who = handle(play);
+        NpcTuning tuning = npc_tuning_default();
+        tuning.sight_m = number(play);
+        tuning.sight_cos = number(play);
+        tuning.interval_ticks = small(play, 8);
+        (void)!npc_set_tuning(play->sim, who, &tuning);
         break;
     }
     default: {

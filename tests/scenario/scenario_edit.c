@@ -80,7 +80,7 @@ static void dig_finish(Stage *stage)
 
 // --- walled in -----------------------------------------------------------------------------------
 static struct {
-    Handle buried, caged, runners[6];
+    Handle buried, caged, late, runners[6];
 } wall;
 
 static void wall_build(Stage *stage)
@@ -90,6 +90,7 @@ static void wall_build(Stage *stage)
     stage_open(stage);
     wall.buried = stage_player(stage, vec3(0.4f, 0, 0.6f));
     wall.caged = stage_player(stage, vec3(10.5f, 0, 0.5f));
+    wall.late = stage_player(stage, vec3(-15.5f, 0, 15.5f));
     for (int i = 0; i < 6; i++) {
         wall.runners[i] = stage_player(stage, vec3((float)i * 2 - 6, 0, -12));
     }
@@ -117,6 +118,11 @@ static void wall_drive(Stage *stage)
                         terrain_fill_box(terrain, (VoxelCoord){10, 0, 0}, (VoxelCoord){10, 2, 0},
                                          VOXEL_AIR, NULL));
     }
+    stage_stand(stage, wall.late);
+    if (stage->tick == stage->scenario->ticks / 2) {
+        // Just when the sim is saved and restored: what it was about to notice is not forgotten.
+        stage_expect_ok(stage, "late", terrain_set(terrain, (VoxelCoord){-16, 0, 15}, 3, NULL));
+    }
     if (stage->tick > 60 && stage->tick % 5 == 0) {
         // Voxels flicker where the runners are.
         const Vec3 feet = stage_feet(stage, wall.runners[stage->tick / 5 % 6]);
@@ -134,6 +140,8 @@ static void wall_finish(Stage *stage)
     const Vec3 caged = stage_feet(stage, wall.caged);
     stage_expect(stage, caged.x > 10 && caged.x < 11 && caged.z > 0 && caged.z < 1,
                  "got out of the cage to %.3f %.3f", (double)caged.x, (double)caged.z);
+    stage_expect_near(stage, "the height of the late one", stage_feet(stage, wall.late).y, 1,
+                      0.01f);
     stage_expect(stage, stage->counters.unstuck > 0, "nobody was ever lifted out");
 }
 

@@ -44,6 +44,11 @@ static void lift_drive(Stage *stage)
     const bool dares = stage->tick > 120 && stage->tick < 180;
     stage_walk(stage, lift.below, dares ? vec3(-1, 0, 0) : vec3(1, 0, 0), INPUT_RUN);
 
+    if (stage->tick % 40 == 0) {
+        // The world changes somewhere else: that is nothing to those who ride.
+        const VoxelCoord at = {15, 1, (int32_t)(stage->tick / 40) - 15};
+        stage_expect_ok(stage, "edit", terrain_set(sim_terrain(stage->sim), at, 2, NULL));
+    }
     const Entity *stander = stage_at(stage, lift.stander);
     lift.stander_top = math_max(lift.stander_top, stander->position.y);
     if (stage->tick > 60) {
@@ -377,6 +382,88 @@ static void remodel_finish(Stage *stage)
                  "the ray meets %llu", (unsigned long long)hit.net_id);
 }
 
+// --- glide ---------------------------------------------------------------------------------------
+// What scripts ask for: to be at a place after so many ticks, to drift, and to stop.
+enum { GLIDES, TURNS, DRIFTS, STOPS, RETURNS, JUMPS, GLIDE_COUNT };
+
+static struct {
+    Handle parts[GLIDE_COUNT], riders[GLIDE_COUNT];
+} glide;
+
+static void glide_build(Stage *stage)
+{
+    memset(&glide, 0, sizeof glide);
+    stage_ground(stage, 32);
+    stage_open(stage);
+    for (int i = 0; i < GLIDE_COUNT; i++) {
+        const Vec3 at = vec3(0, 0.25f, (float)i * 8 - 16);
+        glide.parts[i] = stage_spawn(stage, part_box(at, vec3(2, 0.25f, 2)));
+        glide.riders[i] = stage_player(stage, vec3_add(at, vec3(1, 0.25f, 0)));
+    }
+}
+
+static void glide_start(Stage *stage)
+{
+    const Quat straight = QUAT_IDENTITY;
+    const Pose up = {vec3(7, 3, -16), straight};
+    const Quat yaw = quat_from_yaw(2);
+    // The same rotation has two names; either way it is the shorter turn.
+    const Pose turned = {vec3(0, 0.25f, -8), {-yaw.x, -yaw.y, -yaw.z, -yaw.w}};
+    const Pose away = {vec3(-9, 0.25f, 16), straight};
+    stage_expect_ok(stage, "glide", sim_glide_part(stage->sim, glide.parts[GLIDES], up, 123));
+    stage_expect_ok(stage, "turn", sim_glide_part(stage->sim, glide.parts[TURNS], turned, 100));
+    stage_expect_ok(stage, "drift", sim_drift_part(stage->sim, glide.parts[DRIFTS], vec3(1, 0, 0)));
+    stage_expect_ok(stage, "drift", sim_drift_part(stage->sim, glide.parts[STOPS], vec3(0, 1, 0)));
+    stage_expect_ok(stage, "glide", sim_glide_part(stage->sim, glide.parts[RETURNS], away, 200));
+    // A segment that begins elsewhere puts the part there; nobody goes with it.
+    const MotionSegment elsewhere = {.pose = {vec3(8, 0.25f, 24), QUAT_IDENTITY},
+                                     .velocity = vec3(0, 1, 0),
+                                     .tick_from = sim_tick(stage->sim) + 20,
+                                     .tick_to = sim_tick(stage->sim) + 80};
+    stage_expect_ok(stage, "jump", sim_move_part(stage->sim, glide.parts[JUMPS], &elsewhere));
+    const Status fast = sim_glide_part(stage->sim, glide.parts[RETURNS], away, 1);
+    stage_expect(stage, fast == STATUS_RANGE, "nine metres in one tick: %s", status_name(fast));
+}
+
+static void glide_drive(Stage *stage)
+{
+    for (int i = 0; i < GLIDE_COUNT; i++) {
+        stage_stand(stage, glide.riders[i]);
+    }
+    if (stage->tick == 30) {
+        glide_start(stage);
+    } else if (stage->tick == 100) {
+        // In the middle of its way, another goal.
+        const Pose back = {vec3(0, 0.25f, 16), QUAT_IDENTITY};
+        stage_expect_ok(stage, "again", sim_glide_part(stage->sim, glide.parts[RETURNS], back, 60));
+        stage_expect_ok(stage, "stop", sim_stop_part(stage->sim, glide.parts[STOPS]));
+    }
+}
+
+static void glide_finish(Stage *stage)
+{
+    const Vec3 at = stage_feet(stage, glide.parts[GLIDES]);
+    stage_expect(stage, vec3_equal(at, vec3(7, 3, -16)), "glided to %.5f %.5f %.5f", (double)at.x,
+                 (double)at.y, (double)at.z);
+    const Quat rotation = stage_at(stage, glide.parts[TURNS])->rotation;
+    const float over = math_wrap_angle(2 * math_atan2(rotation.y, rotation.w) - 2);
+    stage_expect_near(stage, "the turn, beyond 2", over, 0, 0.0001f);
+    const Vec3 stays = stage_feet(stage, glide.riders[JUMPS]);
+    stage_expect(stage, stays.x == 1 && stays.y < 0.01f, "a jump took somebody to %.3f %.3f",
+                 (double)stays.x, (double)stays.y);
+    stage_expect_near(stage, "the drift", stage_feet(stage, glide.parts[DRIFTS]).x, 270.0f / 60,
+                      0.05f);
+    stage_expect_near(stage, "the height of the stop", stage_feet(stage, glide.parts[STOPS]).y,
+                      0.25f + 70.0f / 60, 0.05f);
+    stage_expect_near(stage, "the replaced glide", stage_feet(stage, glide.parts[RETURNS]).x, 0, 0);
+    for (int i = 0; i < JUMPS; i++) {
+        const Vec3 part = stage_feet(stage, glide.parts[i]);
+        const Vec3 rider = stage_feet(stage, glide.riders[i]);
+        stage_expect_near(stage, "a rider's height", rider.y, part.y + 0.25f, 0.02f);
+        stage_expect_near(stage, "a rider's place", stage_distance_flat(rider, part), 1, 0.05f);
+    }
+}
+
 const Scenario scenarios_platform[] = {
     {"lift", "a lift carries one who stands, one who walks and one who jumps 6 m up and back",
      LIFT_TICKS, lift_build, lift_drive, lift_finish},
@@ -390,5 +477,7 @@ const Scenario scenarios_platform[] = {
      doors_drive, doors_finish},
     {"remodel", "anchored parts are hidden, thawed, moved, turned and made ghosts", 480,
      remodel_build, remodel_drive, remodel_finish},
+    {"glide", "parts glide to places, drift, stop and are sent elsewhere, with riders", 300,
+     glide_build, glide_drive, glide_finish},
     {0},
 };
