@@ -32,28 +32,12 @@ function(sandlot_library name)
   endif()
 endfunction()
 
-# While the tree is being written: a program whose sources are not all there is left out, with a
-# warning.
-function(sandlot_all_there result)
-  set(${result} ON PARENT_SCOPE)
-  foreach(source ${ARGN})
-    if(NOT IS_ABSOLUTE ${source} AND NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      message(WARNING "${CMAKE_CURRENT_SOURCE_DIR}/${source} is not there; its program is left out")
-      set(${result} OFF PARENT_SCOPE)
-    endif()
-  endforeach()
-endfunction()
-
 # sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with
 # CTest under its name. NATIVE leaves it out of the wasm preset. The label `long` leaves it out of
 # `make test` and puts it into `make torture`; `scenario` adds it to the o0 preset.
 function(sandlot_test name)
   cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(SANDLOT_WASM AND ARG_NATIVE)
-    return()
-  endif()
-  sandlot_all_there(all_there ${ARG_SOURCES})
-  if(NOT all_there)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
