@@ -50,10 +50,11 @@ _Noreturn void guard_trip(lua_State *L)
     luaD_throw(L, LUA_ERRSTOP);
 }
 
-void guard_charge(lua_State *L, size_t steps)
+void guard_charge(lua_State *L, uint64_t steps)
 {
     Guard *guard = &G(L)->guard;
-    const int64_t taken = steps < (size_t)1 << 40 ? (int64_t)steps : (int64_t)1 << 40;
+    // More than any budget, and far from overflow.
+    const int64_t taken = steps < 1ull << 61 ? (int64_t)steps : (int64_t)1 << 61;
     guard->steps -= taken;
     if (l_unlikely(guard->steps < 0)) {
         guard_trip(L);

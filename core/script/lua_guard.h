@@ -53,7 +53,7 @@ typedef struct Guard {
 void guard_init(Guard *guard);
 _Noreturn void guard_trip(lua_State *thread);
 // Takes steps, and trips when there are too few.
-void guard_charge(lua_State *thread, size_t steps);
+void guard_charge(lua_State *thread, uint64_t steps);
 int64_t *guard_counter(lua_State *thread);
 // The same for bytes at so many to a step; charges at least one step.
 void guard_charge_bytes(lua_State *thread, size_t bytes, size_t bytes_per_step);

@@ -343,7 +343,7 @@ uint64_t vm_steps_total(const Vm *vm)
 
 void vm_charge(lua_State *thread, uint64_t steps)
 {
-    guard_charge(thread, steps < SIZE_MAX ? (size_t)steps : SIZE_MAX);
+    guard_charge(thread, steps);
 }
 
 void vm_charge_bytes(lua_State *thread, size_t bytes)
