@@ -409,11 +409,21 @@ Status sim_thaw_part(Sim *sim, uint64_t net_id, Handle *out)
     }
     const ScenePart *part = scene_part(sim->scene, (uint32_t)net_id - 1);
     const ShapeDesc desc = {.net_id = net_id, .part = part->desc};
-    const Status spawned = sim_spawn_part(sim, &desc, out);
+    Handle thawed = HANDLE_NONE;
+    const Status spawned = sim_spawn_part(sim, &desc, &thawed);
     if (spawned != STATUS_OK) {
         set_hidden(sim, (uint32_t)net_id - 1, false);
+        return spawned;
     }
-    return spawned;
+    // Who stands on it rides along from its first tick.
+    for (uint32_t i = sim_next_character(sim, 1); i != 0; i = sim_next_character(sim, i + 1)) {
+        Character *character = &sim_at(sim, i)->character;
+        if (character->grounded && character->ground_net_id == net_id) {
+            character->platform = thawed;
+        }
+    }
+    *out = thawed;
+    return STATUS_OK;
 }
 
 Status sim_set_part_data(Sim *sim, Handle shape, const PartData *data)
