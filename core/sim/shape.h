@@ -110,9 +110,9 @@ static inline ShapeContact shape_box_contact(Vec3 min, Vec3 max, Capsule capsule
 bool shape_ray(const PlacedShape *shape, Vec3 origin, Vec3 direction, float distance_max,
                ShapeHit *hit);
 // The first touch of a capsule moved by `motion` (straight, no rotation). Conservative: it never
-// goes past the shape, and stops SHAPE_SWEEP_GAP_M before it (half to twice that). A capsule that
-// overlaps at the start hits at fraction 0 only if it moves deeper; moving out or along is free.
-// "Along" means that it approaches by less than SHAPE_SWEEP_ALONG of its way.
+// goes past the shape, and stops about SHAPE_SWEEP_GAP_M before it (at most twice that). A capsule
+// that overlaps at the start hits at fraction 0 only if it moves deeper; moving out or along is
+// free. "Along" means that it approaches by less than SHAPE_SWEEP_ALONG of its way.
 #define SHAPE_SWEEP_GAP_M 1e-4f
 #define SHAPE_SWEEP_ALONG 1e-5f
 bool shape_sweep(const PlacedShape *shape, Capsule capsule, Vec3 motion, ShapeHit *hit);

@@ -84,21 +84,12 @@ static Vec3 excess(const PlacedShape *shape, Vec3 p)
                                          : box_excess(shape->half, p);
 }
 
-// Upright shapes fill, above any place, the heights from the floor to a ceiling; the core's nearest
-// point is the one whose height is nearest to those.
+// Upright shapes rest on a full floor and are nowhere larger above it: the core's point nearest to
+// the floor's height is nearest to them.
 static Vec3 upright_nearest(const PlacedShape *shape, const ShapeCore *core)
 {
-    const Vec3 half = shape->half;
-    const float top = core->base.y + core->height;
-    float ceiling = half.y;
-    if (shape->kind == SHAPE_WEDGE) {
-        ceiling = math_clamp(core->base.z, -half.z, half.z) * (half.y / half.z);
-    }
-    Vec3 q = core->base;
-    if (q.y <= ceiling) {
-        q.y = top < -half.y ? top : math_max(q.y, -half.y);
-    }
-    return q;
+    const Vec3 base = core->base;
+    return (Vec3){base.x, math_clamp(-shape->half.y, base.y, base.y + core->height), base.z};
 }
 
 // The root of the derivative lies between two places of the core.
@@ -219,26 +210,6 @@ static bool axis_along(const ShapeCore *core, float *along)
     return true;
 }
 
-// Cuts where the core, seen along the axis, comes nearest to it, goes through the wall, and is far
-// enough from it for the circle to be a point: in between, the derivative has no sharp bends.
-static void bracket_cut_circle(Bracket *bracket, const PlacedShape *shape, const ShapeCore *core)
-{
-    float middle;
-    if (!axis_along(core, &middle)) {
-        return;
-    }
-    const Vec3 q = vec3_mad(core->base, core->up, middle);
-    const float radius = shape->half.x;
-    const float inside = radius * radius - q.x * q.x - q.z * q.z;
-    const float scale = 1 / math_sqrt(core->up.x * core->up.x + core->up.z * core->up.z);
-    const float chord = inside > 0 ? math_sqrt(inside) * scale : 0;
-    bracket_cut_along(bracket, shape, core, middle);
-    bracket_cut_along(bracket, shape, core, middle - chord);
-    bracket_cut_along(bracket, shape, core, middle + chord);
-    bracket_cut_along(bracket, shape, core, middle - 2 * radius * scale);
-    bracket_cut_along(bracket, shape, core, middle + 2 * radius * scale);
-}
-
 // How fast the derivative grows at q, beyond a cap.
 static float rim_bend(const PlacedShape *shape, Vec3 q, Vec3 up)
 {
@@ -258,7 +229,6 @@ static float rim_bend(const PlacedShape *shape, Vec3 q, Vec3 up)
 static float rim_along(Bracket bracket, const PlacedShape *shape, const ShapeCore *core)
 {
     const float enough = ROUNDING * (core->height + shape->half.x + shape->half.y);
-    bracket_cut_circle(&bracket, shape, core);
     float along = bracket_secant(&bracket);
     float step = bracket.high - bracket.low;
     for (int i = 0; i < SEARCH_STEPS_MAX && step > enough; i++) {
@@ -494,8 +464,9 @@ static Vec3 excess_rate(const PlacedShape *shape, Vec3 q, Vec3 e, Vec3 up)
 
 // At the nearest point between its ends a core is perpendicular to the excess. Coordinates along a
 // long core have not the digits to find that place well, but the step that is missing can be added
-// to the excess itself, which is small: so its direction is right also where it is very small. More
-// than rounding is not missing but a bend at that very place, where the excess is right as it is.
+// to the excess itself, which is small: so its direction is right also where it is very small. If
+// more is missing than rounding explains, another face begins at that very place and rounding kept
+// it out; then what is too much along the core is simply taken away.
 static Vec3 excess_straighten(const PlacedShape *shape, const ShapeCore *core, Vec3 q, Vec3 e)
 {
     const Vec3 half = shape->half;
@@ -503,7 +474,10 @@ static Vec3 excess_straighten(const PlacedShape *shape, const ShapeCore *core, V
     const float bend = vec3_dot(core->up, rate);
     const float slope = vec3_dot(core->up, e);
     const float rounding = ROUNDING * (core->height + half.x + half.y + half.z);
-    return slope * slope < rounding * rounding * bend ? vec3_mad(e, rate, -slope / bend) : e;
+    if (slope * slope < rounding * rounding * bend) {
+        return vec3_mad(e, rate, -slope / bend);
+    }
+    return math_abs(slope) < rounding ? vec3_mad(e, core->up, -slope) : e;
 }
 
 // All kinds and turns but those that have a shorter way.

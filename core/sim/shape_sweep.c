@@ -35,7 +35,7 @@ bool shape_sweep(const PlacedShape *shape, Capsule capsule, Vec3 motion, ShapeHi
         core.base = vec3_mad(start, way, fraction);
         shape_local_contact(shape, &core, &contact);
         const float distance = contact.distance - capsule.radius;
-        if (distance < 0.5f * SHAPE_SWEEP_GAP_M && i > 0) {
+        if (distance < 0 && i > 0) {
             fraction = (safe + fraction) * 0.5f;
             continue;
         }

@@ -172,9 +172,9 @@ TEST(separated_cores_equal_a_search_along_the_core)
             reference_core(&c.reference, double3_from(capsule.base), (double)capsule.height);
         const float distance = shape_capsule_contact(&c.placed, capsule).distance;
         if (core > 0) {
-            CHECK_NEAR(distance, core - (double)capsule.radius, 2e-5);
+            CHECK_NEAR(distance, core - (double)capsule.radius, 5e-5);
         } else {
-            CHECK((double)distance <= -(double)capsule.radius + 2e-5);
+            CHECK((double)distance <= -(double)capsule.radius + 5e-5);
         }
     }
 }
@@ -268,6 +268,26 @@ TEST(contacts_far_out_equal_contacts_at_home)
     }
 }
 
+// Between its ends a core is nearest where it is perpendicular to the distance, however long it is
+// and however short the distance.
+TEST(normals_at_long_cores_are_level)
+{
+    Dice dice = {test_seed() + 8};
+    int count = 0;
+    for (int i = 0; i < 28000 && test_is_passing(); i++) {
+        const ShapeCase c = shape_case_roll(&dice, (ShapeKind)(i % 2), TURN_FREE, 8, 4);
+        Capsule capsule = {dice_point(&dice, &c.reference), 40, 0};
+        capsule.base.y -= dice_range(&dice, 0, 40);
+        const ShapeContact contact = shape_capsule_contact(&c.placed, capsule);
+        const float along = contact.point.y - capsule.base.y;
+        if (contact.distance > 1e-4f && along > 0.1f && along < 39.9f) {
+            count += 1;
+            CHECK_NEAR(contact.normal.y, 0, 4e-6);
+        }
+    }
+    CHECK(count > 5000);
+}
+
 // Pushing out by what the contact says, a few times, ends outside.
 TEST(push_out_converges)
 {
@@ -316,5 +336,5 @@ TEST(golden_hash)
         hash_f32(&hash, hit.distance);
         hash_vec3(&hash, hit.normal);
     }
-    CHECK_INT(hash.state, 0xf61d0eae23925e71ull);
+    CHECK_INT(hash.state, 0x3955431c8c0c45ceull);
 }
