@@ -4,7 +4,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
-#include "core/base/hash.h"
 
 #include <string.h>
 
@@ -21,29 +20,13 @@ AuthorityConfig authority_config_default(void)
 
 // --- creation ------------------------------------------------------------------------------------
 
-static uint32_t scene_parts(const AuthorityConfig *config)
-{
-    const Scene *scene = sim_scene(config->sim);
-    return scene == NULL || config->scene_names == NULL ? 0 : scene_part_count(scene);
-}
-
-static uint32_t scene_buckets(const AuthorityConfig *config)
-{
-    uint32_t count = 16;
-    while (count < scene_parts(config)) {
-        count *= 2;
-    }
-    return count;
-}
-
 static size_t block_bytes(const AuthorityConfig *config)
 {
     size_t bytes = arena_need(sizeof(Authority));
     bytes += book_bytes(&config->book);
     bytes += roster_bytes(config->player_max);
     bytes += effect_bytes(config->effect_max, config->effect_bytes_max);
-    bytes += arena_need(scene_buckets(config) * sizeof(uint32_t));
-    bytes += arena_need(((size_t)scene_parts(config) + 1) * sizeof(uint32_t));
+    bytes += scene_names_bytes(sim_scene(config->sim), config->scene_names);
     bytes += arena_need(config->event_max * sizeof(ScriptEvent));
     bytes += arena_need(config->event_bytes_max);
     bytes += arena_need(config->bind_max * sizeof(AuthorityBind));
@@ -62,40 +45,19 @@ static Status fill_block(Authority *authority, Arena *arena)
         status =
             effect_init(&authority->effects, arena, config->effect_max, config->effect_bytes_max);
     }
-    authority->scene_name_mask = scene_buckets(config) - 1;
-    authority->scene_name_first = arena_array(arena, scene_buckets(config), sizeof(uint32_t));
-    authority->scene_name_after =
-        arena_array(arena, (size_t)scene_parts(config) + 1, sizeof(uint32_t));
+    if (status == STATUS_OK) {
+        status = scene_names_init(&authority->scene_names, arena, sim_scene(config->sim),
+                                  config->scene_names);
+    }
     authority->events = arena_array(arena, config->event_max, sizeof(ScriptEvent));
     authority->event_bytes = arena_alloc(arena, config->event_bytes_max);
     authority->binds = arena_array(arena, config->bind_max, sizeof(AuthorityBind));
     authority->refs = arena_array(arena, AUTHORITY_RADIUS_MAX, sizeof(SimRef));
-    if (authority->scene_name_first == NULL || authority->scene_name_after == NULL ||
-        authority->events == NULL || authority->event_bytes == NULL || authority->binds == NULL ||
+    if (authority->events == NULL || authority->event_bytes == NULL || authority->binds == NULL ||
         authority->refs == NULL) {
         status = STATUS_LIMIT;
     }
     return status;
-}
-
-static uint32_t name_bucket(const Authority *authority, Text name)
-{
-    Hash64 hash = HASH64_INIT;
-    hash_bytes(&hash, name.data, name.bytes);
-    return (uint32_t)hash.state & authority->scene_name_mask;
-}
-
-// From the last to the first, each put in front: buckets are then ascending.
-static void index_scene_names(Authority *authority)
-{
-    for (uint32_t number = scene_parts(&authority->config); number > 0; number--) {
-        const Text name = authority->config.scene_names[number - 1];
-        if (name.bytes > 0) {
-            uint32_t *first = &authority->scene_name_first[name_bucket(authority, name)];
-            authority->scene_name_after[number] = *first;
-            *first = number;
-        }
-    }
 }
 
 Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **out)
@@ -122,7 +84,6 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
         return status;
     }
     ASSERT(arena.used == bytes);
-    index_scene_names(authority);
     *out = authority;
     return STATUS_OK;
 }
@@ -204,28 +165,6 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
     }
     *out = thing;
     return true;
-}
-
-Text authority_scene_name(const Authority *authority, uint64_t net_id)
-{
-    if (net_id == 0 || net_id > scene_parts(&authority->config)) {
-        return (Text){"", 0};
-    }
-    return authority->config.scene_names[net_id - 1];
-}
-
-uint64_t authority_find_scene_name(const Authority *authority, Text name)
-{
-    uint32_t number = authority->scene_name_first[name_bucket(authority, name)];
-    for (; number != 0; number = authority->scene_name_after[number]) {
-        const Text known = authority->config.scene_names[number - 1];
-        WorldThing thing;
-        if (known.bytes == name.bytes && memcmp(known.data, name.data, name.bytes) == 0 &&
-            authority_find(authority, number, &thing)) {
-            return number;
-        }
-    }
-    return 0;
 }
 
 // --- events --------------------------------------------------------------------------------------

@@ -30,18 +30,18 @@ static bool face_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *o
     return true;
 }
 
+// Net ids of the scene are below all others.
 static uint64_t face_find(ScriptWorld *world, Text name)
 {
     const Authority *authority = of(world);
-    if (name.bytes == 0) {
-        return 0;
-    }
-    // Net ids of the scene are below all others.
-    const uint64_t in_scene = authority_find_scene_name(authority, name);
-    if (in_scene != 0) {
-        return in_scene;
-    }
     WorldThing thing;
+    uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
+    while (net_id != 0 && !authority_find(authority, net_id, &thing)) {
+        net_id = scene_names_find(&authority->scene_names, name, net_id);
+    }
+    if (net_id != 0) {
+        return net_id;
+    }
     const Record *record = book_named(&authority->book, name, NULL);
     while (record != NULL && !authority_find(authority, record->net_id, &thing)) {
         record = book_named(&authority->book, name, record);
@@ -51,7 +51,7 @@ static uint64_t face_find(ScriptWorld *world, Text name)
 
 static Text face_name(ScriptWorld *world, uint64_t net_id)
 {
-    const Text name = authority_scene_name(of(world), net_id);
+    const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : book_name(&of(world)->book, net_id);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/script/authority.h"
+#include "core/script/scene_names.h"
 #include "core/script/world_read.h"
 
 #define AUTHORITY_RADIUS_MAX 1024 // found by one question
@@ -14,10 +15,7 @@ struct Authority {
     Roster roster;
     EffectQueue effects;
 
-    // Names of scene parts: buckets of indices + 1, ascending.
-    uint32_t *scene_name_first;
-    uint32_t *scene_name_after;
-    uint32_t scene_name_mask;
+    SceneNames scene_names;
 
     ScriptEvent *events;
     uint32_t event_count;
@@ -34,8 +32,6 @@ struct Authority {
 
 // What scripts may see by that net id.
 bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out);
-uint64_t authority_find_scene_name(const Authority *authority, Text name); // 0: none
-Text authority_scene_name(const Authority *authority, uint64_t net_id);
 // Queues an event; counted when there is no room.
 bool authority_push(Authority *authority, const ScriptEvent *event);
 // Translates what the sim has emitted since the last time.

@@ -92,6 +92,47 @@ Status motion_append(Motion *motion, const MotionSegment *segment, float boundin
     return STATUS_OK;
 }
 
+// The constant turn that takes one rotation to another in one second, the shorter way.
+static Vec3 turn_between(Quat from, Quat to)
+{
+    Quat turn = quat_multiply(to, quat_conjugate(from));
+    if (turn.w < 0) {
+        turn = (Quat){-turn.x, -turn.y, -turn.z, -turn.w};
+    }
+    const Vec3 axis = {turn.x, turn.y, turn.z};
+    const float angle = 2 * math_atan2(vec3_length(axis), turn.w);
+    return vec3_scale(vec3_normalise(axis), angle);
+}
+
+Status motion_glide(Motion *motion, Pose from, Pose to, float bounding_radius, uint64_t now,
+                    uint64_t ticks, float tick_seconds)
+{
+    if (!vec3_is_finite(to.position) || !quat_is_finite(to.rotation) || ticks < 1 ||
+        ticks > MOTION_TICKS_MAX) {
+        return STATUS_RANGE;
+    }
+    const Pose end = {to.position, quat_normalise(to.rotation)};
+    const float each = 1 / ((float)ticks * tick_seconds);
+    const MotionSegment way = {.pose = from,
+                               .velocity = vec3_scale(vec3_sub(end.position, from.position), each),
+                               .angular_velocity =
+                                   vec3_scale(turn_between(from.rotation, end.rotation), each),
+                               .tick_from = now,
+                               .tick_to = now + ticks};
+    // Velocities are rounded; a last segment puts the shape exactly there.
+    const MotionSegment arrived = {
+        .pose = end, .tick_from = way.tick_to, .tick_to = way.tick_to + 1};
+    Motion plan = {0};
+    Status status = motion_append(&plan, &way, bounding_radius, now);
+    if (status == STATUS_OK) {
+        status = motion_append(&plan, &arrived, bounding_radius, now);
+    }
+    if (status == STATUS_OK) {
+        *motion = plan;
+    }
+    return status;
+}
+
 void motion_forget(Motion *motion, Pose *rest, uint64_t now, float tick_seconds)
 {
     uint32_t ended = 0;

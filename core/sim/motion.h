@@ -38,5 +38,10 @@ bool motion_is_moving(const Motion *motion, uint64_t tick);
 // is full.
 MUST_USE Status motion_append(Motion *motion, const MotionSegment *segment, float bounding_radius,
                               uint64_t now);
+// Plans an even way from one pose to another, the shorter way round, from tick `now` on: `to` is
+// reached exactly after so many ticks (1..MOTION_TICKS_MAX). STATUS_RANGE as for motion_append; the
+// plan replaces what *motion held, or on failure nothing.
+MUST_USE Status motion_glide(Motion *motion, Pose from, Pose to, float bounding_radius,
+                             uint64_t now, uint64_t ticks, float tick_seconds);
 // Drops segments that ended before now; *rest takes the end pose of the last one dropped.
 void motion_forget(Motion *motion, Pose *rest, uint64_t now, float tick_seconds);

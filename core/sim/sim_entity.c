@@ -480,47 +480,21 @@ Status sim_stop_part(Sim *sim, Handle part)
     return STATUS_OK;
 }
 
-// The constant turn that takes one rotation to another in one second, the shorter way.
-static Vec3 turn_between(Quat from, Quat to)
-{
-    Quat turn = quat_multiply(to, quat_conjugate(from));
-    if (turn.w < 0) {
-        turn = (Quat){-turn.x, -turn.y, -turn.z, -turn.w};
-    }
-    const Vec3 axis = {turn.x, turn.y, turn.z};
-    const float angle = 2 * math_atan2(vec3_length(axis), turn.w);
-    return vec3_scale(vec3_normalise(axis), angle);
-}
-
 Status sim_glide_part(Sim *sim, Handle part, Pose target, uint64_t ticks)
 {
     Entity *entity = find_mover(sim, part);
     if (entity == NULL) {
         return STATUS_NOT_FOUND;
     }
-    if (!position_is_sane(target.position) || !quat_is_finite(target.rotation) || ticks < 1 ||
-        ticks > MOTION_TICKS_MAX) {
+    if (!position_is_sane(target.position)) {
         return STATUS_RANGE;
     }
-    const Pose end = {target.position, quat_normalise(target.rotation)};
-    const float each = 1 / ((float)ticks * sim->tick_seconds);
-    const MotionSegment way = {
-        .pose = {entity->position, entity->rotation},
-        .velocity = vec3_scale(vec3_sub(end.position, entity->position), each),
-        .angular_velocity = vec3_scale(turn_between(entity->rotation, end.rotation), each),
-        .tick_from = sim->tick,
-        .tick_to = sim->tick + ticks};
-    // Velocities are rounded; a last segment puts the shape exactly there.
-    const MotionSegment arrived = {
-        .pose = end, .tick_from = way.tick_to, .tick_to = way.tick_to + 1};
-    const float radius = vec3_length(entity->part.shape.half);
-    Motion motion = {0};
-    Status status = motion_append(&motion, &way, radius, sim->tick);
+    Motion motion;
+    const Status status =
+        motion_glide(&motion, (Pose){entity->position, entity->rotation}, target,
+                     vec3_length(entity->part.shape.half), sim->tick, ticks, sim->tick_seconds);
     if (status == STATUS_OK) {
-        status = motion_append(&motion, &arrived, radius, sim->tick);
-    }
-    if (status == STATUS_OK) {
-        take_motion(entity, &motion, way.velocity);
+        take_motion(entity, &motion, motion.segments[0].velocity);
     }
     return status;
 }
