@@ -50,6 +50,16 @@ _Noreturn void guard_trip(lua_State *L)
     luaD_throw(L, LUA_ERRSTOP);
 }
 
+// The work that the last charge was for is not done, so it does not count as used.
+_Noreturn void guard_refuse(lua_State *L, int64_t steps)
+{
+    Guard *guard = &G(L)->guard;
+    if (guard->steps + steps >= 0) {
+        guard->steps = -1;
+    }
+    guard_trip(L);
+}
+
 void guard_charge(lua_State *L, uint64_t steps)
 {
     Guard *guard = &G(L)->guard;
@@ -57,7 +67,7 @@ void guard_charge(lua_State *L, uint64_t steps)
     const int64_t taken = steps < 1ull << 61 ? (int64_t)steps : (int64_t)1 << 61;
     guard->steps -= taken;
     if (l_unlikely(guard->steps < 0)) {
-        guard_trip(L);
+        guard_refuse(L, taken);
     }
 }
 

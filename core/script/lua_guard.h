@@ -48,10 +48,11 @@ typedef struct Guard {
     void *user;
 } Guard;
 
-// --- for Lua's own files
-// --------------------------------------------------------------------------
+// --- for Lua's own files ----------------------------------------------------------------------
 void guard_init(Guard *guard);
 _Noreturn void guard_trip(lua_State *thread);
+// Trips because a charge of so many steps, taken already, was too much.
+_Noreturn void guard_refuse(lua_State *thread, int64_t steps);
 // Takes steps, and trips when there are too few.
 void guard_charge(lua_State *thread, uint64_t steps);
 int64_t *guard_counter(lua_State *thread);
@@ -73,8 +74,7 @@ void guard_charge_frames(lua_State *thread, const void *until, int all);
 // The creation number of a table, function, thread or userdata; 0 for anything else.
 uint32_t guard_number(lua_State *thread, int index);
 
-// --- for vm.c
-// -------------------------------------------------------------------------------------
+// --- for vm.c ---------------------------------------------------------------------------------
 typedef struct GuardEntry {
     int64_t steps, steps_over;
     uint8_t fault, entered;

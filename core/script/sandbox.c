@@ -13,8 +13,7 @@
 
 #define SHARED "sandbox" // in the registry: the table of what environments share
 
-// --- metatables
-// -----------------------------------------------------------------------------------
+// --- metatables -------------------------------------------------------------------------------
 static int base_getmetatable(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -53,14 +52,18 @@ static int base_setmetatable(lua_State *L)
     return 1;
 }
 
-// --- xpcall
-// --------------------------------------------------------------------------------------- The stack
-// is: handler, function, arguments; then what the function gave.
+// --- xpcall -----------------------------------------------------------------------------------
+// The stack is: handler, function, arguments; then what the function gave. An error in the handler
+// takes the place of the first.
 static int xpcall_handled(lua_State *L, int status, lua_KContext context)
 {
-    (void)status;
     (void)context;
-    return lua_gettop(L) - 1; // false and what the handler gave, above the handler's copy
+    if (status != LUA_OK && status != LUA_YIELD) {
+        lua_pushboolean(L, 0);
+        lua_insert(L, -2);
+        return 2;
+    }
+    return lua_gettop(L) - 1; // false and what the handler gave, above the handler
 }
 
 static int xpcall_finish(lua_State *L, int status, lua_KContext context)
@@ -77,8 +80,8 @@ static int xpcall_finish(lua_State *L, int status, lua_KContext context)
     lua_insert(L, 2);
     lua_pushvalue(L, 1);
     lua_insert(L, 3);
-    lua_callk(L, 1, LUA_MULTRET, 0, xpcall_handled);
-    return xpcall_handled(L, LUA_OK, 0);
+    const int handled = lua_pcallk(L, 1, LUA_MULTRET, 0, 0, xpcall_handled);
+    return xpcall_handled(L, handled, 0);
 }
 
 static int base_xpcall(lua_State *L)
@@ -93,8 +96,7 @@ static int base_xpcall(lua_State *L)
     return xpcall_finish(L, status, 0);
 }
 
-// --- load
-// -----------------------------------------------------------------------------------------
+// --- load -------------------------------------------------------------------------------------
 typedef struct Pieces {
     size_t bytes; // so far
 } Pieces;
@@ -166,8 +168,7 @@ static int base_load(lua_State *L)
     return 1;
 }
 
-// --- os
-// -------------------------------------------------------------------------------------------
+// --- os ---------------------------------------------------------------------------------------
 static int os_time(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)vm_unix_seconds(vm_of(L)));
@@ -186,8 +187,7 @@ static int os_difftime(lua_State *L)
     return 1;
 }
 
-// --- putting it together
-// --------------------------------------------------------------------------
+// --- putting it together ----------------------------------------------------------------------
 static const char *const BASE_NAMES[] = {
     "_VERSION", "assert", "error",  "ipairs", "next",     "pairs",    "pcall", "rawequal",
     "rawget",   "rawlen", "rawset", "select", "tonumber", "tostring", "type",

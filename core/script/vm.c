@@ -15,6 +15,9 @@
 
 #define TRACEBACK_BYTES 2048
 #define STEPS_UNLIMITED (INT64_MAX / 2)
+// Ordinary source takes about ten a byte; some sources make the compiler's lists long.
+#define COMPILE_STEPS          100000
+#define COMPILE_STEPS_PER_BYTE 100
 
 struct Vm {
     VmHeap heap;
@@ -35,8 +38,7 @@ VmConfig vm_config_default(void)
     return (VmConfig){.memory_soft_bytes = 16u << 20, .memory_hard_bytes = 22u << 20};
 }
 
-// --- memory
-// ---------------------------------------------------------------------------------------
+// --- memory -----------------------------------------------------------------------------------
 static void *vm_alloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     Vm *vm = user;
@@ -70,8 +72,7 @@ void vm_collect(Vm *vm, uint32_t kib)
     }
 }
 
-// --- tracebacks
-// -----------------------------------------------------------------------------------
+// --- tracebacks -------------------------------------------------------------------------------
 static void trace_line(Vm *vm, const char *text)
 {
     const size_t bytes = strlen(text);
@@ -146,8 +147,8 @@ uint32_t vm_fault_line(const Vm *vm)
     return vm->fault_line;
 }
 
-// --- create and destroy
-// --------------------------------------------------------------------------- Only the owner's own
+// --- create and destroy -----------------------------------------------------------------------
+// Only the owner's own
 // calls outside an entry can come here, when not even the reserve is left.
 static int panic(lua_State *thread)
 {
@@ -241,8 +242,7 @@ void vm_freeze(lua_State *thread, int index)
     guard_freeze(thread, index);
 }
 
-// --- compiling
-// ------------------------------------------------------------------------------------
+// --- compiling --------------------------------------------------------------------------------
 typedef struct Source {
     const char *name;
     const char *text;
@@ -273,20 +273,22 @@ Status vm_compile(lua_State *thread, const char *name, const char *source, size_
     }
     Source request = {chunk_name, source, bytes, lua_absindex(thread, environment_index), LUA_OK};
     GuardEntry outer;
-    uint64_t steps;
-    guard_enter(thread, STEPS_UNLIMITED, &outer);
+    uint64_t steps_used;
+    const int64_t steps = COMPILE_STEPS + (int64_t)bytes * COMPILE_STEPS_PER_BYTE;
+    guard_enter(thread, steps, &outer);
     const int status = guard_protect(thread, load_source, &request);
-    const GuardFault fault = guard_leave(thread, STEPS_UNLIMITED, &outer, &steps);
+    const GuardFault fault = guard_leave(thread, steps, &outer, &steps_used);
     if (fault != GUARD_NONE) {
         lua_pop(thread, 1);
-        lua_pushfstring(thread, "%s:1: not enough memory to compile it", name);
+        lua_pushfstring(thread, "%s:1: %s", name,
+                        fault == GUARD_BUDGET ? "too complex to compile"
+                                              : "not enough memory to compile it");
         return STATUS_LIMIT;
     }
     return status == LUA_OK && request.status == LUA_OK ? STATUS_OK : STATUS_MALFORMED;
 }
 
-// --- entries
-// --------------------------------------------------------------------------------------
+// --- entries ----------------------------------------------------------------------------------
 static VmOutcome outcome_of(int status, GuardFault fault)
 {
     switch (fault) {

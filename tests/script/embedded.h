@@ -1,0 +1,13 @@
+// Scripts that were compiled in; a table ends with an entry without a name.
+#pragma once
+
+#include <stddef.h>
+
+typedef struct EmbeddedScript {
+    const char *name;
+    const char *text;
+    size_t bytes;
+} EmbeddedScript;
+
+extern const EmbeddedScript hostile_scripts[];
+extern const EmbeddedScript same_scripts[];

@@ -1,0 +1,3 @@
+-- expect: budget
+local s = ('x'):rep(100000)
+while true do s:upper() s:lower() end

@@ -1,0 +1,2 @@
+-- expect: budget
+while true do local c <close> = setmetatable({}, {__close = function() end}) end

@@ -1,0 +1,2 @@
+-- expect: budget
+while true do coroutine.create(function() end) end

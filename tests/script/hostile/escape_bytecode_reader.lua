@@ -1,0 +1,2 @@
+-- expect: error
+assert(load(function() return '\27Lua' end, 'x', 'bt'))

@@ -1,0 +1,3 @@
+-- expect: error
+assert(string.dump == nil)
+string.dump(function() end)

@@ -1,0 +1,2 @@
+-- expect: error
+rawset(math, 'sin', function() end)

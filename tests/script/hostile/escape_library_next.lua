@@ -1,0 +1,2 @@
+-- expect: error
+for k in pairs(string) do string[k] = nil end

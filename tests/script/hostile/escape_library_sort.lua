@@ -1,0 +1,3 @@
+-- expect: error
+table.sort(coroutine)
+setmetatable(table, {__index = {}})

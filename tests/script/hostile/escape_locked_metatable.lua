@@ -1,0 +1,4 @@
+-- expect: error
+local t = setmetatable({}, {__metatable = 'locked'})
+assert(getmetatable(t) == 'locked')
+setmetatable(t, {})

@@ -1,0 +1,2 @@
+-- expect: error
+('x').rep = nil

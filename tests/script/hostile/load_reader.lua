@@ -1,0 +1,2 @@
+-- expect: budget
+load(function() while true do end end)

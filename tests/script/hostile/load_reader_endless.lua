@@ -1,0 +1,2 @@
+-- expect: error
+assert(load(function() return 'local x = 1 ' end))

@@ -1,0 +1,2 @@
+-- expect: budget
+for a in select, '#', nil do end

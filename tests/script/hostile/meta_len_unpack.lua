@@ -1,0 +1,3 @@
+-- expect: error
+local t = setmetatable({}, {__len = function() return 1 << 60 end})
+table.unpack(t)

@@ -1,0 +1,3 @@
+-- expect: budget
+local s = ('a'):rep(5000)
+s:find(('a*'):rep(20) .. 'b')

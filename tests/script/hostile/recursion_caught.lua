@@ -1,0 +1,3 @@
+-- expect: budget
+local function f() pcall(f) pcall(f) end
+f()

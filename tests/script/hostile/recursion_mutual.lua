@@ -1,0 +1,5 @@
+-- expect: budget
+local a, b
+function a() return b() end
+function b() return a() end
+a()

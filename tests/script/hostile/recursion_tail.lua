@@ -1,0 +1,3 @@
+-- expect: budget
+local function f() return f() end
+f()

@@ -1,0 +1,2 @@
+-- expect: budget
+(''):rep(1 << 50)

@@ -1,0 +1,2 @@
+-- expect: budget
+while true do (''):rep(10000, 'abc') end

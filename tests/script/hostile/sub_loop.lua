@@ -1,0 +1,3 @@
+-- expect: budget
+local s = ('x'):rep(200000)
+while true do s:sub(2) end
