@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define THROTTLE_FAULTS 3
-#define OFF_FAULTS      10
-#define FORGIVE_SECONDS 10
+#define OFF_FAULTS      8
+#define FORGIVE_SECONDS 60
 
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps)
 {

@@ -175,10 +175,11 @@ static void check_side(lua_State *thread, const ApiRow *row)
 
 void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
 {
-    script_of(thread)->capability_raised = true;
-    luaL_error(thread, "%s works on %s only; this script runs on %s", what,
-               needed == SCRIPT_SERVER ? "the server" : "a client",
-               needed == SCRIPT_SERVER ? "a client" : "the server");
+    char *text = script_of(thread)->capability_text;
+    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s", what,
+             needed == SCRIPT_SERVER ? "the server" : "a client",
+             needed == SCRIPT_SERVER ? "a client" : "the server");
+    luaL_error(thread, "%s", text);
     __builtin_unreachable();
 }
 

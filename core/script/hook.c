@@ -74,6 +74,15 @@ static void error_text(lua_State *thread, char *out, size_t capacity)
     }
 }
 
+// Whether this is the error of a function of the other side, and not one caught before.
+static bool says_side(const ScriptSystem *system, const char *message)
+{
+    const size_t bytes = strlen(message);
+    const size_t text_bytes = strlen(system->capability_text);
+    return text_bytes > 0 && bytes >= text_bytes &&
+           strcmp(message + bytes - text_bytes, system->capability_text) == 0;
+}
+
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
 {
     char message[SCRIPT_MESSAGE_BYTES];
@@ -89,7 +98,7 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
                  vm_memory(system->vm).soft_bytes >> 20);
     } else {
         error_text(thread->lua, message, sizeof message);
-        kind = system->capability_raised ? FAULT_CAPABILITY : FAULT_ERROR;
+        kind = says_side(system, message) ? FAULT_CAPABILITY : FAULT_ERROR;
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);
     account_fault(system, thread->instance, thread->hook, kind, vm_fault_line(system->vm), message,
@@ -155,7 +164,7 @@ bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     thread->state = THREAD_RUNNING;
     system->current_thread = slot;
     system->current_instance = thread->instance;
-    system->capability_raised = false;
+    system->capability_text[0] = 0;
     int result_count = 0;
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
     const VmOutcome outcome =

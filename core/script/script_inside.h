@@ -46,7 +46,7 @@ typedef struct Script {
     int module_ref;      // what the file returned, once it has run
     int hook_refs[HOOK_COUNT];
     bool is_module; // runs by require only
-    // Faults: each adds one, and one is forgiven every ten seconds.
+    // Faults: each adds one, and one is forgiven every minute.
     ScriptState state;
     uint32_t faults_held;
     uint64_t forgive_tick;
@@ -145,7 +145,7 @@ struct ScriptSystem {
     uint32_t current_thread;
     uint32_t current_depth;
     uint32_t call_ms_now;
-    bool capability_raised; // the error on its way says that this side may not
+    char capability_text[SCRIPT_MESSAGE_BYTES]; // the last error that said: not on this side
 
     Deferred *deferred;
     uint32_t deferred_count;

@@ -1,0 +1,15 @@
+-- side: server
+-- And the other way round.
+local function raises(f, ...)
+    local ok, err = pcall(f, ...)
+    assert(not ok and err:find("works on a client only; this script runs on the server", 1, true), err)
+end
+raises(Input.IsKeyPressed, "W")
+raises(input.isKeyDown, "W")
+raises(Network.FireServer, "x")
+raises(Network.Invoke, "x")
+raises(UI.Show, {})
+raises(World.SpawnLocal, "Crate")
+raises(function() return camera.Forward end)
+raises(function() return Input.Pressed end)
+print("done")

@@ -1,0 +1,20 @@
+-- side: both
+-- What is not there, and what cannot be changed.
+for _, name in ipairs({"io", "package", "debug", "dofile", "loadfile", "collectgarbage"}) do
+    assert(_G[name] == nil, name)
+end
+assert(string.dump == nil and coroutine.close == nil)
+for key in pairs(os) do assert(key == "time" or key == "clock" or key == "difftime", key) end
+assert(not pcall(function() string.evil = 1 end))
+assert(not pcall(function() World.Spawn = 1 end))
+assert(not pcall(rawset, World, "Spawn", 1))
+assert(not pcall(rawset, string, "rep", 1))
+assert(not pcall(setmetatable, World, {}))
+assert(getmetatable("").__index == nil or getmetatable("") == "locked" or getmetatable("") == nil
+    or type(getmetatable("")) ~= "table")
+assert(load("\27Lua") == nil)
+local f = load("x = 5 return x")
+assert(f() == 5 and x == 5, "load runs in this script's own globals")
+_G.y = 1
+assert(y == 1)
+print("done")

@@ -1,0 +1,41 @@
+-- side: both
+-- ticks: 200
+-- Waiting, delays, timers, cancelling; order and durations in ticks.
+local log = {}
+local function note(text) log[#log + 1] = text end
+
+function onStart()
+    local waited = task.wait(0.5)
+    assert(waited >= 0.5 and waited < 0.6, waited)
+    assert(task.wait() > 0)
+
+    task.spawn(note, "spawned")
+    task.defer(note, "deferred")
+    task.delay(0.1, note, "delayed")
+    local never = task.delay(0.1, note, "never")
+    task.cancel(never)
+    local ticks = 0
+    local every
+    every = Timer.Every(0.1, function()
+        ticks = ticks + 1
+        if ticks == 3 then every:Disconnect() end
+    end)
+    local after = Timer.After(0.1, function() note("after") end)
+    local stopped = Timer.After(0.1, function() note("never") end)
+    assert(after.Connected and stopped.Connected)
+    stopped:Disconnect()
+    assert(not stopped.Connected)
+    task.wait(1)
+    assert(ticks == 3, ticks)
+    assert(not every.Connected)
+    assert(table.concat(log, " ") == "spawned deferred delayed after", table.concat(log, " "))
+
+    -- A coroutine of the script's own may wait too: whoever resumed it goes on meanwhile.
+    local woke
+    local co = coroutine.create(function() task.wait(0.1) woke = true end)
+    assert(coroutine.resume(co))
+    assert(not woke)
+    task.wait(0.2)
+    assert(woke and coroutine.status(co) == "dead")
+    print("done")
+end

@@ -1,0 +1,413 @@
+// The runtime: loading, hooks, parameters, modules, reload, faults, throttling, budgets, ownership.
+#include "core/script/value.h"
+#include "tests/support/test.h"
+#include "tests/unit/script_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static ScriptFixture fixture;
+
+TEST(the_life_of_an_entity_script)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const uint32_t instance =
+        script_fixture_add(&fixture, "Workspace/Life",
+                           "print('top')\n"
+                           "function onStart(self) print('start', self.Id) end\n"
+                           "local n = 0\n"
+                           "function onUpdate(self, dt) n = n + dt end\n"
+                           "function onDisable(self) print('off') end\n"
+                           "function onEnable(self) print('on') end\n"
+                           "function onDestroy(self) print('end', n > 0.1) end\n",
+                           part);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "Workspace/Life: top"), 1);
+    char line[64];
+    snprintf(line, sizeof line, "start\t%d", (int)part);
+    CHECK_INT(script_fixture_lines(&fixture, line), 1);
+    script_set_enabled(fixture.scripts, instance, false);
+    script_set_enabled(fixture.scripts, instance, false);
+    CHECK_INT(script_fixture_lines(&fixture, ": off"), 1);
+    script_set_enabled(fixture.scripts, instance, true);
+    CHECK_INT(script_fixture_lines(&fixture, ": on"), 1);
+    script_unbind(fixture.scripts, instance);
+    CHECK_INT(script_fixture_lines(&fixture, "end\ttrue"), 1);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(two_entities_share_a_script_and_not_their_fields)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t a = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const uint64_t b = script_fixture_part(&fixture, vec3(0, 5, 15), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Twice",
+                             "print('top')\n"
+                             "function onStart(self) self.count = 0 end\n"
+                             "function onUpdate(self) self.count = self.count + 1\n"
+                             "  if self.count == 5 then print('five', self.Id) end end\n",
+                             a);
+    uint32_t second = 0;
+    CHECK_OK(script_bind(
+        fixture.scripts,
+        &(InstanceDesc){.script_id = "Workspace/Twice", .entity = b, .enabled = true}, &second));
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "top"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "five"), 2);
+    script_fixture_close(&fixture);
+}
+
+TEST(compile_errors_have_a_place_and_a_cache_has_hashes)
+{
+    script_fixture_open(&fixture, NULL);
+    const CompileResult bad = script_fixture_compile(&fixture, "Workspace/Bad", "local x = = 1");
+    CHECK(!bad.ok);
+    CHECK(strncmp(bad.error, "Workspace/Bad:1:", 16) == 0);
+    CompileRequest request = {
+        .script_id = "Workspace/Good", .code = "x = 1", .code_bytes = 5, .code_hash = "aa"};
+    CHECK(script_compile(fixture.scripts, &request).ok);
+    const CompileResult again = script_compile(fixture.scripts, &request);
+    CHECK(again.ok && again.cached);
+    request.code_hash = "bb";
+    CHECK(!script_compile(fixture.scripts, &request).cached);
+    script_invalidate(fixture.scripts, "Workspace/Good");
+    CHECK(!script_compile(fixture.scripts, &request).cached);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.compile_count, 4);
+    CHECK_INT(stats.compile_cached_count, 1);
+    // Bytecode is no source.
+    CHECK(!script_compile(
+               fixture.scripts,
+               &(CompileRequest){.script_id = "Workspace/Code", .code = "\x1bLua", .code_bytes = 4})
+               .ok);
+    script_fixture_close(&fixture);
+}
+
+TEST(parameters_are_parsed_once_and_bad_ones_keep_the_last_good)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const char *code = "function onUpdate(self) print(self.params.speed or 'none') end";
+    CHECK(script_fixture_compile(&fixture, "Workspace/Params", code).ok);
+    uint32_t instance = 0;
+    const char *good = "{\"speed\": 3}";
+    InstanceDesc desc = {.script_id = "Workspace/Params",
+                         .entity = part,
+                         .enabled = true,
+                         .parameters = "{oops",
+                         .parameters_bytes = 5};
+    CHECK_OK(script_bind(fixture.scripts, &desc, &instance));
+    script_fixture_run(&fixture, 1);
+    CHECK_INT(script_fixture_lines(&fixture, "none"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "parameters of entity"), 1);
+    script_set_parameters(fixture.scripts, instance, good, strlen(good), "h1");
+    script_fixture_run(&fixture, 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": 3"), 1);
+    script_set_parameters(fixture.scripts, instance, "[1]", 3, "h2");
+    script_set_parameters(fixture.scripts, instance, "{", 1, "h3");
+    script_fixture_run(&fixture, 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": 3"), 2);
+    CHECK_INT(script_fixture_lines(&fixture, "must be an object"), 1);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.params_failed, 3);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_script_without_a_path_is_skipped_with_a_warning)
+{
+    script_fixture_open(&fixture, NULL);
+    uint32_t instance = 0;
+    CHECK_INT(
+        script_bind(fixture.scripts, &(InstanceDesc){.entity = 5, .enabled = true}, &instance),
+        STATUS_NOT_FOUND);
+    CHECK_INT(script_fixture_lines(&fixture, "without a path"), 1);
+    CHECK_INT(script_bind(fixture.scripts, &(InstanceDesc){.entity = 5}, &instance),
+              STATUS_NOT_FOUND);
+    CHECK_INT(script_fixture_lines(&fixture, "without a path"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(modules_run_once_and_cycles_are_named)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(
+        script_fixture_compile(&fixture, "ReplicatedStorage/Util", "print('util') return {two = 2}")
+            .ok);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/A",
+                                 "return require('ReplicatedStorage/B')")
+              .ok);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/B",
+                                 "return require('ReplicatedStorage/A')")
+              .ok);
+    (void)script_fixture_add(
+        &fixture, "ServerScriptService/One",
+        "print(require('ReplicatedStorage/Util').two)\n"
+        "print(require('ReplicatedStorage/Util') == require('ReplicatedStorage/Util'))\n"
+        "print(pcall(require, 'ReplicatedStorage/A'))\n"
+        "print(pcall(require, 'ReplicatedStorage/None'))\n",
+        0);
+    script_fixture_run(&fixture, 3);
+    CHECK_INT(script_fixture_lines(&fixture, "util"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": 2"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": true"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "ReplicatedStorage/A -> ReplicatedStorage/B -> "
+                                             "ReplicatedStorage/A"),
+              1);
+    CHECK_INT(script_fixture_lines(&fixture, "there is no module"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_reload_hands_over_and_ends_what_the_old_code_made)
+{
+    script_fixture_open(&fixture, NULL);
+    const char *old_code =
+        "score = 41\n"
+        "function onStart() Timer.Every(0.05, function() print('old timer') end) end";
+    const char *new_code = "function onStart() print('started again') end\n"
+                           "function onReload(old) score = old.score + 1 print('score', score) end";
+    (void)script_fixture_add(&fixture, "ServerScriptService/Game", old_code, 0);
+    script_fixture_run(&fixture, 10);
+    const uint32_t before = script_fixture_lines(&fixture, "old timer");
+    CHECK(before > 0);
+    const CompileRequest request = {
+        .script_id = "ServerScriptService/Game", .code = new_code, .code_bytes = strlen(new_code)};
+    CHECK(script_reload(fixture.scripts, &request).ok);
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "old timer"), before);
+    CHECK_INT(script_fixture_lines(&fixture, "score\t42"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "started again"), 0);
+    // Code that does not compile leaves the running one alone.
+    const CompileRequest broken = {
+        .script_id = "ServerScriptService/Game", .code = "(", .code_bytes = 1};
+    CHECK(!script_reload(fixture.scripts, &broken).ok);
+    script_fixture_run(&fixture, 5);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(faults_say_where_and_spare_the_others)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Broken",
+                             "local function inner(x)\n"
+                             "  return x.y.z\n"
+                             "end\n"
+                             "function onStart(self) inner({}) end\n",
+                             part);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Fine",
+                             "function onStart() print('fine') end", 0);
+    script_fixture_run(&fixture, 3);
+    REQUIRE(fixture.fault_count == 1);
+    const ScriptFault *fault = &fixture.faults[0];
+    CHECK_INT(fault->kind, FAULT_ERROR);
+    CHECK_INT(fault->hook, HOOK_START);
+    CHECK_INT(fault->line, 2);
+    CHECK_INT(fault->entity, part);
+    CHECK_TEXT(fault->path, "Workspace/Broken");
+    CHECK(strstr(fault->message, "Workspace/Broken:2:") != NULL);
+    CHECK(strstr(fault->traceback, "Workspace/Broken:4:") != NULL);
+    CHECK_INT(script_fixture_lines(&fixture, "fine"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(budget_memory_and_capability_are_kinds_of_their_own)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Loop",
+                             "function onStart() while true do pcall(error) end end", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Client",
+                             "function onStart() Input.IsKeyPressed('W') end", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Caught",
+                             "function onStart() pcall(Input.IsKeyPressed, 'W') error('mine') end",
+                             0);
+    script_fixture_run(&fixture, 3);
+    REQUIRE(fixture.fault_count == 3);
+    CHECK_INT(fixture.faults[0].kind, FAULT_BUDGET);
+    CHECK_INT(fixture.faults[1].kind, FAULT_CAPABILITY);
+    CHECK(strstr(fixture.faults[1].message, "works on a client only") != NULL);
+    CHECK_INT(fixture.faults[2].kind, FAULT_ERROR);
+    fixture.fault_count = 0;
+    // Under half a megabyte a tick: past the soft cap long before it is past its steps.
+    (void)script_fixture_add(&fixture, "ServerScriptService/Eater",
+                             "local all = {}\n"
+                             "function onUpdate() for i = 1, 8 do all[#all + 1] = "
+                             "('0123456789abcdef'):rep(3000) .. #all end end",
+                             0);
+    script_fixture_run(&fixture, 120);
+    REQUIRE(fixture.fault_count > 0);
+    CHECK_INT(fixture.faults[0].kind, FAULT_MEMORY);
+    CHECK(!script_is_dead(fixture.scripts));
+    script_fixture_close(&fixture);
+}
+
+TEST(repeated_faults_throttle_then_switch_off_until_a_change)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Bad",
+                             "function onUpdate() error('again') end", 0);
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(fixture.fault_count, 3); // then it rests for half a second
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.scripts[0].state, SCRIPT_THROTTLED);
+    script_fixture_run(&fixture, 60 * 90);
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.scripts[0].state, SCRIPT_OFF);
+    CHECK_INT(stats.fault_count, 8);
+    CHECK_INT(script_fixture_lines(&fixture, "switched off"), 1);
+    CHECK(script_fixture_compile(
+              &fixture, "ServerScriptService/Bad",
+              "function onUpdate() n = (n or 0) + 1 if n == 3 then print('mended') end end")
+              .ok);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "mended"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(what_an_instance_made_ends_with_it)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint32_t instance =
+        script_fixture_add(&fixture, "ServerScriptService/Owner",
+                           "function onStart()\n"
+                           "  Timer.Every(0.05, function() print('tick') end)\n"
+                           "  task.delay(0.2, print, 'late')\n"
+                           "  task.spawn(function() task.wait(0.2) print('slept') end)\n"
+                           "  Players.PlayerAdded:Connect(function() print('added') end)\n"
+                           "end\n",
+                           0);
+    script_fixture_run(&fixture, 5);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK(stats.coroutine_count >= 3);
+    script_unbind(fixture.scripts, instance);
+    const uint32_t ticks = script_fixture_lines(&fixture, "tick");
+    CHECK_OK(authority_player_join(fixture.authority, 8, (Text){"al", 2}));
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(script_fixture_lines(&fixture, "tick"), ticks);
+    CHECK_INT(script_fixture_lines(&fixture, "late"), 0);
+    CHECK_INT(script_fixture_lines(&fixture, "slept"), 0);
+    CHECK_INT(script_fixture_lines(&fixture, "added"), 0);
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.coroutine_count, 0);
+    script_fixture_close(&fixture);
+}
+
+static void few_steps(ScriptConfig *config)
+{
+    config->tick_ms = 1;
+    config->call_ms = 1;
+}
+
+TEST(a_tick_has_a_budget_and_everybody_gets_a_turn)
+{
+    script_fixture_open(&fixture, few_steps);
+    CHECK(script_fixture_compile(
+              &fixture, "Workspace/Busy",
+              "function onStart(self) self.n = 0 end\n"
+              "function onUpdate(self) for i = 1, 10000 do end self.n = self.n + 1\n"
+              "  if self.n == 3 then print('third', self.Id) end end")
+              .ok);
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint64_t part = script_fixture_part(&fixture, vec3((float)i, 30, 0), 0);
+        uint32_t instance = 0;
+        CHECK_OK(script_bind(
+            fixture.scripts,
+            &(InstanceDesc){.script_id = "Workspace/Busy", .entity = part, .enabled = true},
+            &instance));
+    }
+    script_fixture_run(&fixture, 120);
+    CHECK_INT(script_fixture_lines(&fixture, "third"), 20);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(breeding_ends_with_a_fault)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Signals",
+                             "local s = Signal.new() s:Connect(function() s:Fire() s:Fire() end)\n"
+                             "function onStart() s:Fire() end",
+                             0);
+    script_fixture_run(&fixture, 5);
+    CHECK(fixture.fault_count > 0);
+    fixture.fault_count = 0;
+    (void)script_fixture_add(&fixture, "ServerScriptService/Tasks",
+                             "local function breed() task.spawn(breed) task.spawn(breed) end\n"
+                             "function onStart() breed() end",
+                             0);
+    script_fixture_run(&fixture, 60);
+    CHECK(fixture.fault_count > 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Next",
+                             "function onStart() print('the next one runs') end", 0);
+    script_fixture_run(&fixture, 60);
+    CHECK_INT(script_fixture_lines(&fixture, "the next one runs"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(triggers_reach_hooks_and_signals)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t zone = script_fixture_part(&fixture, vec3(10, 1, 10), PART_GHOST | PART_TRIGGER);
+    (void)script_fixture_add(
+        &fixture, "Workspace/Zone",
+        "function onStart(self)\n"
+        "  self.TriggerEntered:Connect(function(o) print('signal', o.Type) end) end\n"
+        "function OnTriggerEnter(self, other) print('enter', other.Player.Name)\n"
+        "  KillPlayer() end\n"
+        "function OnTriggerLeave(self, other) print('leave') end\n",
+        zone);
+    script_fixture_run(&fixture, 2); // started before anybody comes
+    const Handle body = sim_next(fixture.sim, HANDLE_NONE, ENTITY_MASK(ENTITY_PLAYER));
+    CHECK_OK(sim_set_position(fixture.sim, body, vec3(10, 0, 10)));
+    script_fixture_run(&fixture, 5);
+    CHECK_INT(script_fixture_lines(&fixture, "enter\tbo"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "signal\tPlayer"), 1);
+    CHECK(sim_entity(fixture.sim, body)->character.health <= 0);
+    CHECK_INT(script_fixture_lines(&fixture, "leave"), 1); // the dead leave
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(execute_runs_one_hook_with_its_own_limit)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint32_t instance = script_fixture_add(
+        &fixture, "ServerScriptService/Facade",
+        "function onStart() print('by hand') end\n"
+        "function onUpdate(self, dt) if dt > 0.2 then for i = 1, 1e9 do end end end",
+        0);
+    ExecuteResult result = script_execute(fixture.scripts, instance, HOOK_START, 0, 0);
+    CHECK(result.ok);
+    CHECK(result.steps > 0);
+    CHECK_INT(script_fixture_lines(&fixture, "by hand"), 1);
+    result = script_execute(fixture.scripts, instance, HOOK_UPDATE, 2, 0.1f);
+    CHECK(result.ok);
+    result = script_execute(fixture.scripts, instance, HOOK_UPDATE, 2, 0.5f);
+    CHECK(!result.ok);
+    CHECK(result.steps >= 2 * VM_STEPS_PER_MS);
+    CHECK(result.steps < 3 * VM_STEPS_PER_MS);
+    CHECK(result.error[0] != 0);
+    CHECK(!script_execute(fixture.scripts, 999, HOOK_START, 0, 0).ok);
+    script_fixture_close(&fixture);
+}
+
+TEST(the_log_is_rate_limited_per_script)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Chatty",
+                             "function onUpdate() print('blah') end", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Quiet",
+                             "function onStart() task.wait(0.5) print('heard') end", 0);
+    script_fixture_run(&fixture, 58);
+    CHECK_INT(script_fixture_lines(&fixture, "blah"), 20);
+    CHECK_INT(script_fixture_lines(&fixture, "heard"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "more than 20 lines"), 1);
+    script_fixture_close(&fixture);
+}
