@@ -78,7 +78,9 @@ typedef struct ScriptMessage {
     const uint8_t *payload; // value.h
     size_t payload_bytes;
     bool reliable;
-    uint64_t invoke_id; // 0: an event; else a call that wants an answer by script_complete
+    uint64_t invoke_id; // 0: an event; else a call that wants an answer by script_complete, or on
+                        // the server that answer, which goes to the player who asked
+    bool failed;        // an answer that is an error: the payload is its text
 } ScriptMessage;
 
 typedef enum StoreOperation {
@@ -91,6 +93,14 @@ typedef enum StoreOperation {
     STORE_COMPARE_AND_SET // UpdateAsync: set only if the version is still `version`
 } StoreOperation;
 
+// Answers are lists of values:
+//   GET              value or nil, version (0: never written)
+//   SET              version
+//   INCREMENT        the new number, version
+//   REMOVE           what was there or nil, version
+//   COMPARE_AND_SET  whether it was set, version
+//   SORTED           a list of {key = …, value = …}
+//   VERSIONS         a list of {version = …, time = …}, newest first
 typedef struct StoreRequest {
     uint64_t request_id; // answered by script_complete with the same id
     StoreOperation operation;

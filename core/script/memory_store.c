@@ -1,0 +1,484 @@
+// Stored data in memory; see memory_store.h. Values stand one after another in one block and are
+// moved together when its end is reached. A removed key is kept without a value, so that its
+// versions go on, until somebody needs its place.
+#include "core/script/memory_store.h"
+
+#include "core/base/arena.h"
+#include "core/base/check.h"
+
+#include <string.h>
+
+enum {
+    TAG_NIL = 0,
+    TAG_FALSE = 1,
+    TAG_TRUE = 2,
+    TAG_INTEGER = 3,
+    TAG_TEXT = 5,
+    TAG_LIST = 6,
+    TAG_MAP = 7
+};
+
+typedef struct Version {
+    uint64_t version;
+    double unix_seconds;
+} Version;
+
+typedef struct Entry {
+    bool used;
+    bool exists; // false: removed
+    bool ordered;
+    BookName store, key;
+    uint64_t version;
+    size_t at, bytes; // of the value, as one value without the list around it
+    Version versions[MEMORY_STORE_VERSIONS];
+    uint32_t version_count; // ever; the ring holds the last ones
+} Entry;
+
+struct MemoryStore {
+    MemoryStoreConfig config;
+    Entry *entries;
+    uint8_t *values;
+    size_t values_used;
+};
+
+MemoryStoreConfig memory_store_config_default(void)
+{
+    return (MemoryStoreConfig){.key_max = 1024, .bytes_max = 4u << 20};
+}
+
+Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemoryStore **out)
+{
+    const size_t bytes = arena_need(sizeof(MemoryStore)) +
+                         arena_need(config->key_max * sizeof(Entry)) +
+                         arena_need(config->bytes_max);
+    void *block = heap_alloc(heap, bytes);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, block, bytes);
+    MemoryStore *store = arena_alloc(&arena, sizeof *store);
+    ASSERT(store != NULL);
+    store->config = *config;
+    store->entries = arena_array(&arena, config->key_max, sizeof(Entry));
+    store->values = arena_alloc(&arena, config->bytes_max);
+    ASSERT(store->entries != NULL);
+    ASSERT(store->values != NULL);
+    *out = store;
+    return STATUS_OK;
+}
+
+void memory_store_destroy(Heap *heap, MemoryStore *store)
+{
+    heap_free(heap, store);
+}
+
+// --- entries -------------------------------------------------------------------------------------
+
+static bool entry_is(const Entry *entry, const StoreRequest *request)
+{
+    return entry->used && entry->ordered == request->ordered &&
+           book_name_equal(&entry->key, request->key) &&
+           book_name_equal(&entry->store, request->store);
+}
+
+static Entry *entry_find(const MemoryStore *store, const StoreRequest *request)
+{
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        if (entry_is(&store->entries[i], request)) {
+            return &store->entries[i];
+        }
+    }
+    return NULL;
+}
+
+// A place for a new key: an unused one, or that of a removed key.
+static Entry *entry_free(const MemoryStore *store)
+{
+    Entry *removed = NULL;
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        Entry *entry = &store->entries[i];
+        if (!entry->used) {
+            return entry;
+        }
+        if (!entry->exists && removed == NULL) {
+            removed = entry;
+        }
+    }
+    return removed;
+}
+
+static void name_set(BookName *name, Text text)
+{
+    ASSERT(text.bytes <= BOOK_NAME_BYTES);
+    *name = (BookName){.bytes = (uint8_t)text.bytes};
+    memcpy(name->data, text.data, text.bytes);
+}
+
+static Entry *entry_make(MemoryStore *store, const StoreRequest *request)
+{
+    Entry *entry = entry_free(store);
+    if (entry != NULL) {
+        *entry = (Entry){.used = true, .ordered = request->ordered};
+        name_set(&entry->store, request->store);
+        name_set(&entry->key, request->key);
+    }
+    return entry;
+}
+
+// Moves all values together; the order in the block stays.
+static void compact(MemoryStore *store)
+{
+    size_t end = 0;
+    size_t from = 0;
+    for (;;) {
+        Entry *next = NULL;
+        for (uint32_t i = 0; i < store->config.key_max; i++) {
+            Entry *entry = &store->entries[i];
+            if (entry->exists && entry->bytes > 0 && entry->at >= from &&
+                (next == NULL || entry->at < next->at)) {
+                next = entry;
+            }
+        }
+        if (next == NULL) {
+            break;
+        }
+        from = next->at + next->bytes;
+        memmove(store->values + end, store->values + next->at, next->bytes);
+        next->at = end;
+        end += next->bytes;
+    }
+    store->values_used = end;
+}
+
+static bool value_put(MemoryStore *store, Entry *entry, const uint8_t *value, size_t bytes)
+{
+    if (bytes > store->config.bytes_max - store->values_used) {
+        compact(store);
+    }
+    // The old value stays until the new one is in, so that a failure changes nothing.
+    if (bytes > store->config.bytes_max - store->values_used) {
+        return false;
+    }
+    memcpy(store->values + store->values_used, value, bytes);
+    entry->at = store->values_used;
+    entry->bytes = bytes;
+    entry->exists = true;
+    store->values_used += bytes;
+    return true;
+}
+
+static void version_add(Entry *entry, double unix_seconds)
+{
+    entry->version += 1;
+    entry->versions[entry->version_count % MEMORY_STORE_VERSIONS] =
+        (Version){entry->version, unix_seconds};
+    entry->version_count += 1;
+}
+
+// --- values --------------------------------------------------------------------------------------
+
+static void write_list(ByteWriter *answer, uint64_t count)
+{
+    byte_write_u8(answer, TAG_LIST);
+    byte_write_varint(answer, count);
+}
+
+static void write_integer(ByteWriter *answer, int64_t value)
+{
+    byte_write_u8(answer, TAG_INTEGER);
+    byte_write_varint(answer, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+static void write_text(ByteWriter *answer, const char *data, size_t bytes)
+{
+    byte_write_u8(answer, TAG_TEXT);
+    byte_write_varint(answer, bytes);
+    byte_write_bytes(answer, data, bytes);
+}
+
+static void write_value(const MemoryStore *store, const Entry *entry, ByteWriter *answer)
+{
+    if (entry != NULL && entry->exists) {
+        byte_write_bytes(answer, store->values + entry->at, entry->bytes);
+    } else {
+        byte_write_u8(answer, TAG_NIL);
+    }
+}
+
+static bool fail(ByteWriter *answer, const char *message)
+{
+    answer->at = 0;
+    byte_write_bytes(answer, message, strlen(message));
+    return false;
+}
+
+// The one value of a list, without the list; false when it is something else.
+static bool single_value(const StoreRequest *request, const uint8_t **value, size_t *bytes)
+{
+    if (request->value_bytes < 3 || request->value[0] != TAG_LIST || request->value[1] != 1 ||
+        value_check(request->value, request->value_bytes) != STATUS_OK) {
+        return false;
+    }
+    *value = request->value + 2;
+    *bytes = request->value_bytes - 2;
+    return true;
+}
+
+static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
+{
+    ByteReader reader = byte_reader(value, bytes);
+    if (byte_read_u8(&reader) != TAG_INTEGER) {
+        return false;
+    }
+    const uint64_t raw = byte_read_varint(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK) {
+        return false;
+    }
+    *out = (int64_t)(raw >> 1 ^ (0 - (raw & 1)));
+    return true;
+}
+
+// --- operations ----------------------------------------------------------------------------------
+
+static bool run_get(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
+{
+    const Entry *entry = entry_find(store, request);
+    write_list(answer, 2);
+    write_value(store, entry, answer);
+    write_integer(answer, entry != NULL ? (int64_t)entry->version : 0);
+    return true;
+}
+
+// Writes a value under the request's key; says what went wrong.
+static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *value, size_t bytes,
+                double unix_seconds, ByteWriter *answer, Entry **out)
+{
+    Entry *entry = entry_find(store, request);
+    const bool is_new = entry == NULL;
+    if (is_new) {
+        entry = entry_make(store, request);
+    }
+    if (entry == NULL) {
+        return fail(answer, "the store has too many keys");
+    }
+    if (!value_put(store, entry, value, bytes)) {
+        entry->used = !is_new;
+        return fail(answer, "the store is full");
+    }
+    version_add(entry, unix_seconds);
+    *out = entry;
+    return true;
+}
+
+static bool check_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
+                        ByteWriter *answer)
+{
+    int64_t integer = 0;
+    if (!single_value(request, value, bytes)) {
+        return fail(answer, "one value can be stored under a key");
+    }
+    if ((*value)[0] == TAG_NIL) {
+        return fail(answer, "nil cannot be stored; RemoveAsync takes a key away");
+    }
+    if (*bytes > MEMORY_STORE_VALUE_BYTES) {
+        return fail(answer, "the value is too large");
+    }
+    if (request->ordered && !read_integer(*value, *bytes, &integer)) {
+        return fail(answer, "an ordered store holds integers");
+    }
+    return true;
+}
+
+static bool run_set(MemoryStore *store, const StoreRequest *request, double unix_seconds,
+                    ByteWriter *answer)
+{
+    const uint8_t *value = NULL;
+    size_t bytes = 0;
+    Entry *entry = NULL;
+    if (!check_value(request, &value, &bytes, answer) ||
+        !put(store, request, value, bytes, unix_seconds, answer, &entry)) {
+        return false;
+    }
+    write_list(answer, 1);
+    write_integer(answer, (int64_t)entry->version);
+    return true;
+}
+
+static bool run_compare_and_set(MemoryStore *store, const StoreRequest *request,
+                                double unix_seconds, ByteWriter *answer)
+{
+    const uint8_t *value = NULL;
+    size_t bytes = 0;
+    Entry *entry = entry_find(store, request);
+    const uint64_t version = entry != NULL ? entry->version : 0;
+    if (!check_value(request, &value, &bytes, answer)) {
+        return false;
+    }
+    if (version != request->version) {
+        write_list(answer, 2);
+        byte_write_u8(answer, TAG_FALSE);
+        write_integer(answer, (int64_t)version);
+        return true;
+    }
+    if (!put(store, request, value, bytes, unix_seconds, answer, &entry)) {
+        return false;
+    }
+    write_list(answer, 2);
+    byte_write_u8(answer, TAG_TRUE);
+    write_integer(answer, (int64_t)entry->version);
+    return true;
+}
+
+static bool run_increment(MemoryStore *store, const StoreRequest *request, double unix_seconds,
+                          ByteWriter *answer)
+{
+    const double limit = 9007199254740992.0; // 2^53
+    int64_t value = 0;
+    Entry *entry = entry_find(store, request);
+    if (entry != NULL && entry->exists &&
+        !read_integer(store->values + entry->at, entry->bytes, &value)) {
+        return fail(answer, "what is stored there is not an integer");
+    }
+    const double sum = (double)value + request->number;
+    if (!(request->number >= -limit && request->number <= limit) ||
+        request->number != (double)(int64_t)request->number || !(sum >= -limit && sum <= limit)) {
+        return fail(answer, "an increment is an integer, and so is the sum");
+    }
+    value += (int64_t)request->number;
+    uint8_t bytes[12];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    write_integer(&writer, value);
+    if (!put(store, request, bytes, writer.at, unix_seconds, answer, &entry)) {
+        return false;
+    }
+    write_list(answer, 2);
+    write_integer(answer, value);
+    write_integer(answer, (int64_t)entry->version);
+    return true;
+}
+
+static bool run_remove(MemoryStore *store, const StoreRequest *request, double unix_seconds,
+                       ByteWriter *answer)
+{
+    Entry *entry = entry_find(store, request);
+    write_list(answer, 2);
+    write_value(store, entry, answer);
+    if (entry != NULL && entry->exists) {
+        entry->exists = false;
+        entry->bytes = 0;
+        version_add(entry, unix_seconds);
+    }
+    write_integer(answer, entry != NULL ? (int64_t)entry->version : 0);
+    return true;
+}
+
+static int64_t entry_integer(const MemoryStore *store, const Entry *entry)
+{
+    int64_t value = 0;
+    const bool is_integer = read_integer(store->values + entry->at, entry->bytes, &value);
+    ASSERT(is_integer);
+    return value;
+}
+
+// Whether a comes before b; equal numbers by key.
+static bool is_before(const MemoryStore *store, const Entry *a, const Entry *b, bool ascending)
+{
+    const int64_t x = entry_integer(store, a);
+    const int64_t y = entry_integer(store, b);
+    if (x != y) {
+        return ascending ? x < y : x > y;
+    }
+    const size_t shorter = a->key.bytes < b->key.bytes ? a->key.bytes : b->key.bytes;
+    const int order = memcmp(a->key.data, b->key.data, shorter);
+    return order != 0 ? order < 0 : a->key.bytes < b->key.bytes;
+}
+
+static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
+{
+    if (!request->ordered) {
+        return fail(answer, "only an ordered store can be read in order");
+    }
+    if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
+        return fail(answer, "between 1 and 100 entries can be read at once");
+    }
+    const Entry *page[MEMORY_STORE_PAGE_MAX];
+    const uint32_t max = (uint32_t)request->number;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        const Entry *entry = &store->entries[i];
+        if (!entry->used || !entry->exists || !entry->ordered ||
+            !book_name_equal(&entry->store, request->store)) {
+            continue;
+        }
+        uint32_t at = count;
+        while (at > 0 && is_before(store, entry, page[at - 1], request->ascending)) {
+            at -= 1;
+        }
+        if (at == max) {
+            continue;
+        }
+        count = count < max ? count + 1 : max;
+        memmove(&page[at + 1], &page[at], (count - 1 - at) * sizeof page[0]);
+        page[at] = entry;
+    }
+    write_list(answer, 1);
+    write_list(answer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        byte_write_u8(answer, TAG_MAP);
+        byte_write_varint(answer, 2);
+        write_text(answer, "key", 3);
+        write_text(answer, page[i]->key.data, page[i]->key.bytes);
+        write_text(answer, "value", 5);
+        write_value(store, page[i], answer);
+    }
+    return true;
+}
+
+static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
+{
+    const Entry *entry = entry_find(store, request);
+    const uint32_t ever = entry != NULL ? entry->version_count : 0;
+    const uint32_t count = ever < MEMORY_STORE_VERSIONS ? ever : MEMORY_STORE_VERSIONS;
+    write_list(answer, 1);
+    write_list(answer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Version *version = &entry->versions[(ever - 1 - i) % MEMORY_STORE_VERSIONS];
+        byte_write_u8(answer, TAG_MAP);
+        byte_write_varint(answer, 2);
+        write_text(answer, "time", 4);
+        write_integer(answer, (int64_t)version->unix_seconds);
+        write_text(answer, "version", 7);
+        write_integer(answer, (int64_t)version->version);
+    }
+    return true;
+}
+
+bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
+                      ByteWriter *answer)
+{
+    if (book_name_check(request->store) != STATUS_OK ||
+        (request->operation != STORE_SORTED && book_name_check(request->key) != STATUS_OK)) {
+        return fail(answer, "names of stores and keys have between 1 and 64 bytes");
+    }
+    const bool time_is_sane = unix_seconds >= 0 && unix_seconds < 1e15;
+    const double seconds = time_is_sane ? unix_seconds : 0;
+    switch (request->operation) {
+    case STORE_GET:
+        return run_get(store, request, answer);
+    case STORE_SET:
+        return run_set(store, request, seconds, answer);
+    case STORE_INCREMENT:
+        return run_increment(store, request, seconds, answer);
+    case STORE_REMOVE:
+        return run_remove(store, request, seconds, answer);
+    case STORE_SORTED:
+        return run_sorted(store, request, answer);
+    case STORE_VERSIONS:
+        return run_versions(store, request, answer);
+    case STORE_COMPARE_AND_SET:
+        return run_compare_and_set(store, request, seconds, answer);
+    default:
+        return fail(answer, "unknown operation");
+    }
+}
