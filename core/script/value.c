@@ -44,16 +44,34 @@ static Status refuse(Encoder *encoder, Status status, const char *what)
     return status;
 }
 
-static size_t path_extend(Path *path, const char *format, const char *name, long long number)
+// Each appends, and returns the length before, for path_cut.
+static size_t path_add(Path *path, const char *text)
 {
     const size_t before = path->bytes;
-    const int added =
-        name != NULL ? snprintf(path->text + before, sizeof path->text - before, format, name)
-                     : snprintf(path->text + before, sizeof path->text - before, format, number);
-    path->bytes = before + (size_t)(added > 0 ? added : 0);
-    if (path->bytes >= sizeof path->text) {
-        path->bytes = sizeof path->text - 1;
+    const size_t left = sizeof path->text - 1 - before;
+    size_t bytes = strlen(text);
+    bytes = bytes < left ? bytes : left;
+    memcpy(path->text + before, text, bytes);
+    path->bytes = before + bytes;
+    path->text[path->bytes] = 0;
+    return before;
+}
+
+static size_t path_add_index(Path *path, long long index)
+{
+    char text[40];
+    snprintf(text, sizeof text, "[%lld]", index);
+    return path_add(path, text);
+}
+
+// The key on top of the stack.
+static size_t path_add_key(Path *path, lua_State *lua)
+{
+    if (lua_type(lua, -1) != LUA_TSTRING) {
+        return path_add_index(path, (long long)lua_tointeger(lua, -1));
     }
+    const size_t before = path_add(path, ".");
+    (void)path_add(path, lua_tostring(lua, -1));
     return before;
 }
 
@@ -87,7 +105,7 @@ static bool encode_list(Encoder *encoder, int index, lua_Unsigned count, uint32_
     byte_write_u8(encoder->writer, TAG_LIST);
     byte_write_varint(encoder->writer, count);
     for (lua_Unsigned i = 1; i <= count; i++) {
-        const size_t before = path_extend(&encoder->path, "[%lld]", NULL, (long long)i);
+        const size_t before = path_add_index(&encoder->path, (long long)i);
         lua_rawgeti(encoder->lua, index, (lua_Integer)i);
         const bool ok = encode(encoder, lua_gettop(encoder->lua), depth + 1);
         lua_pop(encoder->lua, 1);
@@ -202,10 +220,7 @@ static bool encode_map(Encoder *encoder, int index, uint32_t depth)
     byte_write_varint(encoder->writer, (uint64_t)count);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(lua, keys, i);
-        const size_t before =
-            lua_type(lua, -1) == LUA_TSTRING
-                ? path_extend(&encoder->path, ".%s", lua_tostring(lua, -1), 0)
-                : path_extend(&encoder->path, "[%lld]", NULL, (long long)lua_tointeger(lua, -1));
+        const size_t before = path_add_key(&encoder->path, lua);
         bool ok = encode(encoder, lua_gettop(lua), depth + 1);
         lua_rawget(lua, index);
         ok = ok && encode(encoder, lua_gettop(lua), depth + 1);
@@ -342,7 +357,9 @@ Status value_write(lua_State *lua, int first, int last, ByteWriter *writer,
     byte_write_varint(writer, last >= first ? (uint64_t)(last - first + 1) : 0);
     for (int i = first; i <= last; i++) {
         path_cut(&encoder.path, 0);
-        path_extend(&encoder.path, "argument %lld", NULL, (long long)(i - first + 1));
+        char name[32];
+        snprintf(name, sizeof name, "argument %d", i - first + 1);
+        (void)path_add(&encoder.path, name);
         if (!encode(&encoder, i, 0)) {
             lua_settop(lua, top);
             return encoder.status;
