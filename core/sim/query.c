@@ -185,6 +185,22 @@ static void ray_entities(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit 
     }
 }
 
+typedef void (*RayPiece)(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *best, bool *any);
+
+static void ray_pieces(const Sim *sim, const SimRay *ray, RayPiece visit, SimRayHit *best,
+                       bool *any)
+{
+    for (float from = 0; from < ray->distance_max; from += RAY_PIECE_M) {
+        if (*any && best->distance <= from) {
+            return;
+        }
+        const float to = math_min(from + RAY_PIECE_M, ray->distance_max);
+        const Vec3 a = vec3_mad(ray->origin, ray->direction, from);
+        const Vec3 b = vec3_mad(ray->origin, ray->direction, to);
+        visit(sim, ray, (Aabb){vec3_min(a, b), vec3_max(a, b)}, best, any);
+    }
+}
+
 bool sim_ray(const Sim *sim, const SimRay *asked, SimRayHit *hit)
 {
     SimRay limited = *asked;
@@ -201,21 +217,12 @@ bool sim_ray(const Sim *sim, const SimRay *asked, SimRayHit *hit)
                            .normal = ground.normal,
                            .voxel = ground.voxel};
     }
-    const bool anchored = sim->scene != NULL && (ray->type_mask & ENTITY_MASK(ENTITY_PART)) != 0;
-    for (float from = 0; from < ray->distance_max; from += RAY_PIECE_M) {
-        if (any && best.distance <= from) {
-            break;
-        }
-        const float to = math_min(from + RAY_PIECE_M, ray->distance_max);
-        const Vec3 a = vec3_mad(ray->origin, ray->direction, from);
-        const Vec3 b = vec3_mad(ray->origin, ray->direction, to);
-        const Aabb box = {vec3_min(a, b), vec3_max(a, b)};
-        if (anchored) {
-            ray_scene(sim, ray, box, &best, &any);
-        }
-        if (ray->type_mask != 0) {
-            ray_entities(sim, ray, box, &best, &any);
-        }
+    // All anchored parts before all entities: of equal distances the first one counts.
+    if (sim->scene != NULL && (ray->type_mask & ENTITY_MASK(ENTITY_PART)) != 0) {
+        ray_pieces(sim, ray, ray_scene, &best, &any);
+    }
+    if (ray->type_mask != 0) {
+        ray_pieces(sim, ray, ray_entities, &best, &any);
     }
     if (any) {
         *hit = best;

@@ -9,9 +9,8 @@
 //   1 remove          entities marked by sim_remove
 //   2 motion          kinematic parts take the pose of this tick
 //   3 npc             perception, path finding, and the inputs NPCs give themselves
-//   4 characters      in slot order: carried, moved, stopped; part data acts on them, and zones
-//   they
-//                     crossed on the way report it
+//   4 characters      in slot order: carried, moved, stopped; part data acts on them, and the
+//                     zones that they crossed on the way report it
 //   5 push            overlapping characters get a push for the next tick (server side)
 //   6 projectiles     in slot order: swept, against terrain, parts and rewound characters
 //   7 structures      what lost its support collapses

@@ -142,3 +142,23 @@ TEST(penetration_is_the_depth)
     CHECK_NEAR(sim_penetration(world.sim, vec3(-5, -0.25f, 0)), 0.25, 1e-5);
     walk_world_close(&world);
 }
+
+TEST(of_equal_distances_the_anchored_part_counts)
+{
+    // The entity is wide and begins in an earlier stretch of the ray; both are met at the same
+    // place.
+    const PartDesc anchored = walk_box(vec3(-1, 0, 20), vec3(1, 3, 21));
+    WalkWorldDesc desc = walk_world_default();
+    desc.parts = &anchored;
+    desc.part_count = 1;
+    WalkWorld world = walk_world_open(&desc);
+    Handle twin = HANDLE_NONE;
+    const ShapeDesc shape = {.part = walk_box(vec3(-1, 0, 20), vec3(1, 3, 60))};
+    CHECK_OK(sim_spawn_part(world.sim, &shape, &twin));
+    const SimRay ray = ray_from(vec3(0, 1, 0), vec3(0, 0, 1));
+    SimRayHit hit;
+    REQUIRE(sim_ray(world.sim, &ray, &hit));
+    CHECK_NEAR(hit.distance, 20, 1e-4);
+    CHECK_INT(hit.net_id, 1);
+    walk_world_close(&world);
+}
