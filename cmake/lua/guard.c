@@ -279,3 +279,18 @@ int guard_protect(lua_State *L, void (*call)(lua_State *thread, void *user), voi
     struct Protected protected = {call, user};
     return luaD_pcall(L, call_protected, &protected, savestack(L, L->top), 0);
 }
+
+int guard_reset_thread(lua_State *L, lua_State *from)
+{
+    Guard *guard = &G(L)->guard;
+    lua_State *outer = guard->running;
+    if (l_unlikely(getCcalls(from) >= LUAI_MAXCCALLS)) {
+        luaG_runerror(from, "C stack overflow");
+    }
+    L->nCcalls = getCcalls(from) + 1;
+    guard->running = L;
+    const int status = luaE_resetthread(L, L->status);
+    guard->running = outer;
+    guard_pass_on(from);
+    return status;
+}

@@ -71,6 +71,8 @@ _Noreturn void guard_read_only(lua_State *thread);
 _Noreturn void guard_string_too_long(lua_State *thread);
 // The Lua frames that a caught error or a yield leaves behind have run without paying yet.
 void guard_charge_frames(lua_State *thread, const void *until, int all);
+// Closes what a failed coroutine left open, on the C stack of `from`; gives its status.
+int guard_reset_thread(lua_State *thread, lua_State *from);
 // The creation number of a table, function, thread or userdata; 0 for anything else.
 uint32_t guard_number(lua_State *thread, int index);
 
