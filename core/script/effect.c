@@ -64,9 +64,7 @@ static Text keep_text(EffectQueue *queue, Text text)
 
 Status effect_message(EffectQueue *queue, const ScriptMessage *message)
 {
-    // Answers may go without a name.
-    const Status checked =
-        text_check(message->name, message->invoke_id != 0 ? 0 : 1, EFFECT_NAME_BYTES);
+    const Status checked = text_check(message->name, 1, EFFECT_NAME_BYTES);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -132,7 +130,7 @@ Status effect_store(EffectQueue *queue, const StoreRequest *request)
     if (checked == STATUS_OK) {
         // Sorted reads are of a whole store.
         checked =
-            text_check(request->key, request->operation == STORE_SORTED ? 0 : 1, EFFECT_NAME_BYTES);
+            text_check(request->key, request->operation == STORE_SORTED ? 0 : 1, EFFECT_KEY_BYTES);
     }
     if (checked == STATUS_OK &&
         (request->value_bytes > VALUE_BYTES_MAX || !(request->number - request->number == 0))) {

@@ -8,7 +8,8 @@
 
 #define EFFECT_CHAT_BYTES  512
 #define EFFECT_SOUND_BYTES 128
-#define EFFECT_NAME_BYTES  64 // of a message, a store, a key
+#define EFFECT_NAME_BYTES  64 // of a message or a store
+#define EFFECT_KEY_BYTES   128
 
 typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STORE } EffectType;
 

@@ -296,6 +296,13 @@ static bool invoke_take(Client *client, uint64_t id)
     return false;
 }
 
+static bool is_refusal(const ScriptMessage *answer)
+{
+    static const char refusal[] = "refusal";
+    return answer->name.bytes == sizeof refusal - 1 &&
+           memcmp(answer->name.data, refusal, sizeof refusal - 1) == 0;
+}
+
 static void carry_answer(Loopback *loopback, const ScriptMessage *answer)
 {
     Client *client = answer->player_id != 0 ? client_find(loopback, answer->player_id) : NULL;
@@ -303,14 +310,14 @@ static void carry_answer(Loopback *loopback, const ScriptMessage *answer)
         loopback->counters.answers_unasked += 1;
         return;
     }
-    if (!answer->failed && value_check(answer->payload, answer->payload_bytes) != STATUS_OK) {
+    const bool refused = is_refusal(answer);
+    if (!refused && value_check(answer->payload, answer->payload_bytes) != STATUS_OK) {
         loopback->counters.messages_malformed += 1;
         complete_failed(&client->port, answer->invoke_id, "the answer is no list of values");
         return;
     }
     loopback->counters.messages_carried += 1;
-    complete(&client->port, answer->invoke_id, !answer->failed, answer->payload,
-             answer->payload_bytes);
+    complete(&client->port, answer->invoke_id, !refused, answer->payload, answer->payload_bytes);
 }
 
 static bool is_for(const Client *client, uint64_t player_id)

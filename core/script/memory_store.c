@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 
 #include <string.h>
 
@@ -23,11 +24,17 @@ typedef struct Version {
     double unix_seconds;
 } Version;
 
+typedef struct Key {
+    uint8_t bytes;
+    char data[MEMORY_STORE_KEY_BYTES];
+} Key;
+
 typedef struct Entry {
     bool used;
     bool exists; // false: removed
     bool ordered;
-    BookName store, key;
+    BookName store;
+    Key key;
     uint64_t version;
     size_t at, bytes; // of the value, as one value without the list around it
     Version versions[MEMORY_STORE_VERSIONS];
@@ -75,11 +82,15 @@ void memory_store_destroy(Heap *heap, MemoryStore *store)
 
 // --- entries -------------------------------------------------------------------------------------
 
+static bool key_equal(const Key *key, Text text)
+{
+    return key->bytes == text.bytes && memcmp(key->data, text.data, text.bytes) == 0;
+}
+
 static bool entry_is(const Entry *entry, const StoreRequest *request)
 {
     return entry->used && entry->ordered == request->ordered &&
-           book_name_equal(&entry->key, request->key) &&
-           book_name_equal(&entry->store, request->store);
+           key_equal(&entry->key, request->key) && book_name_equal(&entry->store, request->store);
 }
 
 static Entry *entry_find(const MemoryStore *store, const StoreRequest *request)
@@ -108,20 +119,15 @@ static Entry *entry_free(const MemoryStore *store)
     return removed;
 }
 
-static void name_set(BookName *name, Text text)
-{
-    ASSERT(text.bytes <= BOOK_NAME_BYTES);
-    *name = (BookName){.bytes = (uint8_t)text.bytes};
-    memcpy(name->data, text.data, text.bytes);
-}
-
 static Entry *entry_make(MemoryStore *store, const StoreRequest *request)
 {
     Entry *entry = entry_free(store);
     if (entry != NULL) {
         *entry = (Entry){.used = true, .ordered = request->ordered};
-        name_set(&entry->store, request->store);
-        name_set(&entry->key, request->key);
+        entry->store.bytes = (uint8_t)request->store.bytes;
+        memcpy(entry->store.data, request->store.data, request->store.bytes);
+        entry->key.bytes = (uint8_t)request->key.bytes;
+        memcpy(entry->key.data, request->key.data, request->key.bytes);
     }
     return entry;
 }
@@ -300,8 +306,7 @@ static bool run_set(MemoryStore *store, const StoreRequest *request, double unix
         !put(store, request, value, bytes, unix_seconds, answer, &entry)) {
         return false;
     }
-    write_list(answer, 1);
-    write_integer(answer, (int64_t)entry->version);
+    write_list(answer, 0);
     return true;
 }
 
@@ -352,9 +357,8 @@ static bool run_increment(MemoryStore *store, const StoreRequest *request, doubl
     if (!put(store, request, bytes, writer.at, unix_seconds, answer, &entry)) {
         return false;
     }
-    write_list(answer, 2);
+    write_list(answer, 1);
     write_integer(answer, value);
-    write_integer(answer, (int64_t)entry->version);
     return true;
 }
 
@@ -362,14 +366,13 @@ static bool run_remove(MemoryStore *store, const StoreRequest *request, double u
                        ByteWriter *answer)
 {
     Entry *entry = entry_find(store, request);
-    write_list(answer, 2);
+    write_list(answer, 1);
     write_value(store, entry, answer);
     if (entry != NULL && entry->exists) {
         entry->exists = false;
         entry->bytes = 0;
         version_add(entry, unix_seconds);
     }
-    write_integer(answer, entry != NULL ? (int64_t)entry->version : 0);
     return true;
 }
 
@@ -457,9 +460,13 @@ static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWr
 bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
                       ByteWriter *answer)
 {
-    if (book_name_check(request->store) != STATUS_OK ||
-        (request->operation != STORE_SORTED && book_name_check(request->key) != STATUS_OK)) {
-        return fail(answer, "names of stores and keys have between 1 and 64 bytes");
+    if (book_name_check(request->store) != STATUS_OK) {
+        return fail(answer, "the name of a store has 1 to 64 bytes");
+    }
+    if (request->operation != STORE_SORTED &&
+        (request->key.bytes < 1 || request->key.bytes > MEMORY_STORE_KEY_BYTES ||
+         !utf8_is_valid(request->key.data, request->key.bytes))) {
+        return fail(answer, "a key has 1 to 128 bytes");
     }
     const bool time_is_sane = unix_seconds >= 0 && unix_seconds < 1e15;
     const double seconds = time_is_sane ? unix_seconds : 0;

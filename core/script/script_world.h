@@ -78,9 +78,10 @@ typedef struct ScriptMessage {
     const uint8_t *payload; // value.h
     size_t payload_bytes;
     bool reliable;
-    uint64_t invoke_id; // 0: an event; else a call that wants an answer by script_complete, or on
-                        // the server that answer, which goes to the player who asked
-    bool failed;        // an answer that is an error: the payload is its text
+    // 0: an event. On the client, a call that wants an answer by script_complete. On the server,
+    // that answer, to the player who asked: "answer" with values, or "refusal" with the text of an
+    // error.
+    uint64_t invoke_id;
 } ScriptMessage;
 
 typedef enum StoreOperation {
@@ -95,9 +96,9 @@ typedef enum StoreOperation {
 
 // Answers are lists of values:
 //   GET              value or nil, version (0: never written)
-//   SET              version
-//   INCREMENT        the new number, version
-//   REMOVE           what was there or nil, version
+//   SET              nothing
+//   INCREMENT        the new number
+//   REMOVE           what was there or nil
 //   COMPARE_AND_SET  whether it was set, version
 //   SORTED           a list of {key = …, value = …}
 //   VERSIONS         a list of {version = …, time = …}, newest first
