@@ -113,3 +113,136 @@ TEST(creation_fails_clean_wherever_memory_ends)
         CHECK_INT(heap.bytes_now, 0);
     }
 }
+
+// --- with scripts --------------------------------------------------------------------------------
+
+typedef struct Lines {
+    char text[8192];
+    size_t bytes;
+} Lines;
+
+static void keep_line(void *user, const LogEvent *event)
+{
+    Lines *lines = user;
+    const size_t bytes = strlen(event->text);
+    if (lines->bytes + bytes + 2 < sizeof lines->text) {
+        memcpy(lines->text + lines->bytes, event->text, bytes);
+        lines->bytes += bytes;
+        lines->text[lines->bytes++] = '\n';
+        lines->text[lines->bytes] = 0;
+    }
+}
+
+static void add(SampleWorld *world, ScriptSide side, const char *path, const char *code,
+                uint64_t entity)
+{
+    ScriptSystem *system = sample_world_scripts(world, side);
+    const CompileRequest request = {.script_id = path, .code = code, .code_bytes = strlen(code)};
+    const CompileResult result = script_compile(system, &request);
+    if (!result.ok) {
+        test_fail(__FILE__, __LINE__, "%s", result.error);
+        return;
+    }
+    uint32_t instance = 0;
+    const InstanceDesc desc = {.script_id = path, .entity = entity, .enabled = true};
+    CHECK_OK(script_bind(system, &desc, &instance));
+}
+
+static void check_no_faults(SampleWorld *world, ScriptSide side)
+{
+    static ScriptFault faults[8];
+    const uint32_t count = script_faults(sample_world_scripts(world, side), faults, 8);
+    for (uint32_t i = 0; i < count; i++) {
+        test_fail(__FILE__, __LINE__, "%s", faults[i].message);
+    }
+}
+
+static const char server_code[] =
+    "Players.PlayerAdded:Connect(function(player) print('came ' .. player.Name) end)\n"
+    "Network.OnClientEvent('hello', function(player, n)\n"
+    "  print('hello ' .. player.Name .. ' ' .. n)\n"
+    "  Network.FireClient(player, 'back', n + 1)\n"
+    "end)\n"
+    "Network.OnInvoke('double', function(player, n) return n * 2 end)\n"
+    "Network.OnInvoke('broken', function() error('no') end)\n"
+    "local store = DataStore.GetDataStore('scores')\n"
+    "store:SetAsync('a', {best = 7})\n"
+    "local value = store:UpdateAsync('a', function(old) return {best = old.best + 1} end)\n"
+    "print('stored ' .. store:GetAsync('a').best .. ' ' .. value.best)\n"
+    "local ordered = DataStore.GetOrderedDataStore('top')\n"
+    "ordered:IncrementAsync('x', 5)\n"
+    "ordered:IncrementAsync('y', 9)\n"
+    "print('count ' .. ordered:IncrementAsync('x'))\n"
+    "for _, row in ipairs(ordered:GetSortedAsync(false, 10)) do\n"
+    "  print('row ' .. row.key .. ' ' .. row.value)\n"
+    "end\n"
+    "print('removed ' .. tostring(ordered:RemoveAsync('y')))\n"
+    "print('versions ' .. #ordered:ListVersionsAsync('x'))\n"
+    "local crate = World.Spawn('Crate', Vector3.new(0, 8, 0))\n"
+    "crate:SetAttribute('shown', 3)\n"
+    "crate:SetAttribute('hidden', 4, {private = true})\n";
+
+static const char client_code[] =
+    "Network.OnServerEvent('back', function(n) print('back ' .. n) end)\n"
+    "Network.FireServer('hello', 4)\n"
+    "print('double ' .. Network.Invoke('double', 21))\n"
+    "local ok, why = pcall(function() return Network.Invoke('broken') end)\n"
+    "print('broken ' .. tostring(ok))\n"
+    "task.wait(1)\n"
+    "local crate = World.Find('Crate')\n"
+    "print('sees ' .. tostring(crate:GetAttribute('shown')) .. ' ' ..\n"
+    "      tostring(crate:GetAttribute('hidden')))\n"
+    "crate:SetPosition(Vector3.new(1, 1, 1))\n" // ignored
+    "local spark = World.SpawnLocal('Spark', Vector3.new(0, 2, 0))\n"
+    "spark.Velocity = Vector3.new(0, 6, 0)\n"
+    "task.wait(0.5)\n"
+    "print('spark ' .. math.floor(spark.Position.Y + 0.5))\n";
+
+static const char zone_code[] =
+    "function OnTriggerEnter(self, other) print('entered ' .. other.Player.Name) end\n";
+static const char button_code[] =
+    "function OnTouch(self, other) print('touched'); World.Find('Door'):MoveTo(\n"
+    "  Vector3.new(0, 4.5, 6), 1) end\n";
+
+TEST(scripts_of_both_sides_play_together)
+{
+    static Lines lines;
+    lines.bytes = 0;
+    LogSink sink = {.write = keep_line, .user = &lines};
+    Heap heap = heap_make(1u << 30);
+    SampleWorldConfig config = sample_world_config_default();
+    config.script.log = &sink;
+    SampleWorld *world = NULL;
+    REQUIRE(sample_world_create(&heap, &config, &world) == STATUS_OK);
+    ScriptWorld *server = authority_world(sample_world_authority(world));
+    add(world, SCRIPT_SERVER, "ServerScriptService/Main", server_code, 0);
+    add(world, SCRIPT_SERVER, "Workspace/Zone", zone_code,
+        server->face->find(server, text("Zone")));
+    add(world, SCRIPT_SERVER, "Workspace/Button", button_code,
+        server->face->find(server, text("Button")));
+    add(world, SCRIPT_CLIENT, "StarterPlayer/Main", client_code, 0);
+    sample_world_step(world, 180);
+    const uint64_t body = sample_world_character(world);
+    CHECK_OK(server->face->set_position(server, body, vec3(-8, 0, 0)));
+    sample_world_step(world, 5);
+    CHECK_OK(server->face->set_position(server, body, vec3(4, 1, 6)));
+    sample_world_step(world, 90);
+    const char *wanted[] = {"came player1", "hello player1 4", "back 5",     "double 42",
+                            "broken false", "stored 8 8",      "count 6",    "row y 9\n",
+                            "row x 6",      "removed 9",       "versions 2", "sees 3 nil",
+                            "spark 5",      "entered player1", "touched"};
+    for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (strstr(lines.text, wanted[i]) == NULL) {
+            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], lines.text);
+        }
+    }
+    ScriptEntityInfo door;
+    CHECK(server->face->entity(server, server->face->find(server, text("Door")), &door));
+    CHECK_NEAR(door.position.y, 4.5, 0);
+    ScriptEntityInfo crate;
+    CHECK(server->face->entity(server, server->face->find(server, text("Crate")), &crate));
+    CHECK_NEAR(crate.position.y, 8, 0);
+    check_no_faults(world, SCRIPT_CLIENT);
+    sample_world_destroy(&heap, world);
+    CHECK_INT(heap.bytes_now, 0);
+}
