@@ -111,10 +111,14 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
     return given;
 }
 
+// The path goes before the text, unless an error message has it there already.
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text)
 {
+    const size_t bytes = strlen(path);
+    const bool named = bytes > 0 && strncmp(text, path, bytes) == 0 && text[bytes] == ':';
     if (system->config.log != NULL) {
-        log_write(system->config.log, system->tick, level, "script", "%s: %s", path, text);
+        log_write(system->config.log, system->tick, level, "script", "%s%s%s", named ? "" : path,
+                  named ? "" : ": ", text);
     }
 }
 

@@ -11,3 +11,4 @@ typedef struct EmbeddedScript {
 
 extern const EmbeddedScript hostile_scripts[];
 extern const EmbeddedScript same_scripts[];
+extern const EmbeddedScript api_scripts[];

@@ -1,0 +1,401 @@
+// `sandlot script`: one script tried out in a small real world, and the reference of the API.
+#include "core/base/json_write.h"
+#include "core/script/api_reference.h"
+#include "core/script/sample_world.h"
+#include "server/cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_LINES_MAX   10000
+#define JSON_BYTES      (8 << 20)
+#define REFERENCE_BYTES (1 << 20)
+
+typedef struct RunOptions {
+    const char *file;
+    const char *entity; // name of the entity that the script is bound to; NULL: none
+    ScriptSide side;
+    uint32_t time_ms, memory_mb, ticks;
+    bool json;
+} RunOptions;
+
+typedef struct LogLine {
+    uint64_t tick;
+    LogLevel level;
+    char *text;
+} LogLine;
+
+typedef struct Run {
+    RunOptions options;
+    LogLine *lines; // kept for --json
+    uint32_t line_count;
+    ScriptFault *faults;
+    uint32_t fault_count;
+} Run;
+
+#define FAULTS_MAX 256
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot script run FILE [options]   run a script in a small world\n"
+            "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
+            "options of run:\n"
+            "  --context Server|Client   the side it runs on (Server)\n"
+            "  --entity NAME             bind it to Door, Platform, Zone, Button or Wall\n"
+            "  --time-ms N               longest call, 1 to 1000 (5)\n"
+            "  --memory-mb N             memory of all scripts, 1 to 512 (16)\n"
+            "  --ticks N                 how long, in sixtieths of a second, up to 216000 (300)\n"
+            "  --json                    print one JSON object at the end and nothing else\n\n"
+            "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
+}
+
+static int usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "sandlot script: %s%s%s\n\n", what, value != NULL ? " " : "",
+            value != NULL ? value : "");
+    print_usage(stderr);
+    return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (errno != 0 || *end != 0 || value < low || value > high) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+// --- the file
+// ----------------------------------------------------------------------------------------
+
+static char *read_source(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        fprintf(stderr, "sandlot script: cannot open %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    char *source = malloc(VM_SOURCE_BYTES_MAX + 1);
+    *bytes = source != NULL ? fread(source, 1, VM_SOURCE_BYTES_MAX + 1, file) : 0;
+    const bool failed = source == NULL || ferror(file) != 0;
+    fclose(file);
+    if (failed || *bytes > VM_SOURCE_BYTES_MAX) {
+        fprintf(stderr, "sandlot script: %s: %s\n", path,
+                failed ? "cannot be read" : "a script has at most 256 KiB");
+        free(source);
+        return NULL;
+    }
+    return source;
+}
+
+// What faults call the script: the file's own name, so that editors find the line.
+static const char *script_name(const char *path)
+{
+    return strlen(path) < SCRIPT_PATH_BYTES ? path : strrchr(path, '/') + 1;
+}
+
+// --- what it says
+// ------------------------------------------------------------------------------------
+
+static void write_line(void *user, const LogEvent *event)
+{
+    Run *run = user;
+    if (!run->options.json) {
+        printf("%6.2f  %-5s  %s\n", (double)event->tick / 60, log_level_name(event->level),
+               event->text);
+    } else if (run->line_count < LOG_LINES_MAX) {
+        LogLine *line = &run->lines[run->line_count];
+        line->tick = event->tick;
+        line->level = event->level;
+        line->text = strdup(event->text);
+        run->line_count += line->text != NULL;
+    }
+}
+
+static const char *const kind_names[FAULT_KIND_COUNT] = {"error", "budget", "memory", "capability"};
+
+static const char *const hook_names[HOOK_COUNT] = {
+    "the file itself", "onStart",        "onUpdate",       "onDestroy", "onEnable", "onDisable",
+    "onReload",        "OnTriggerEnter", "OnTriggerLeave", "OnTouch",   "a handler"};
+
+static void take_faults(Run *run, ScriptSystem *scripts)
+{
+    const uint32_t before = run->fault_count;
+    run->fault_count += script_faults(scripts, run->faults + before, FAULTS_MAX - before);
+    for (uint32_t i = before; i < run->fault_count && !run->options.json; i++) {
+        const ScriptFault *fault = &run->faults[i];
+        // The message itself is in the log already.
+        printf("        fault of kind %s in %s%s\n", kind_names[fault->kind],
+               hook_names[fault->hook], fault->traceback);
+    }
+}
+
+static void print_json(const Run *run, const char *compile_error, const ScriptStats *stats)
+{
+    uint8_t *bytes = malloc(JSON_BYTES);
+    if (bytes == NULL) {
+        return;
+    }
+    ByteWriter out = byte_writer(bytes, JSON_BYTES);
+    JsonWriter json = json_writer(&out, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "ok");
+    json_write_bool(&json, compile_error[0] == 0 && run->fault_count == 0);
+    json_write_name(&json, "compileError");
+    if (compile_error[0] != 0) {
+        json_write_text(&json, compile_error);
+    } else {
+        json_write_null(&json);
+    }
+    json_write_name(&json, "log");
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < run->line_count; i++) {
+        json_write_object_begin(&json);
+        json_write_name(&json, "tick");
+        json_write_integer(&json, (int64_t)run->lines[i].tick);
+        json_write_name(&json, "level");
+        json_write_text(&json, log_level_name(run->lines[i].level));
+        json_write_name(&json, "text");
+        json_write_text(&json, run->lines[i].text);
+        json_write_object_end(&json);
+    }
+    json_write_array_end(&json);
+    json_write_name(&json, "faults");
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < run->fault_count; i++) {
+        const ScriptFault *fault = &run->faults[i];
+        json_write_object_begin(&json);
+        json_write_name(&json, "kind");
+        json_write_text(&json, kind_names[fault->kind]);
+        json_write_name(&json, "path");
+        json_write_text(&json, fault->path);
+        json_write_name(&json, "line");
+        json_write_integer(&json, fault->line);
+        json_write_name(&json, "message");
+        json_write_text(&json, fault->message);
+        json_write_name(&json, "traceback");
+        json_write_text(&json, fault->traceback);
+        json_write_object_end(&json);
+    }
+    json_write_array_end(&json);
+    json_write_name(&json, "cost");
+    json_write_object_begin(&json);
+    json_write_name(&json, "ticks");
+    json_write_integer(&json, run->options.ticks);
+    json_write_name(&json, "steps");
+    json_write_integer(&json, (int64_t)stats->step_count);
+    json_write_name(&json, "execMs");
+    json_write_number(&json, stats->exec_ms);
+    json_write_name(&json, "memoryPeakBytes");
+    json_write_integer(&json, (int64_t)stats->memory.peak_bytes);
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    fwrite(bytes, 1, out.at, stdout);
+    printf("\n");
+    free(bytes);
+}
+
+static void print_cost(const Run *run, const ScriptStats *stats)
+{
+    const double ticks = run->options.ticks > 0 ? run->options.ticks : 1;
+    printf("cost: %llu steps in %u ticks (%.3f ms a tick), %.1f KiB of memory, %u fault%s\n",
+           (unsigned long long)stats->step_count, run->options.ticks, stats->exec_ms / ticks,
+           (double)stats->memory.peak_bytes / 1024, run->fault_count,
+           run->fault_count == 1 ? "" : "s");
+}
+
+// --- running
+// -----------------------------------------------------------------------------------------
+
+static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char *name)
+{
+    uint64_t entity = 0;
+    if (run->options.entity != NULL) {
+        ScriptWorld *face = authority_world(sample_world_authority(world));
+        entity = face->face->find(face, (Text){run->options.entity, strlen(run->options.entity)});
+        if (entity == 0) {
+            fprintf(stderr, "sandlot script: the small world has no entity \"%s\"\n",
+                    run->options.entity);
+            return false;
+        }
+    }
+    uint32_t instance = 0;
+    const InstanceDesc desc = {.script_id = name, .entity = entity, .enabled = true};
+    return script_bind(scripts, &desc, &instance) == STATUS_OK;
+}
+
+// A script that does not compile has faulted before it began.
+static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes)
+{
+    ScriptSystem *scripts = sample_world_scripts(world, run->options.side);
+    const char *name = script_name(run->options.file);
+    const CompileRequest request = {.script_id = name, .code = source, .code_bytes = bytes};
+    const CompileResult compiled = script_compile(scripts, &request);
+    if (compiled.ok) {
+        if (!bind(run, world, scripts, name)) {
+            return EXIT_FAILED;
+        }
+        for (uint32_t i = 0; i < run->options.ticks && !script_is_dead(scripts); i++) {
+            sample_world_step(world, 1);
+            take_faults(run, scripts);
+        }
+    }
+    ScriptStats stats;
+    script_stats(scripts, &stats);
+    if (run->options.json) {
+        print_json(run, compiled.error, &stats);
+    } else {
+        print_cost(run, &stats);
+    }
+    return compiled.ok && run->fault_count == 0 ? EXIT_OK : EXIT_FAULT;
+}
+
+static int run_script(const RunOptions *options)
+{
+    size_t bytes = 0;
+    char *source = read_source(options->file, &bytes);
+    Run run = {.options = *options};
+    run.lines = calloc(LOG_LINES_MAX, sizeof *run.lines);
+    run.faults = calloc(FAULTS_MAX, sizeof *run.faults);
+    Heap heap = heap_make(2ull << 30);
+    LogSink sink = {.write = write_line, .user = &run};
+    SampleWorldConfig config = sample_world_config_default();
+    config.server = options->side == SCRIPT_SERVER;
+    config.client = options->side == SCRIPT_CLIENT;
+    config.script.log = &sink;
+    config.script.call_ms = options->time_ms;
+    config.script.tick_ms = options->time_ms + 3;
+    config.script.vm.memory_soft_bytes = (size_t)options->memory_mb << 20;
+    config.script.vm.memory_hard_bytes = config.script.vm.memory_soft_bytes + (8u << 20);
+    SampleWorld *world = NULL;
+    int result = EXIT_FAILED;
+    if (source != NULL && run.lines != NULL && run.faults != NULL) {
+        const Status status = sample_world_create(&heap, &config, &world);
+        if (status == STATUS_OK) {
+            result = run_in(&run, world, source, bytes);
+        } else {
+            fprintf(stderr, "sandlot script: the small world could not be made: %s\n",
+                    status_text(status));
+        }
+    }
+    sample_world_destroy(&heap, world);
+    for (uint32_t i = 0; i < run.line_count; i++) {
+        free(run.lines[i].text);
+    }
+    free(run.lines);
+    free(run.faults);
+    free(source);
+    return result;
+}
+
+static int cmd_run(int argc, char **argv)
+{
+    RunOptions options = {.side = SCRIPT_SERVER, .time_ms = 5, .memory_mb = 16, .ticks = 300};
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--help") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--json") == 0) {
+            options.json = true;
+        } else if (strcmp(argv[i], "--context") == 0) {
+            if (value == NULL || (strcmp(value, "Server") != 0 && strcmp(value, "Client") != 0)) {
+                return usage_error("--context is Server or Client", NULL);
+            }
+            options.side = strcmp(value, "Server") == 0 ? SCRIPT_SERVER : SCRIPT_CLIENT;
+            i += 1;
+        } else if (strcmp(argv[i], "--entity") == 0 && value != NULL) {
+            options.entity = value;
+            i += 1;
+        } else if (strcmp(argv[i], "--time-ms") == 0) {
+            if (!parse_number(value, 1, 1000, &options.time_ms)) {
+                return usage_error("--time-ms takes a number from 1 to 1000", NULL);
+            }
+            i += 1;
+        } else if (strcmp(argv[i], "--memory-mb") == 0) {
+            if (!parse_number(value, 1, 512, &options.memory_mb)) {
+                return usage_error("--memory-mb takes a number from 1 to 512", NULL);
+            }
+            i += 1;
+        } else if (strcmp(argv[i], "--ticks") == 0) {
+            if (!parse_number(value, 1, 216000, &options.ticks)) {
+                return usage_error("--ticks takes a number from 1 to 216000", NULL);
+            }
+            i += 1;
+        } else if (argv[i][0] == '-') {
+            return usage_error("there is no option", argv[i]);
+        } else if (options.file != NULL) {
+            return usage_error("one file at a time, not also", argv[i]);
+        } else {
+            options.file = argv[i];
+        }
+    }
+    return options.file != NULL ? run_script(&options) : usage_error("which file?", NULL);
+}
+
+static int cmd_api(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        ApiFormat format;
+    } formats[] = {{"markdown", API_FORMAT_MARKDOWN},
+                   {"typescript", API_FORMAT_TYPESCRIPT},
+                   {"lua", API_FORMAT_LUA}};
+    ApiFormat format = API_FORMAT_MARKDOWN;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        bool known = false;
+        if (strcmp(argv[i], "--format") == 0 && i + 1 < argc) {
+            i += 1;
+            for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+                if (strcmp(argv[i], formats[f].name) == 0) {
+                    format = formats[f].format;
+                    known = true;
+                }
+            }
+        }
+        if (!known) {
+            return usage_error("--format is markdown, typescript or lua, not", argv[i]);
+        }
+    }
+    uint8_t *bytes = malloc(REFERENCE_BYTES);
+    if (bytes == NULL) {
+        return EXIT_FAILED;
+    }
+    ByteWriter writer = byte_writer(bytes, REFERENCE_BYTES);
+    api_reference_write(format, &writer);
+    const bool written = writer.status == STATUS_OK &&
+                         fwrite(bytes, 1, writer.at, stdout) == writer.at && fflush(stdout) == 0;
+    free(bytes);
+    return written ? EXIT_OK : EXIT_FAILED;
+}
+
+int cmd_script(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "run") == 0) {
+        return cmd_run(argc - 1, argv + 1);
+    }
+    if (argc >= 2 && strcmp(argv[1], "api") == 0) {
+        return cmd_api(argc - 1, argv + 1);
+    }
+    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        print_usage(stdout);
+        return EXIT_OK;
+    }
+    return usage_error(argc < 2 ? "run or api?" : "there is no subcommand",
+                       argc < 2 ? NULL : argv[1]);
+}

@@ -1,0 +1,8 @@
+// One file per subcommand; main.c only dispatches.
+#pragma once
+
+// Exit codes of every subcommand.
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
+
+// argv[0] is the subcommand's own name.
+int cmd_script(int argc, char **argv);

@@ -1,0 +1,63 @@
+// The sandlot program: finds the subcommand and hands over.
+#include "server/cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int cmd_help(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"script", "run one script in a small world; print the script reference", cmd_script},
+    {"version", "print the version", cmd_version},
+    {"help", "print this", cmd_help},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: sandlot COMMAND [ARGUMENTS]\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    }
+    fprintf(out, "\nEvery command has --help. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a "
+                 "script's fault.\n");
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    print_help(stdout);
+    return EXIT_OK;
+}
+
+static int cmd_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("sandlot " SANDLOT_VERSION "\n");
+    return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return cmd_help(argc, argv);
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    fprintf(stderr, "sandlot: there is no command \"%s\"; `sandlot help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}
