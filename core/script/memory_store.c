@@ -261,16 +261,14 @@ static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *
                 double unix_seconds, ByteWriter *answer, Entry **out)
 {
     Entry *entry = entry_find(store, request);
-    const bool is_new = entry == NULL;
-    if (is_new) {
+    if (entry == NULL) {
         entry = entry_make(store, request);
     }
     if (entry == NULL) {
         return fail(answer, "the store has too many keys");
     }
     if (!value_put(store, entry, value, bytes)) {
-        entry->used = !is_new;
-        return fail(answer, "the store is full");
+        return fail(answer, "the store is full"); // a new key stays without a value
     }
     version_add(entry, unix_seconds);
     *out = entry;

@@ -319,6 +319,10 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     step(&w, 1);
     CHECK(!exists(&w, TWIN));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, TWIN), 1);
+    sim_remove(w.sim, sim_find(w.sim, PAD)); // not by a script
+    CHECK(!exists(&w, PAD));
+    step(&w, 1);
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, PAD), 1);
     // An attribute taken away leaves nothing behind at a part that is still anchored.
     const uint32_t before = authority_book(w.authority)->records.count;
     CHECK_OK(w.face->set_attribute(w.world, ZONE, text("a"), &value, 0));
@@ -675,6 +679,7 @@ TEST(zones_touch_and_hits_become_events)
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_ENTER, ZONE), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_LEAVE, 0), 0); // no leave of a touch
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, 0), 0);
     CHECK_OK(w.face->set_position(w.world, body, vec3(0, 0, 0)));
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_LEAVE, ZONE), 1);
