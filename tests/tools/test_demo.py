@@ -84,7 +84,8 @@ class Terminal:
         while self.process.poll() is None:
             assert time.monotonic() < end, "it does not end"
             self.read(0.1)
-        while select.select([self.ours], [], [], 0)[0]:
+        # What was written last may take the kernel a moment to pass on.
+        while select.select([self.ours], [], [], 0.3)[0]:
             self.read(0)
         after = termios.tcgetattr(self.theirs)
         os.close(self.theirs)
