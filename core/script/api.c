@@ -241,6 +241,19 @@ static void signal_key(lua_State *thread, int object, const ApiRow *row, char *o
     }
 }
 
+// Only parts that somebody listens to report who touches them.
+void api_watch_touch(ScriptSystem *system, uint64_t net_id)
+{
+    PartData data;
+    ScriptWorld *world = system->config.world;
+    if (system->face->side == SCRIPT_SERVER &&
+        system->face->part_data(world, net_id, &data) == STATUS_OK &&
+        (data.flags & PART_TRIGGER) == 0) {
+        data.flags |= PART_TRIGGER;
+        (void)system->face->set_part_data(world, net_id, &data);
+    }
+}
+
 // __index of objects and of groups: (object, key), upvalue 1 is the members table.
 static int index_member(lua_State *thread)
 {
@@ -262,6 +275,9 @@ static int index_member(lua_State *thread)
     if (row->kind == API_KIND_EVENT) {
         char key[96];
         signal_key(thread, 1, row, key, sizeof key);
+        if (api_is_entity(thread, 1) && strcmp(row->name, "Touched") == 0) {
+            api_watch_touch(script_of(thread), api_entity(thread, 1));
+        }
         (void)signal_push_named(script_of(thread), thread, key, true);
         return 1;
     }

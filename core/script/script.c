@@ -2,6 +2,7 @@
 #include "core/script/script.h"
 
 #include "core/script/api.h"
+#include "core/script/rune.h"
 #include "core/script/script_inside.h"
 
 #include <stdio.h>
@@ -165,14 +166,26 @@ static CompileResult refuse(ScriptSystem *system, const char *path, const char *
     return result;
 }
 
+static double now_ms(const ScriptSystem *system)
+{
+    return system->config.clock_ms != NULL ? system->config.clock_ms(system->config.clock_user) : 0;
+}
+
+// Pushes a fresh environment; gives its index.
+static int push_environment(ScriptSystem *system)
+{
+    vm_push_environment(system->lua);
+    const int environment = lua_gettop(system->lua);
+    api_extend_environment(system, system->lua, environment);
+    return environment;
+}
+
 // Compiles into a fresh environment; both are left in the registry.
 static bool compile_into(ScriptSystem *system, Script *script, const CompileRequest *request,
                          char *error, size_t capacity)
 {
     lua_State *lua = system->lua;
-    vm_push_environment(lua);
-    const int environment = lua_gettop(lua);
-    api_extend_environment(system, lua, environment);
+    const int environment = push_environment(system);
     system->totals.compile_count += 1;
     if (vm_compile(lua, request->script_id, request->code, request->code_bytes, environment) !=
         STATUS_OK) {
@@ -185,42 +198,60 @@ static bool compile_into(ScriptSystem *system, Script *script, const CompileRequ
     return true;
 }
 
+static bool is_loaded_already(const Script *script, const char *hash)
+{
+    return script != NULL && hash != NULL && script->hash[0] != 0 &&
+           strcmp(script->hash, hash) == 0 && script->load != LOAD_FAILED;
+}
+
+// Puts freshly compiled code in the place of what was there under that path, if anything.
+static Status install(ScriptSystem *system, Script *fresh, const char *path, const char *hash,
+                      bool keep_old)
+{
+    const Handle handle = script_find(system, path);
+    Script *script = script_at(system, handle);
+    fresh->is_module = path_is_module(path);
+    snprintf(fresh->path, sizeof fresh->path, "%s", path);
+    snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
+    if (script == NULL) {
+        script = script_at(system, pool_acquire(&system->scripts));
+        if (script == NULL) {
+            forget_code(system, fresh);
+            return STATUS_LIMIT;
+        }
+    } else {
+        fresh->account = script->account;
+        if (keep_old) {
+            fresh->old_ref = script->environment_ref;
+            script->environment_ref = 0;
+        }
+        forget_code(system, script);
+    }
+    *script = *fresh;
+    return STATUS_OK;
+}
+
 static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
 {
     if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
         return refuse(system, "?", "the path of a script has at most 127 bytes");
     }
-    Handle handle = script_find(system, request->script_id);
-    Script *script = script_at(system, handle);
-    if (script != NULL && request->code_hash != NULL && script->hash[0] != 0 &&
-        strcmp(script->hash, request->code_hash) == 0 && script->load != LOAD_FAILED) {
+    if (is_loaded_already(script_at(system, script_find(system, request->script_id)),
+                          request->code_hash)) {
         system->totals.compile_cached_count += 1;
         return (CompileResult){.ok = true, .cached = true};
     }
-    Script fresh = {.load = LOAD_PENDING, .is_module = path_is_module(request->script_id)};
+    const double began = now_ms(system);
+    Script fresh = {.load = LOAD_PENDING};
     CompileResult result = {.ok = true};
     if (!compile_into(system, &fresh, request, result.error, sizeof result.error)) {
         return refuse(system, request->script_id, result.error);
     }
-    snprintf(fresh.path, sizeof fresh.path, "%s", request->script_id);
-    snprintf(fresh.hash, sizeof fresh.hash, "%s",
-             request->code_hash != NULL ? request->code_hash : "");
-    if (script == NULL) {
-        handle = pool_acquire(&system->scripts);
-        script = script_at(system, handle);
-        if (script == NULL) {
-            forget_code(system, &fresh);
-            return refuse(system, request->script_id, "too many scripts are loaded");
-        }
-    } else {
-        fresh.account = script->account;
-        if (keep_old) {
-            fresh.old_ref = script->environment_ref;
-            script->environment_ref = 0;
-        }
-        forget_code(system, script);
+    if (install(system, &fresh, request->script_id, request->code_hash, keep_old) != STATUS_OK) {
+        return refuse(system, request->script_id, "too many scripts are loaded");
     }
-    *script = fresh;
+    result.compile_ms = now_ms(system) - began;
+    system->totals.compile_ms += result.compile_ms;
     return result;
 }
 
@@ -258,6 +289,36 @@ CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
         restart_instances(system, before, true);
     }
     return result;
+}
+
+Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
+{
+    Rune checked;
+    const Status status = rune_check(rune, bytes, &checked);
+    if (status != STATUS_OK || strlen(script_id) >= SCRIPT_PATH_BYTES) {
+        return status != STATUS_OK ? status : STATUS_RANGE;
+    }
+    char hash[2 * SHA256_BYTES + 1];
+    sha256_hex(checked.hash, hash);
+    const Handle before = script_find(system, script_id);
+    if (is_loaded_already(script_at(system, before), hash)) {
+        system->totals.compile_cached_count += 1;
+        return STATUS_OK;
+    }
+    Script fresh = {.load = LOAD_PENDING};
+    const int environment = push_environment(system);
+    const Status loaded = rune_load(system->lua, rune, bytes, environment);
+    if (loaded != STATUS_OK) {
+        lua_settop(system->lua, environment - 1);
+        return loaded;
+    }
+    fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    const Status installed = install(system, &fresh, script_id, hash, false);
+    if (installed == STATUS_OK && !handle_is_none(before)) {
+        restart_instances(system, before, false);
+    }
+    return installed;
 }
 
 void script_invalidate(ScriptSystem *system, const char *script_id)
@@ -537,6 +598,7 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     const Handle handle = pool_handle(&system->instances, slot);
     const uint64_t faults = instance->account.fault_count;
     const uint64_t steps = instance->account.step_count;
+    const double began = now_ms(system);
     system->call_ms_now = execution_ms_max != 0 ? execution_ms_max : system->config.call_ms;
     system->tick_steps_left = (int64_t)system->call_ms_now * VM_STEPS_PER_MS;
     Script *script = script_at(system, instance->script);
@@ -558,7 +620,8 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
         result.steps = instance->account.step_count - steps;
         result.ok = instance->account.fault_count == faults;
     }
-    result.exec_ms = (double)result.steps / VM_STEPS_PER_MS;
+    result.exec_ms = system->config.clock_ms != NULL ? now_ms(system) - began
+                                                     : (double)result.steps / VM_STEPS_PER_MS;
     if (!result.ok && system->fault_count > 0) {
         const uint32_t last = (system->fault_first + system->fault_count - 1) % SCRIPT_FAULTS_MAX;
         snprintf(result.error, sizeof result.error, "%s", system->faults[last].message);
@@ -637,6 +700,9 @@ static bool start_one(ScriptSystem *system, uint32_t slot)
     const Script *script = script_at(system, instance->script);
     if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
         return true;
+    }
+    if (script->hook_refs[HOOK_TOUCH] != 0) {
+        api_watch_touch(system, instance->entity);
     }
     if (instance->reloaded) {
         instance->reloaded = false;

@@ -34,6 +34,10 @@ typedef struct ScriptConfig {
     uint32_t tick_rate;
     uint64_t seed; // of Random
     LogSink *log;  // kept
+    // Milliseconds from anywhere, for people: times in results and statistics. Without it they are
+    // computed from steps. Never decides anything.
+    double (*clock_ms)(void *user);
+    void *clock_user;
 } ScriptConfig;
 
 ScriptConfig script_config_default(void);
@@ -56,10 +60,11 @@ typedef struct CompileResult {
     bool ok;
     bool cached;
     char error[SCRIPT_MESSAGE_BYTES]; // "Workspace/Door:12: unexpected symbol near 'end'"
-    double compile_ms;                // measured by the owner's clock if it gave one, else 0
+    double compile_ms;                // measured, if the config has a clock
 } CompileResult;
 CompileResult script_compile(ScriptSystem *system, const CompileRequest *request);
-// The same from a rune (rune.h) that the caller has checked against a signed manifest.
+// The same from a rune (rune.h), whose hash the caller has found in a signed manifest. As with
+// script_compile, equal hashes load nothing again.
 MUST_USE Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune,
                                  size_t bytes);
 // Forgets a script: its instances end, and it is off no longer if it was.

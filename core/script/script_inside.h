@@ -281,6 +281,8 @@ void api_extend_environment(ScriptSystem *system, lua_State *thread, int index);
 void api_push_entity(lua_State *thread, uint64_t net_id); // nil for 0
 void api_push_player(lua_State *thread, uint64_t player_id);
 void api_forget_entity(ScriptSystem *system, uint64_t net_id);
+// Makes a part report who touches it, if it does not yet.
+void api_watch_touch(ScriptSystem *system, uint64_t net_id);
 // What an event means for scripts: fires signals, and calls hooks of the entity's instances.
 void api_event(ScriptSystem *system, const ScriptEvent *event);
 // The answer to a request: wakes the thread with (true, values…) or (false, message).

@@ -1,4 +1,5 @@
 // The runtime: loading, hooks, parameters, modules, reload, faults, throttling, budgets, ownership.
+#include "core/script/rune.h"
 #include "core/script/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/script_fixture.h"
@@ -375,6 +376,33 @@ TEST(triggers_reach_hooks_and_signals)
     script_fixture_close(&fixture);
 }
 
+TEST(touching_a_part_that_listens)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t hooked = script_fixture_part(&fixture, vec3(10, 1, 0), 0);
+    const uint64_t listened = script_fixture_part(&fixture, vec3(-10, 1, 0), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Plate",
+                             "function OnTouch(self, other) print('hook', other.Type) end", hooked);
+    char code[160];
+    snprintf(
+        code, sizeof code,
+        "function onStart() for _, e in ipairs(World.GetInRadius(Vector3.new(-10, 1, 0), 2, "
+        "'Part')) do\n"
+        "  assert(e.Id == %d) e.Touched:Connect(function(o) print('signal', o.Type) end) end end",
+        (int)listened);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Listener", code, 0);
+    script_fixture_run(&fixture, 3);
+    const Handle body = sim_next(fixture.sim, HANDLE_NONE, ENTITY_MASK(ENTITY_PLAYER));
+    CHECK_OK(sim_set_position(fixture.sim, body, vec3(10, 2.2f, 0)));
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(script_fixture_lines(&fixture, "hook\tPlayer"), 1);
+    CHECK_OK(sim_set_position(fixture.sim, body, vec3(-10, 2.2f, 0)));
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(script_fixture_lines(&fixture, "signal\tPlayer"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
 TEST(execute_runs_one_hook_with_its_own_limit)
 {
     script_fixture_open(&fixture, NULL);
@@ -409,5 +437,69 @@ TEST(the_log_is_rate_limited_per_script)
     CHECK_INT(script_fixture_lines(&fixture, "blah"), 20);
     CHECK_INT(script_fixture_lines(&fixture, "heard"), 1);
     CHECK_INT(script_fixture_lines(&fixture, "more than 20 lines"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_rune_runs_like_its_source)
+{
+    script_fixture_open(&fixture, NULL);
+    static uint8_t rune[65536];
+    size_t bytes = 0;
+    static const char code[] = "function onStart() print('from a rune') error('line two?') end";
+    // Compiled in a system of its own, as the server does it.
+    Vm *vm = NULL;
+    const VmConfig config = vm_config_default();
+    CHECK_OK(vm_create(&fixture.heap, &config, &vm));
+    vm_push_environment(vm_main(vm));
+    CHECK_OK(vm_compile(vm_main(vm), "Workspace/Rune", code, sizeof code - 1, -1));
+    CHECK_OK(rune_write(vm_main(vm), "Workspace/Rune", rune, sizeof rune, &bytes));
+    vm_destroy(&fixture.heap, vm);
+
+    CHECK_OK(script_load_rune(fixture.scripts, "Workspace/Rune", rune, bytes));
+    CHECK_OK(script_load_rune(fixture.scripts, "Workspace/Rune", rune, bytes)); // nothing new
+    uint32_t instance = 0;
+    const InstanceDesc desc = {.script_id = "Workspace/Rune", .enabled = true};
+    CHECK_OK(script_bind(fixture.scripts, &desc, &instance));
+    script_fixture_run(&fixture, 2);
+    CHECK_INT(script_fixture_lines(&fixture, "from a rune"), 1);
+    REQUIRE(fixture.fault_count == 1);
+    CHECK_INT(fixture.faults[0].line, 1);
+    rune[bytes - 1] ^= 1;
+    CHECK_INT(script_load_rune(fixture.scripts, "Workspace/Rune", rune, bytes), STATUS_MISMATCH);
+    CHECK_INT(script_load_rune(fixture.scripts, "Workspace/Rune", rune, 20), STATUS_TRUNCATED);
+    script_fixture_close(&fixture);
+}
+
+static double count_ms(void *user)
+{
+    double *now = user;
+    *now += 2;
+    return *now;
+}
+
+static double fake_now;
+
+static void with_clock(ScriptConfig *config)
+{
+    config->clock_ms = count_ms;
+    config->clock_user = &fake_now;
+}
+
+TEST(a_clock_measures_and_decides_nothing)
+{
+    fake_now = 0;
+    script_fixture_open(&fixture, with_clock);
+    const CompileResult compiled =
+        script_fixture_compile(&fixture, "ServerScriptService/Timed", "x = 1");
+    CHECK_NEAR(compiled.compile_ms, 2, 1e-9);
+    uint32_t instance = 0;
+    const InstanceDesc desc = {.script_id = "ServerScriptService/Timed", .enabled = true};
+    CHECK_OK(script_bind(fixture.scripts, &desc, &instance));
+    const ExecuteResult result = script_execute(fixture.scripts, instance, HOOK_LOAD, 0, 0);
+    CHECK(result.ok);
+    CHECK_NEAR(result.exec_ms, 2, 1e-9);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_NEAR(stats.compile_ms, 2, 1e-9);
     script_fixture_close(&fixture);
 }
