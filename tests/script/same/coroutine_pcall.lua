@@ -1,0 +1,7 @@
+local c = coroutine.wrap(function()
+    local ok, e = pcall(function() coroutine.yield(1) error({code = 5}) end)
+    coroutine.yield(e.code)
+    local x <close> = setmetatable({}, {__close = function() log('closed') end})
+    coroutine.yield(2)
+end)
+log(c()) log(c()) log(c()) log(c())

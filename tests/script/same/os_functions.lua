@@ -1,0 +1,1 @@
+log(os.time(), os.clock(), os.difftime(10, 4))
