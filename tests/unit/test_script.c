@@ -383,7 +383,7 @@ TEST(touching_a_part_that_listens)
     const uint64_t listened = script_fixture_part(&fixture, vec3(-10, 1, 0), 0);
     (void)script_fixture_add(&fixture, "Workspace/Plate",
                              "function OnTouch(self, other) print('hook', other.Type) end", hooked);
-    char code[160];
+    char code[256];
     snprintf(
         code, sizeof code,
         "function onStart() for _, e in ipairs(World.GetInRadius(Vector3.new(-10, 1, 0), 2, "
