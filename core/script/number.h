@@ -8,7 +8,7 @@
 //   number_log, number_log2, number_log10      0.51
 //   number_sin, number_cos                     0.8, for every finite argument
 //   number_tan, number_asin, number_acos       2.5
-//   number_atan2                               1.1
+//   number_atan2                               1.3
 // Results that a double can hold exactly, such as 10^22 and log10(1000), are exact.
 // Special values are those of C99's Annex F.
 #pragma once

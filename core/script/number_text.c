@@ -713,5 +713,5 @@ double number_parse(const char *text, char **end)
         value = parse_decimal(s, &stop);
     }
     *end = (char *)(uintptr_t)(stop != NULL ? stop : text);
-    return negative ? -value : value;
+    return negative && stop != NULL ? -value : value;
 }

@@ -325,9 +325,27 @@ static void note_peak(VmHeap *heap)
     }
 }
 
-void *vm_heap_alloc(VmHeap *heap, size_t bytes)
+// Gives the empty runs back that were kept; true if there were any.
+static bool trim(VmHeap *heap)
 {
-    ASSERT(bytes > 0);
+    bool any = false;
+    for (uint32_t class = 0; class < VM_HEAP_CLASSES; class ++) {
+        VmRun *next;
+        for (VmRun *run = heap->runs[class]; run != NULL; run = next) {
+            next = run->next;
+            if (run->used == 0) {
+                run_unlink(heap, run);
+                POISON(run, RUN_PAGES * VM_PAGE_BYTES);
+                span_give(heap, page_at(heap, run), RUN_PAGES);
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+static void *try_alloc(VmHeap *heap, size_t bytes)
+{
     void *block;
     if (bytes <= VM_SMALL_BYTES) {
         block = slot_take(heap, class_of(bytes));
@@ -344,6 +362,16 @@ void *vm_heap_alloc(VmHeap *heap, size_t bytes)
         heap->used_bytes += (size_t)pages_of(bytes) * VM_PAGE_BYTES;
     }
     note_peak(heap);
+    return block;
+}
+
+void *vm_heap_alloc(VmHeap *heap, size_t bytes)
+{
+    ASSERT(bytes > 0);
+    void *block = try_alloc(heap, bytes);
+    if (block == NULL && trim(heap)) {
+        block = try_alloc(heap, bytes);
+    }
     return block;
 }
 
