@@ -10,7 +10,7 @@
 #define OFF_FAULTS      8
 #define FORGIVE_SECONDS 60
 
-void account_call(ScriptSystem *system, Instance *instance, uint64_t steps)
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes)
 {
     const double ms = (double)steps / VM_STEPS_PER_MS;
     system->totals.step_count += steps;
@@ -25,6 +25,7 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps)
             accounts[i]->call_count += 1;
             accounts[i]->step_count += steps;
             accounts[i]->exec_ms += ms;
+            accounts[i]->memory_bytes += grown_bytes;
         }
     }
 }

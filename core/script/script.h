@@ -181,6 +181,9 @@ typedef struct ScriptAccount {
     ScriptState state;
     uint64_t call_count, step_count, fault_count, throttle_count;
     double exec_ms; // by VM_STEPS_PER_MS
+    // How much the memory of all scripts grew while this one ran, less what was collected
+    // meanwhile: over time this is what it keeps.
+    int64_t memory_bytes;
     uint64_t ignored_write_count;
 } ScriptAccount;
 

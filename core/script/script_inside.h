@@ -256,7 +256,7 @@ int timer_every(lua_State *thread);
 
 // --- account.c
 // -------------------------------------------------------------------------------------
-void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);
 // Whether the script may run in this tick.

@@ -65,6 +65,11 @@ VmMemory vm_memory(const Vm *vm)
                       .hard_bytes = vm->config.memory_hard_bytes};
 }
 
+bool vm_is_sound(const Vm *vm)
+{
+    return vm_heap_is_sound(&vm->heap);
+}
+
 void vm_collect(Vm *vm, uint32_t kib)
 {
     if (!vm->dead) {

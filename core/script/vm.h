@@ -89,6 +89,8 @@ typedef struct VmMemory {
     size_t used_bytes, peak_bytes, soft_bytes, hard_bytes;
 } VmMemory;
 VmMemory vm_memory(const Vm *vm);
+// Walks the whole heap; for tests.
+bool vm_is_sound(const Vm *vm);
 // A bounded piece of garbage collection, for the end of a tick.
 void vm_collect(Vm *vm, uint32_t kib);
 

@@ -503,3 +503,29 @@ TEST(a_clock_measures_and_decides_nothing)
     CHECK_NEAR(stats.compile_ms, 2, 1e-9);
     script_fixture_close(&fixture);
 }
+
+TEST(the_account_says_who_costs_what)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Hoarder",
+                             "local kept = {} function onUpdate(self)\n"
+                             "  for i = 1, 100 do kept[#kept + 1] = {i} end end",
+                             part);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Light", "function onUpdate() end", 0);
+    script_fixture_run(&fixture, 100);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    REQUIRE(stats.scripts_listed == 2);
+    CHECK_TEXT(stats.scripts[0].path, "Workspace/Hoarder"); // the dearest first
+    CHECK_INT(stats.scripts[0].call_count, 101);
+    CHECK(stats.scripts[0].step_count > 10 * stats.scripts[1].step_count);
+    CHECK(stats.scripts[0].memory_bytes > 400000); // ten thousand tables
+    CHECK(stats.scripts[1].memory_bytes < 100000);
+    REQUIRE(stats.entities_listed == 1);
+    CHECK_INT(stats.entities[0].entity, part);
+    CHECK_INT(stats.script_count, 2);
+    CHECK_INT(stats.instance_count, 2);
+    CHECK_INT(stats.pending_loads, 0);
+    script_fixture_close(&fixture);
+}
