@@ -274,7 +274,7 @@ static int run_script(const RunOptions *options)
     config.client = options->side == SCRIPT_CLIENT;
     config.script.log = &sink;
     config.script.call_ms = options->time_ms;
-    config.script.tick_ms = options->time_ms + 3;
+    config.script.tick_ms = options->time_ms < 997 ? options->time_ms + 3 : 1000;
     config.script.vm.memory_soft_bytes = (size_t)options->memory_mb << 20;
     config.script.vm.memory_hard_bytes = config.script.vm.memory_soft_bytes + (8u << 20);
     SampleWorld *world = NULL;
