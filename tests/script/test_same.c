@@ -64,6 +64,7 @@ static int script_log(lua_State *L)
         if (log_lines <= LOG_LINES) {
             put_text(i == 1 ? "  " : " | ");
             put_value(value, bytes);
+            put_text(bytes == 0 ? "''" : "");
         }
         lua_pop(L, 1);
     }

@@ -141,8 +141,7 @@ TEST(work_by_size_is_charged_by_size)
         "local t = {} t[('x'):rep(n)] = 1",
         "local t = table.move({}, 1, n, 2)",
         "local t = {} for i = 1, n do t[i] = i end",
-        "local t = table.concat(table.move({'x'}, 1, n // 50, 1, setmetatable({}, {__newindex = "
-        "function() end})))",
+        "local t = table.unpack(table.move({'x'}, 1, n // 100, 1, {}), 1, n // 100)",
     };
     for (size_t i = 0; i < sizeof WORK / sizeof WORK[0]; i++) {
         const uint64_t once = steps_of(WORK[i], 100000);
