@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- the rows
-// --------------------------------------------------------------------------------------
+// --- the rows -----------------------------------------------------------------------------------
 
 #define API_SETTER_R(class, name)  NULL
 #define API_SETTER_RW(class, name) api_set_##class##_##name
@@ -75,8 +74,7 @@ uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX
     return count;
 }
 
-// --- argument checks
-// ---------------------------------------------------------------------------------
+// --- argument checks ----------------------------------------------------------------------------
 
 static bool word_is(const char *word, size_t bytes, const char *text)
 {
@@ -210,8 +208,7 @@ static int call_method(lua_State *thread)
     return row->function(thread);
 }
 
-// --- classes
-// -----------------------------------------------------------------------------------------
+// --- classes ------------------------------------------------------------------------------------
 
 // What a class's members table holds: name → row index; shared by all objects of the class.
 static void push_members(lua_State *thread, const char *class)
@@ -326,6 +323,7 @@ static void open_class(lua_State *thread, const char *class)
     lua_pushcclosure(thread, set_member, 1);
     lua_setfield(thread, -2, "__newindex");
     lock_metatable(thread, class);
+    api_remember_class(thread, class);
     lua_pop(thread, 1);
 }
 
@@ -348,8 +346,7 @@ static void push_group(lua_State *thread, const char *group)
     lua_setmetatable(thread, -2);
 }
 
-// --- opening
-// -----------------------------------------------------------------------------------------
+// --- opening ------------------------------------------------------------------------------------
 
 static bool owner_has(const char *owner, ApiKind kind)
 {
@@ -413,8 +410,7 @@ void api_extend_environment(ScriptSystem *system, lua_State *thread, int index)
     lua_pop(thread, 1);
 }
 
-// --- small things for api_*.c
-// --------------------------------------------------------------------------
+// --- small things for api_*.c -------------------------------------------------------------------
 
 ScriptWorld *api_world(lua_State *thread)
 {

@@ -56,11 +56,12 @@ typedef struct ApiParsed {
 // What api_objects.c adds: operators of Vector3, text of objects, names for constants in groups,
 // and fields that a script sets on an entity.
 void api_open_objects(lua_State *thread);
-void api_extend_group(lua_State *thread, const char *group); // the group's table is on top
-int api_index_unknown(lua_State *thread);                    // (object, key)
-int api_set_unknown(lua_State *thread);                      // (object, key, value)
+void api_remember_class(lua_State *thread, const char *class); // its metatable is on top
+void api_extend_group(lua_State *thread, const char *group);   // the group's table is on top
+int api_index_unknown(lua_State *thread);                      // (object, key)
+int api_set_unknown(lua_State *thread);                        // (object, key, value)
 
-// --- for api_*.c ---------------------------------------------------------------------------------
+// --- for api_*.c --------------------------------------------------------------------------------
 #define API_CALL_STEPS 8 // every call, before what the function itself charges
 
 ScriptWorld *api_world(lua_State *thread);

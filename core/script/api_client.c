@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-// --- Input and camera
-// --------------------------------------------------------------------------------
+// --- Input and camera ---------------------------------------------------------------------------
 
 int api_Input_IsKeyPressed(lua_State *thread)
 {
@@ -41,8 +40,7 @@ int api_get_camera_Forward(lua_State *thread)
     return 1;
 }
 
-// --- UI: a tree of plain tables
-// ------------------------------------------------------------------------
+// --- UI: a tree of plain tables -----------------------------------------------------------------
 //
 // A widget function marks its table with the kind of widget. UI.Show copies the tree with handlers
 // replaced by numbers, so that what leaves the Vm is data; a number comes back when the widget is

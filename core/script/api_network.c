@@ -274,8 +274,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     api_fire(system, key, count + extra);
 }
 
-// --- answers
-// ---------------------------------------------------------------------------------------
+// --- answers ------------------------------------------------------------------------------------
 
 static void send_answer(ScriptSystem *system, uint64_t invoke_id, uint64_t player_id, bool ok,
                         const uint8_t *bytes, size_t count)

@@ -10,24 +10,67 @@ typedef struct IdObject {
     uint64_t id;
 } IdObject;
 
-// --- Vector3
-// ---------------------------------------------------------------------------------------
+// --- classes ------------------------------------------------------------------------------------
+
+static const char *const class_names[API_CLASS_COUNT] = {
+    [API_VECTOR] = "Vector3", [API_ENTITY] = "Entity", [API_PLAYER] = "Player"};
+
+void api_remember_class(lua_State *thread, const char *class)
+{
+    ScriptSystem *system = script_of(thread);
+    for (uint32_t i = 0; i < API_CLASS_COUNT; i++) {
+        if (strcmp(class, class_names[i]) == 0) {
+            lua_pushvalue(thread, -1);
+            system->class_pointers[i] = lua_topointer(thread, -1);
+            system->class_refs[i] = luaL_ref(thread, LUA_REGISTRYINDEX);
+        }
+    }
+}
+
+static void set_class(lua_State *thread, ApiClass class)
+{
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, script_of(thread)->class_refs[class]);
+    lua_setmetatable(thread, -2);
+}
+
+// The object at the index if it is of the class, else NULL.
+static void *object_of(lua_State *thread, int index, ApiClass class)
+{
+    if (lua_type(thread, index) != LUA_TUSERDATA || lua_getmetatable(thread, index) == 0) {
+        return NULL;
+    }
+    const void *metatable = lua_topointer(thread, -1);
+    lua_pop(thread, 1);
+    const bool same = metatable == script_of(thread)->class_pointers[class];
+    return same ? lua_touserdata(thread, index) : NULL;
+}
+
+static void *checked_object(lua_State *thread, int index, ApiClass class)
+{
+    void *object = object_of(thread, index, class);
+    if (object == NULL) {
+        luaL_typeerror(thread, index, class_names[class]);
+    }
+    return object;
+}
+
+// --- Vector3 ------------------------------------------------------------------------------------
 
 void api_push_vector(lua_State *thread, Vec3 vector)
 {
     Vec3 *object = lua_newuserdatauv(thread, sizeof *object, 0);
     *object = vector;
-    luaL_setmetatable(thread, "Vector3");
+    set_class(thread, API_VECTOR);
 }
 
 bool api_is_vector(lua_State *thread, int index)
 {
-    return luaL_testudata(thread, index, "Vector3") != NULL;
+    return object_of(thread, index, API_VECTOR) != NULL;
 }
 
 Vec3 api_vector(lua_State *thread, int index)
 {
-    return *(const Vec3 *)luaL_checkudata(thread, index, "Vector3");
+    return *(const Vec3 *)checked_object(thread, index, API_VECTOR);
 }
 
 static float optional_number(lua_State *thread, int index)
@@ -169,11 +212,10 @@ static int vector_text(lua_State *thread)
     return 1;
 }
 
-// --- entities and players
-// ----------------------------------------------------------------------------
+// --- entities and players -----------------------------------------------------------------------
 
 // Pushes the one object of an id, making it if it is new.
-static void push_object(lua_State *thread, int registry, const char *class, uint64_t id)
+static void push_object(lua_State *thread, int registry, ApiClass class, uint64_t id)
 {
     if (id == 0) {
         lua_pushnil(thread);
@@ -184,7 +226,7 @@ static void push_object(lua_State *thread, int registry, const char *class, uint
         lua_pop(thread, 1);
         IdObject *object = lua_newuserdatauv(thread, sizeof *object, 1);
         object->id = id;
-        luaL_setmetatable(thread, class);
+        set_class(thread, class);
         lua_pushvalue(thread, -1);
         lua_rawseti(thread, -3, (lua_Integer)id);
     }
@@ -193,32 +235,32 @@ static void push_object(lua_State *thread, int registry, const char *class, uint
 
 void api_push_entity(lua_State *thread, uint64_t net_id)
 {
-    push_object(thread, script_of(thread)->entities_ref, "Entity", net_id);
+    push_object(thread, script_of(thread)->entities_ref, API_ENTITY, net_id);
 }
 
 void api_push_player(lua_State *thread, uint64_t player_id)
 {
-    push_object(thread, script_of(thread)->players_ref, "Player", player_id);
+    push_object(thread, script_of(thread)->players_ref, API_PLAYER, player_id);
 }
 
 bool api_is_entity(lua_State *thread, int index)
 {
-    return luaL_testudata(thread, index, "Entity") != NULL;
+    return object_of(thread, index, API_ENTITY) != NULL;
 }
 
 bool api_is_player(lua_State *thread, int index)
 {
-    return luaL_testudata(thread, index, "Player") != NULL;
+    return object_of(thread, index, API_PLAYER) != NULL;
 }
 
 uint64_t api_entity(lua_State *thread, int index)
 {
-    return ((const IdObject *)luaL_checkudata(thread, index, "Entity"))->id;
+    return ((const IdObject *)checked_object(thread, index, API_ENTITY))->id;
 }
 
 uint64_t api_player(lua_State *thread, int index)
 {
-    return ((const IdObject *)luaL_checkudata(thread, index, "Player"))->id;
+    return ((const IdObject *)checked_object(thread, index, API_PLAYER))->id;
 }
 
 void api_forget_entity(ScriptSystem *system, uint64_t net_id)
@@ -241,8 +283,7 @@ static int object_text(lua_State *thread)
     return 1;
 }
 
-// --- fields of the script's own
-// ------------------------------------------------------------------------
+// --- fields of the script's own -----------------------------------------------------------------
 
 static bool is_own_object(lua_State *thread)
 {
@@ -286,8 +327,7 @@ int api_set_unknown(lua_State *thread)
     return 0;
 }
 
-// --- opening
-// -------------------------------------------------------------------------------------------
+// --- opening ------------------------------------------------------------------------------------
 
 static void add_operators(lua_State *thread, const char *class, const luaL_Reg *operators)
 {

@@ -143,8 +143,7 @@ int api_global_KillPlayer(lua_State *thread)
     return 0;
 }
 
-// --- leaderstats: a table whose fields are the player's numbers
-// ----------------------------------------
+// --- leaderstats: a table whose fields are the player's numbers ---------------------------------
 
 // (proxy, name); upvalue 1 is the player.
 static int stat_index(lua_State *thread)

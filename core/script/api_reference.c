@@ -38,8 +38,7 @@ static bool owner_has(const char *owner, ApiKind kind)
     return false;
 }
 
-// --- the reference page
-// ------------------------------------------------------------------------------
+// --- the reference page -------------------------------------------------------------------------
 
 static const char *side_text(ApiSide side)
 {
@@ -109,8 +108,7 @@ static void write_markdown(ByteWriter *writer)
     }
 }
 
-// --- types
-// -------------------------------------------------------------------------------------------
+// --- types --------------------------------------------------------------------------------------
 
 typedef struct TypeName {
     const char *ours, *typescript, *lua;
@@ -162,8 +160,7 @@ static void put_type(ByteWriter *writer, const char *type, bool typescript)
     }
 }
 
-// --- TypeScript
-// --------------------------------------------------------------------------------------
+// --- TypeScript ---------------------------------------------------------------------------------
 
 static void typescript_arguments(ByteWriter *writer, const char *arguments)
 {
@@ -269,8 +266,7 @@ static void write_typescript(ByteWriter *writer)
     }
 }
 
-// --- Lua annotations
-// ---------------------------------------------------------------------------------
+// --- Lua annotations ----------------------------------------------------------------------------
 
 static void lua_signature(ByteWriter *writer, const ApiRow *row)
 {

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- the log
-// ---------------------------------------------------------------------------------------
+// --- the log ------------------------------------------------------------------------------------
 
 // The arguments as one line, separated by tabs, as print does.
 static int write_log(lua_State *thread, LogLevel level)
@@ -59,8 +58,7 @@ int api_Log_Error(lua_State *thread)
     return write_log(thread, LOG_ERROR);
 }
 
-// --- Random
-// ----------------------------------------------------------------------------------------
+// --- Random -------------------------------------------------------------------------------------
 
 int api_Random_new(lua_State *thread)
 {
@@ -111,8 +109,7 @@ int api_Random_NextInteger(lua_State *thread)
     return 1;
 }
 
-// --- Json
-// ------------------------------------------------------------------------------------------
+// --- Json ---------------------------------------------------------------------------------------
 
 int api_Json_Encode(lua_State *thread)
 {
@@ -131,8 +128,7 @@ int api_Json_Decode(lua_State *thread)
     return 1;
 }
 
-// --- Sound and Chat
-// ----------------------------------------------------------------------------------
+// --- Sound and Chat -----------------------------------------------------------------------------
 
 int api_Sound_Play(lua_State *thread)
 {
@@ -173,8 +169,7 @@ int api_Chat_Send(lua_State *thread)
     return 0;
 }
 
-// --- require
-// -----------------------------------------------------------------------------------------
+// --- require ------------------------------------------------------------------------------------
 
 static void leave_module(ScriptSystem *system)
 {

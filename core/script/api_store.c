@@ -147,8 +147,7 @@ int api_DataStore_ListVersionsAsync(lua_State *thread)
     return ask(thread, &request);
 }
 
-// --- UpdateAsync: read, transform, write if nobody else did
-// -------------------------------------------
+// --- UpdateAsync: read, transform, write if nobody else did -------------------------------------
 //
 // The stack while it goes on: 1 store, 2 key, 3 transform, 4 tries left, 5 version, 6 old value, 7
 // new value.

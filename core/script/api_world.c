@@ -33,7 +33,7 @@ static VoxelKind kind_argument(lua_State *thread, int index)
     return (VoxelKind)kind;
 }
 
-// --- World ---------------------------------------------------------------------------------------
+// --- World --------------------------------------------------------------------------------------
 
 static int spawn(lua_State *thread, bool local, const char *what)
 {
@@ -231,8 +231,7 @@ int api_World_Tick(lua_State *thread)
     return 1;
 }
 
-// --- Entity: reading
-// -------------------------------------------------------------------------------
+// --- Entity: reading ----------------------------------------------------------------------------
 
 static ScriptEntityInfo info_of(lua_State *thread)
 {
@@ -360,8 +359,7 @@ int api_Entity_HasTag(lua_State *thread)
     return 1;
 }
 
-// --- Entity: changing
-// ------------------------------------------------------------------------------
+// --- Entity: changing ---------------------------------------------------------------------------
 
 int api_Entity_SetPosition(lua_State *thread)
 {

@@ -18,7 +18,7 @@ AuthorityConfig authority_config_default(void)
                              .bind_max = 1024};
 }
 
-// --- creation ------------------------------------------------------------------------------------
+// --- creation -----------------------------------------------------------------------------------
 
 static size_t block_bytes(const AuthorityConfig *config)
 {
@@ -93,7 +93,7 @@ void authority_destroy(Heap *heap, Authority *authority)
     heap_free(heap, authority); // the first thing in its block
 }
 
-// --- plain readers -------------------------------------------------------------------------------
+// --- plain readers ------------------------------------------------------------------------------
 
 ScriptWorld *authority_world(Authority *authority)
 {
@@ -167,7 +167,7 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
     return true;
 }
 
-// --- events --------------------------------------------------------------------------------------
+// --- events -------------------------------------------------------------------------------------
 
 bool authority_push(Authority *authority, const ScriptEvent *event)
 {
@@ -338,7 +338,7 @@ void authority_collect(Authority *authority)
     }
 }
 
-// --- players -------------------------------------------------------------------------------------
+// --- players ------------------------------------------------------------------------------------
 
 Status authority_player_join(Authority *authority, uint64_t player_id, Text name)
 {

@@ -50,7 +50,7 @@ Sim *authority_sim(Authority *authority);
 const Book *authority_book(const Authority *authority);     // changed records have newer versions
 const Roster *authority_roster(const Authority *authority); // the same for players
 
-// --- players -------------------------------------------------------------------------------------
+// --- players ------------------------------------------------------------------------------------
 // STATUS_EXISTS, STATUS_LIMIT, and as roster_add. It has no character yet.
 MUST_USE Status authority_player_join(Authority *authority, uint64_t player_id, Text name);
 // Scripts hear of it in the next script phase, in which player and character are still there; both
@@ -61,12 +61,12 @@ MUST_USE Status authority_player_spawn(Authority *authority, uint64_t player_id,
 // STATUS_RANGE for nothing or too much text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
-// --- what scripts want ---------------------------------------------------------------------------
+// --- what scripts want --------------------------------------------------------------------------
 // Since the last clear, oldest first.
 const Effect *authority_effects(const Authority *authority, uint32_t *count);
 void authority_effects_clear(Authority *authority);
 
-// --- what scripts must know ----------------------------------------------------------------------
+// --- what scripts must know ---------------------------------------------------------------------
 // Translates what the sim emitted since the last call (an event once, however often it is called),
 // forgets what is gone, and lets players go who left. What the owner itself makes the sim emit
 // between two steps is seen if this is called before the next one begins.

@@ -13,7 +13,7 @@ static Authority *of(ScriptWorld *world)
     return (Authority *)world;
 }
 
-// --- reading -------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 static uint64_t face_tick(ScriptWorld *world)
 {
@@ -128,7 +128,7 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
     return count;
 }
 
-// --- spawning and destroying ---------------------------------------------------------------------
+// --- spawning and destroying --------------------------------------------------------------------
 
 static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle *out)
 {
@@ -274,7 +274,7 @@ static Status face_destroy(ScriptWorld *world, uint64_t net_id)
     return STATUS_OK;
 }
 
-// --- changing what is there ----------------------------------------------------------------------
+// --- changing what is there ---------------------------------------------------------------------
 
 static Status face_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
@@ -407,7 +407,7 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
     return STATUS_OK;
 }
 
-// --- players -------------------------------------------------------------------------------------
+// --- players ------------------------------------------------------------------------------------
 
 static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, Vec3 position)
 {
@@ -429,7 +429,7 @@ static bool face_player_stat_read(ScriptWorld *world, uint64_t player_id, Text n
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
-// --- things that fly, think and stand ------------------------------------------------------------
+// --- things that fly, think and stand -----------------------------------------------------------
 
 static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
                         float damage, float gravity, uint32_t kind, uint64_t *out)
@@ -550,7 +550,7 @@ static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
     return status;
 }
 
-// --- a client's alone ----------------------------------------------------------------------------
+// --- a client's alone ---------------------------------------------------------------------------
 
 static bool face_key_is_down(ScriptWorld *world, Text key)
 {
@@ -581,7 +581,7 @@ static Status face_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
     return STATUS_DENIED;
 }
 
-// --- to the outside ------------------------------------------------------------------------------
+// --- to the outside -----------------------------------------------------------------------------
 
 static bool player_is_known(const Authority *authority, uint64_t player_id)
 {

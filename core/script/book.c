@@ -25,7 +25,7 @@ typedef struct Attribute {
 
 static const uint32_t text_pool_bytes[BOOK_TEXT_POOLS] = {TEXT_SMALL_BYTES, BOOK_TEXT_BYTES};
 
-// --- creation ------------------------------------------------------------------------------------
+// --- creation -----------------------------------------------------------------------------------
 
 BookConfig book_config_default(void)
 {
@@ -104,7 +104,7 @@ Status book_init(Book *book, Arena *arena, const BookConfig *config)
     return status;
 }
 
-// --- small things --------------------------------------------------------------------------------
+// --- small things -------------------------------------------------------------------------------
 
 static Status count_limit(Book *book)
 {
@@ -183,7 +183,7 @@ static void touch(Book *book, Record *record)
     record->version = book->version;
 }
 
-// --- records -------------------------------------------------------------------------------------
+// --- records ------------------------------------------------------------------------------------
 
 Record *book_at(const Book *book, uint32_t slot)
 {
@@ -284,7 +284,7 @@ static void drop_if_empty(Book *book, Record *record)
     }
 }
 
-// --- names ---------------------------------------------------------------------------------------
+// --- names --------------------------------------------------------------------------------------
 
 Status book_set_name(Book *book, uint64_t net_id, Text name)
 {
@@ -324,7 +324,7 @@ Record *book_named(const Book *book, Text name, const Record *after)
     return slot == 0 ? NULL : book_at(book, slot);
 }
 
-// --- attributes ----------------------------------------------------------------------------------
+// --- attributes ---------------------------------------------------------------------------------
 
 static Attribute *attribute_at(const Book *book, uint32_t slot)
 {
@@ -520,7 +520,7 @@ bool book_attribute_next(const Book *book, const Record *record, BookEntry *entr
     return true;
 }
 
-// --- tags ----------------------------------------------------------------------------------------
+// --- tags ---------------------------------------------------------------------------------------
 
 static BookTag *tag_find(const Book *book, Text name)
 {
@@ -643,7 +643,7 @@ void book_empty(Book *book, Record *record)
     }
 }
 
-// --- copying -------------------------------------------------------------------------------------
+// --- copying ------------------------------------------------------------------------------------
 
 static void copy_record(const Book *from, const Record *record, Book *to)
 {

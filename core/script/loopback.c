@@ -107,7 +107,7 @@ static uint64_t tick_now(const Loopback *loopback)
     return sim_tick(authority_sim(loopback->config.authority));
 }
 
-// --- clients -------------------------------------------------------------------------------------
+// --- clients ------------------------------------------------------------------------------------
 
 static Client *client_find(const Loopback *loopback, uint64_t player_id)
 {
@@ -209,7 +209,7 @@ static ScriptEvent message_event(const ScriptMessage *message, uint64_t from)
                          .payload_bytes = message->payload_bytes};
 }
 
-// --- from a client to the server -----------------------------------------------------------------
+// --- from a client to the server ----------------------------------------------------------------
 
 static const char *refuse_message(Loopback *loopback, Client *client, const ScriptMessage *message)
 {
@@ -281,7 +281,7 @@ static void take_effects_of_client(Loopback *loopback, Client *client)
     view_effects_clear(client->view);
 }
 
-// --- from the server to clients ------------------------------------------------------------------
+// --- from the server to clients -----------------------------------------------------------------
 
 static bool invoke_take(Client *client, uint64_t id)
 {
@@ -424,7 +424,7 @@ static void take_effects_of_server(Loopback *loopback, double unix_seconds)
     authority_effects_clear(loopback->config.authority);
 }
 
-// --- what happened in the world ------------------------------------------------------------------
+// --- what happened in the world -----------------------------------------------------------------
 
 static bool is_public(ScriptEventType type)
 {

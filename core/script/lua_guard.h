@@ -48,7 +48,7 @@ typedef struct Guard {
     void *user;
 } Guard;
 
-// --- for Lua's own files ----------------------------------------------------------------------
+// --- for Lua's own files ------------------------------------------------------------------------
 void guard_init(Guard *guard);
 _Noreturn void guard_trip(lua_State *thread);
 // Trips because a charge of so many steps, taken already, was too much.
@@ -76,7 +76,7 @@ int guard_reset_thread(lua_State *thread, lua_State *from);
 // The creation number of a table, function, thread or userdata; 0 for anything else.
 uint32_t guard_number(lua_State *thread, int index);
 
-// --- for vm.c ---------------------------------------------------------------------------------
+// --- for vm.c -----------------------------------------------------------------------------------
 typedef struct GuardEntry {
     int64_t steps, steps_over;
     uint8_t fault, entered;

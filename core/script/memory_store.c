@@ -80,7 +80,7 @@ void memory_store_destroy(Heap *heap, MemoryStore *store)
     heap_free(heap, store);
 }
 
-// --- entries -------------------------------------------------------------------------------------
+// --- entries ------------------------------------------------------------------------------------
 
 static bool key_equal(const Key *key, Text text)
 {
@@ -182,7 +182,7 @@ static void version_add(Entry *entry, double unix_seconds)
     entry->version_count += 1;
 }
 
-// --- values --------------------------------------------------------------------------------------
+// --- values -------------------------------------------------------------------------------------
 
 static void write_list(ByteWriter *answer, uint64_t count)
 {
@@ -245,7 +245,7 @@ static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
     return true;
 }
 
-// --- operations ----------------------------------------------------------------------------------
+// --- operations ---------------------------------------------------------------------------------
 
 static bool run_get(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
 {

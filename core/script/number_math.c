@@ -87,7 +87,7 @@ static const Pair LN10_INVERSE = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
 static const Pair PI = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
 static const Pair HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 
-// --- exponential ------------------------------------------------------------------------------
+// --- exponential --------------------------------------------------------------------------------
 // e^(x.high +
 // x.low).
 static double exp_pair(Pair x)
@@ -126,7 +126,7 @@ double number_exp(double x)
     return x == x ? exp_pair((Pair){x, 0}) : x;
 }
 
-// --- logarithm --------------------------------------------------------------------------------
+// --- logarithm ----------------------------------------------------------------------------------
 // For finite x
 // > 0: the exponent k and the logarithm of the rest, which lies in [√½, √2].
 static Pair log_rest(double x, double *k)
@@ -201,7 +201,7 @@ double number_log10(double x)
     return log_special(x, &result) ? result : pair_multiply(log_pair(x), LN10_INVERSE).high;
 }
 
-// --- power ------------------------------------------------------------------------------------
+// --- power --------------------------------------------------------------------------------------
 // 0: not a
 // whole number, 1: odd, 2: even.
 static int parity(double y)
@@ -260,7 +260,7 @@ double number_pow(double x, double y)
     return with_sign(result, x < 0 && y_parity == 1);
 }
 
-// --- reduction of angles ----------------------------------------------------------------------
+// --- reduction of angles ------------------------------------------------------------------------
 // The bits of 2/π behind
 // the point.
 static const uint32_t TWO_OVER_PI[] = {
@@ -379,7 +379,7 @@ static int reduce(double x, Pair *rest)
     return (int)n & 3;
 }
 
-// --- sine and cosine --------------------------------------------------------------------------
+// --- sine and cosine ----------------------------------------------------------------------------
 // For |r| <= π/4;
 // the first terms left out are 8e-20 and 1e-18.
 static double sin_near(Pair r)
@@ -456,7 +456,7 @@ double number_tan(double x)
     return (n & 1) != 0 ? -c / s : s / c;
 }
 
-// --- arc functions ----------------------------------------------------------------------------
+// --- arc functions ------------------------------------------------------------------------------
 // arctan(k / 16).
 static const Pair ARC[17] = {
     {0, 0},

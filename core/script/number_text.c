@@ -51,7 +51,7 @@ static Conversion read_conversion(const char *text)
     return c;
 }
 
-// --- digits -----------------------------------------------------------------------------------
+// --- digits -------------------------------------------------------------------------------------
 // A number
 // as 0.d1d2d3… × 10^point, rounded; digits are '0' and up.
 typedef struct Digits {
@@ -340,7 +340,7 @@ static void make_digits(double value, int significant, int places, Digits *d)
     exact_digits(value, significant, places, d);
 }
 
-// --- layouts ----------------------------------------------------------------------------------
+// --- layouts ------------------------------------------------------------------------------------
 typedef struct Text {
     char body[NUMBER_TEXT_BYTES];
     int length;
@@ -539,7 +539,7 @@ size_t number_format(double value, const char *conversion, char out[NUMBER_TEXT_
     return at;
 }
 
-// --- reading ----------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

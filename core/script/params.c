@@ -121,8 +121,7 @@ bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, si
     return true;
 }
 
-// --- writing
-// ---------------------------------------------------------------------------------------
+// --- writing ------------------------------------------------------------------------------------
 
 // A table is a list when its keys are exactly 1..n; an empty one is a list too.
 static bool is_list(lua_State *lua, int index, lua_Unsigned *length)

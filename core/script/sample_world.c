@@ -37,7 +37,7 @@ SampleWorldConfig sample_world_config_default(void)
                                .store_ticks = 3};
 }
 
-// --- what is in it -------------------------------------------------------------------------------
+// --- what is in it ------------------------------------------------------------------------------
 
 static PartDesc box(Vec3 centre, Vec3 size, uint32_t flags)
 {
@@ -144,7 +144,7 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     return view_create(heap, &view, &world->view);
 }
 
-// --- sides and the loop between them -------------------------------------------------------------
+// --- sides and the loop between them ------------------------------------------------------------
 
 static Status make_scripts(Heap *heap, SampleWorld *world, ScriptSide side)
 {
@@ -292,7 +292,7 @@ void sample_world_destroy(Heap *heap, SampleWorld *world)
     heap_free(heap, world);
 }
 
-// --- use -----------------------------------------------------------------------------------------
+// --- use ----------------------------------------------------------------------------------------
 
 ScriptSystem *sample_world_scripts(SampleWorld *world, ScriptSide side)
 {

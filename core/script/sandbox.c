@@ -13,7 +13,7 @@
 
 #define SHARED "sandbox" // in the registry: the table of what environments share
 
-// --- metatables -------------------------------------------------------------------------------
+// --- metatables ---------------------------------------------------------------------------------
 static int base_getmetatable(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -52,7 +52,7 @@ static int base_setmetatable(lua_State *L)
     return 1;
 }
 
-// --- xpcall -----------------------------------------------------------------------------------
+// --- xpcall -------------------------------------------------------------------------------------
 // The stack is: handler, function, arguments; then what the function gave. An error in the handler
 // takes the place of the first.
 static int xpcall_handled(lua_State *L, int status, lua_KContext context)
@@ -96,7 +96,7 @@ static int base_xpcall(lua_State *L)
     return xpcall_finish(L, status, 0);
 }
 
-// --- load -------------------------------------------------------------------------------------
+// --- load ---------------------------------------------------------------------------------------
 typedef struct Pieces {
     size_t bytes; // so far
 } Pieces;
@@ -168,7 +168,7 @@ static int base_load(lua_State *L)
     return 1;
 }
 
-// --- os ---------------------------------------------------------------------------------------
+// --- os -----------------------------------------------------------------------------------------
 static int os_time(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)vm_unix_seconds(vm_of(L)));
@@ -187,7 +187,7 @@ static int os_difftime(lua_State *L)
     return 1;
 }
 
-// --- putting it together ----------------------------------------------------------------------
+// --- putting it together ------------------------------------------------------------------------
 static const char *const BASE_NAMES[] = {
     "_VERSION", "assert", "error",  "ipairs", "next",     "pairs",    "pcall", "rawequal",
     "rawget",   "rawlen", "rawset", "select", "tonumber", "tostring", "type",

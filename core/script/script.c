@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- creation
-// --------------------------------------------------------------------------------------
+// --- creation -----------------------------------------------------------------------------------
 
 ScriptConfig script_config_default(void)
 {
@@ -120,8 +119,7 @@ uint64_t script_ticks(const ScriptSystem *system, double seconds)
     return (uint64_t)(ticks < most ? ticks + 0.5 : most);
 }
 
-// --- sources
-// ---------------------------------------------------------------------------------------
+// --- sources ------------------------------------------------------------------------------------
 
 Handle script_find(const ScriptSystem *system, const char *path)
 {
@@ -338,8 +336,7 @@ void script_invalidate(ScriptSystem *system, const char *script_id)
     (void)pool_release(&system->scripts, handle);
 }
 
-// --- running the file itself
-// -----------------------------------------------------------------------
+// --- running the file itself --------------------------------------------------------------------
 
 void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
 {
@@ -414,8 +411,7 @@ static void run_loads(ScriptSystem *system)
     }
 }
 
-// --- instances
-// -------------------------------------------------------------------------------------
+// --- instances ----------------------------------------------------------------------------------
 
 Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out)
 {
@@ -629,8 +625,7 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     return result;
 }
 
-// --- what comes from outside
-// -----------------------------------------------------------------------
+// --- what comes from outside --------------------------------------------------------------------
 
 static const uint8_t *keep_bytes(ScriptSystem *system, const void *data, size_t bytes)
 {
@@ -691,8 +686,7 @@ static bool run_events(ScriptSystem *system)
     return true;
 }
 
-// --- the tick
-// --------------------------------------------------------------------------------------
+// --- the tick -----------------------------------------------------------------------------------
 
 static bool start_one(ScriptSystem *system, uint32_t slot)
 {

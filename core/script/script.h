@@ -47,8 +47,7 @@ void script_destroy(Heap *heap, ScriptSystem *system);
 // and the owner makes a new system.
 bool script_is_dead(const ScriptSystem *system);
 
-// --- the facade: compile, execute, invalidate
-// -----------------------------------------------------
+// --- the facade: compile, execute, invalidate ---------------------------------------------------
 typedef struct CompileRequest {
     const char *script_id; // its path, "Workspace/Door"
     const char *code;
@@ -114,8 +113,7 @@ typedef struct ExecuteResult {
 ExecuteResult script_execute(ScriptSystem *system, uint32_t instance, ScriptHook hook,
                              uint32_t execution_ms_max, float delta_seconds);
 
-// --- the tick
-// --------------------------------------------------------------------------------------
+// --- the tick -----------------------------------------------------------------------------------
 void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds);
 
 // What happened; copied.
@@ -150,8 +148,7 @@ MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);
 MUST_USE Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok,
                                 const uint8_t *bytes, size_t count);
 
-// --- faults and costs
-// ------------------------------------------------------------------------------
+// --- faults and costs ---------------------------------------------------------------------------
 typedef enum FaultKind {
     FAULT_ERROR,
     FAULT_BUDGET,

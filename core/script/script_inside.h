@@ -113,6 +113,8 @@ typedef struct SleepEntry {
     Handle thread;
 } SleepEntry;
 
+typedef enum ApiClass { API_VECTOR, API_ENTITY, API_PLAYER, API_CLASS_COUNT } ApiClass;
+
 struct ScriptSystem {
     ScriptConfig config;
     Heap *heap;
@@ -160,6 +162,10 @@ struct ScriptSystem {
 
     struct ApiParsed *api_parsed; // by row of api.def
 
+    // Metatables of the classes whose objects are checked most; by pointer, which is only compared.
+    int class_refs[API_CLASS_COUNT];
+    const void *class_pointers[API_CLASS_COUNT];
+
     // Registry references of shared things.
     int entities_ref; // net id → Entity object
     int players_ref;  // player id → Player object
@@ -197,8 +203,8 @@ uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_
 // Calls a hook with (self, other).
 void script_call_hook(ScriptSystem *system, uint32_t instance, ScriptHook hook, uint64_t other);
 
-// --- hook.c: entering Lua
-// -------------------------------------------------------------------------- A pooled thread for an
+// --- hook.c: entering Lua -----------------------------------------------------------------------
+// A pooled thread for an
 // instance, with an empty stack; 0 when there are too many (a fault is recorded).
 uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook);
 // Resumes a thread whose function and arguments (or results of a wait) are on its stack. Deals with
@@ -211,8 +217,8 @@ bool hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int funct
 const char *hook_name(ScriptHook hook);                   // "onUpdate"
 void hook_give_back(ScriptSystem *system, uint32_t slot); // ends a thread that is not running
 
-// --- schedule.c
-// ------------------------------------------------------------------------------------ For API
+// --- schedule.c ---------------------------------------------------------------------------------
+// For API
 // functions that pause: note why, then `return lua_yieldk(...)`. They raise when the coroutine may
 // not yield, or when there are too many.
 void schedule_sleep(lua_State *thread, double seconds);
@@ -230,8 +236,8 @@ void schedule_cancel_instance(ScriptSystem *system, Handle instance);
 bool schedule_run(ScriptSystem *system);
 Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
 
-// --- signal.c
-// -------------------------------------------------------------------------------------- Pushes a
+// --- signal.c -----------------------------------------------------------------------------------
+// Pushes a
 // new Signal.
 void signal_push_new(lua_State *thread);
 // Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
@@ -254,8 +260,7 @@ bool connection_is_connected(lua_State *thread, int index);
 int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
 
-// --- account.c
-// -------------------------------------------------------------------------------------
+// --- account.c ----------------------------------------------------------------------------------
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);
@@ -264,8 +269,8 @@ bool account_may_run(ScriptSystem *system, Script *script);
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
 
-// --- params.c
-// -------------------------------------------------------------------------------------- Pushes a
+// --- params.c -----------------------------------------------------------------------------------
+// Pushes a
 // table for JSON text; on failure nothing, and a message.
 bool params_push(lua_State *thread, const char *json, size_t bytes, char *error, size_t capacity);
 // Pushes any value / reads any value; for Json.Decode and Json.Encode.
@@ -273,8 +278,7 @@ MUST_USE Status params_push_value(lua_State *thread, const char *json, size_t by
                                   size_t capacity);
 void params_encode(lua_State *thread, int index); // pushes the JSON text; raises
 
-// --- api.c
-// -----------------------------------------------------------------------------------------
+// --- api.c --------------------------------------------------------------------------------------
 void api_open(ScriptSystem *system);
 // Adds the API to a fresh environment at `index`.
 void api_extend_environment(ScriptSystem *system, lua_State *thread, int index);

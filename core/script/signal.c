@@ -164,8 +164,7 @@ bool connection_is_connected(lua_State *lua, int index)
     return is_alive(script_of(lua), luaL_checkudata(lua, index, CONNECTION_CLASS));
 }
 
-// --- timers
-// ----------------------------------------------------------------------------------------
+// --- timers -------------------------------------------------------------------------------------
 
 // Calls the handler of a timer; again and again if it has a period. The connection is the argument.
 static int timer_fire(lua_State *lua);
@@ -227,8 +226,7 @@ int timer_every(lua_State *lua)
     return timer_start(lua, true);
 }
 
-// --- deferred calls
-// --------------------------------------------------------------------------------
+// --- deferred calls -----------------------------------------------------------------------------
 
 static Status defer(lua_State *lua, int index, int argument_count, Handle instance)
 {

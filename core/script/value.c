@@ -368,7 +368,7 @@ Status value_write(lua_State *lua, int first, int last, ByteWriter *writer,
     return writer->status;
 }
 
-// --- reading -------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 // One reader for both uses: lua NULL only checks.
 static void decode(lua_State *lua, ByteReader *reader, uint32_t depth);

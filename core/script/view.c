@@ -15,7 +15,7 @@ ViewConfig view_config_default(void)
                         .effect_bytes_max = 512u << 10};
 }
 
-// --- creation ------------------------------------------------------------------------------------
+// --- creation -----------------------------------------------------------------------------------
 
 static size_t block_bytes(const ViewConfig *config)
 {
@@ -94,7 +94,7 @@ ScriptWorld *view_world(View *view)
     return &view->world;
 }
 
-// --- what the owner says -------------------------------------------------------------------------
+// --- what the owner says ------------------------------------------------------------------------
 
 Book *view_book(View *view)
 {
@@ -157,7 +157,7 @@ void view_set_camera(View *view, Vec3 position, Vec3 forward)
     }
 }
 
-// --- what the owner shows ------------------------------------------------------------------------
+// --- what the owner shows -----------------------------------------------------------------------
 
 const Effect *view_effects(const View *view, uint32_t *count)
 {
@@ -192,7 +192,7 @@ ViewCounters view_counters(const View *view)
                           .denied_count = view->denied_count};
 }
 
-// --- local entities ------------------------------------------------------------------------------
+// --- local entities -----------------------------------------------------------------------------
 
 uint32_t view_local_next(const View *view, uint32_t after)
 {

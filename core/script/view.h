@@ -39,7 +39,7 @@ MUST_USE Status view_create(Heap *heap, const ViewConfig *config, View **out);
 void view_destroy(Heap *heap, View *view);
 ScriptWorld *view_world(View *view);
 
-// --- what the owner says -------------------------------------------------------------------------
+// --- what the owner says ------------------------------------------------------------------------
 // Names, attributes and tags of replicated entities, except the names of the scene; never give it
 // anything private.
 Book *view_book(View *view);
@@ -51,7 +51,7 @@ void view_set_camera(View *view, Vec3 position, Vec3 forward);
 // Moves local entities by a tick; those whose time is over or that were destroyed go.
 void view_step(View *view);
 
-// --- what the owner shows ------------------------------------------------------------------------
+// --- what the owner shows -----------------------------------------------------------------------
 const Effect *view_effects(const View *view, uint32_t *count);
 void view_effects_clear(View *view);
 // A sound of the server, to be played with those of the scripts here.

@@ -19,7 +19,7 @@ static Status deny(ScriptWorld *world)
     return STATUS_DENIED;
 }
 
-// --- reading -------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 static uint64_t face_tick(ScriptWorld *world)
 {
@@ -191,7 +191,7 @@ static bool face_player_stat_read(ScriptWorld *world, uint64_t player_id, Text n
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
-// --- local entities ------------------------------------------------------------------------------
+// --- local entities -----------------------------------------------------------------------------
 
 static bool position_is_sane(Vec3 p)
 {
@@ -394,7 +394,7 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
     return status != STATUS_OK ? status : book_set_tag(&of(world)->book, net_id, tag, on);
 }
 
-// --- the server's alone --------------------------------------------------------------------------
+// --- the server's alone -------------------------------------------------------------------------
 
 static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
@@ -523,7 +523,7 @@ static Status face_store(ScriptWorld *world, const StoreRequest *request)
     return deny(world);
 }
 
-// --- the client's own ----------------------------------------------------------------------------
+// --- the client's own ---------------------------------------------------------------------------
 
 static bool face_key_is_down(ScriptWorld *world, Text name)
 {

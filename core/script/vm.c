@@ -38,7 +38,7 @@ VmConfig vm_config_default(void)
     return (VmConfig){.memory_soft_bytes = 16u << 20, .memory_hard_bytes = 22u << 20};
 }
 
-// --- memory -----------------------------------------------------------------------------------
+// --- memory -------------------------------------------------------------------------------------
 static void *vm_alloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     Vm *vm = user;
@@ -77,7 +77,7 @@ void vm_collect(Vm *vm, uint32_t kib)
     }
 }
 
-// --- tracebacks -------------------------------------------------------------------------------
+// --- tracebacks ---------------------------------------------------------------------------------
 static void trace_line(Vm *vm, const char *text)
 {
     const size_t bytes = strlen(text);
@@ -152,7 +152,7 @@ uint32_t vm_fault_line(const Vm *vm)
     return vm->fault_line;
 }
 
-// --- create and destroy -----------------------------------------------------------------------
+// --- create and destroy -------------------------------------------------------------------------
 // Only the owner's own
 // calls outside an entry can come here, when not even the reserve is left.
 static int panic(lua_State *thread)
@@ -247,7 +247,7 @@ void vm_freeze(lua_State *thread, int index)
     guard_freeze(thread, index);
 }
 
-// --- compiling --------------------------------------------------------------------------------
+// --- compiling ----------------------------------------------------------------------------------
 typedef struct Source {
     const char *name;
     const char *text;
@@ -293,7 +293,7 @@ Status vm_compile(lua_State *thread, const char *name, const char *source, size_
     return status == LUA_OK && request.status == LUA_OK ? STATUS_OK : STATUS_MALFORMED;
 }
 
-// --- entries ----------------------------------------------------------------------------------
+// --- entries ------------------------------------------------------------------------------------
 static VmOutcome outcome_of(int status, GuardFault fault)
 {
     switch (fault) {

@@ -68,7 +68,7 @@ static uint32_t page_at(const VmHeap *heap, const void *address)
     return (uint32_t)((size_t)((const uint8_t *)address - heap->base) / VM_PAGE_BYTES);
 }
 
-// --- spans ------------------------------------------------------------------------------------
+// --- spans --------------------------------------------------------------------------------------
 // Exact
 // below 32 pages, then eight bins to each power of two.
 static uint32_t bin_of(uint32_t count)
@@ -186,7 +186,7 @@ static void span_give(VmHeap *heap, uint32_t page, uint32_t count)
     span_link(heap, page, count);
 }
 
-// --- runs -------------------------------------------------------------------------------------
+// --- runs ---------------------------------------------------------------------------------------
 static void run_link(VmHeap *heap, VmRun *run)
 {
     run->previous = NULL;
@@ -280,7 +280,7 @@ static void slot_give(VmHeap *heap, void *slot, uint32_t class)
     }
 }
 
-// --- the whole --------------------------------------------------------------------------------
+// --- the whole ----------------------------------------------------------------------------------
 size_t vm_heap_bytes(size_t bytes)
 {
     const size_t count = pages_of(bytes) + (size_t)VM_RESERVE_PAGES;

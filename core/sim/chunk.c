@@ -13,7 +13,7 @@ const uint32_t chunk_solid_all[CHUNK_COLUMNS] = {[0 ... CHUNK_COLUMNS - 1] = UIN
 const Chunk chunk_air = {
     .solid = chunk_solid_none, .counts = {CHUNK_VOXELS}, .kind_count = 1, .plane_count = 0};
 
-// --- pages ---------------------------------------------------------------------------------------
+// --- pages --------------------------------------------------------------------------------------
 
 void chunk_pool_init(ChunkPool *pool, ChunkPage *pages, uint32_t page_max)
 {
@@ -93,7 +93,7 @@ void chunk_clear(Chunk *chunk, ChunkPool *pool)
     chunk->version = version;
 }
 
-// --- reading -------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 VoxelKind chunk_voxel(const Chunk *chunk, uint32_t column, uint32_t y)
 {
@@ -151,7 +151,7 @@ void chunk_rank(const Chunk *chunk, uint16_t rank[VOXEL_KINDS_MAX],
     }
 }
 
-// --- planning ------------------------------------------------------------------------------------
+// --- planning -----------------------------------------------------------------------------------
 
 void chunk_plan(const Chunk *chunk, const VoxelKinds *kinds, const ChunkRegion *region,
                 VoxelKind kind, ChunkPlan *plan)
@@ -193,7 +193,7 @@ void chunk_plan(const Chunk *chunk, const VoxelKinds *kinds, const ChunkRegion *
     ASSERT(plan->solid_count <= CHUNK_VOXELS);
 }
 
-// --- painting ------------------------------------------------------------------------------------
+// --- painting -----------------------------------------------------------------------------------
 
 // The palette after an edit, and how to get there.
 typedef struct NewPalette {
@@ -405,7 +405,7 @@ void chunk_paint(Chunk *chunk, const Chunk *source, ChunkPool *pool, const Voxel
     CHECK_SLOW(chunk_is_sound(chunk, kinds));
 }
 
-// --- building ------------------------------------------------------------------------------------
+// --- building -----------------------------------------------------------------------------------
 
 void chunk_build_begin(Chunk *chunk, ChunkPool *pool, const VoxelKinds *kinds,
                        const uint16_t counts[VOXEL_KINDS_MAX])
@@ -436,7 +436,7 @@ void chunk_build_begin(Chunk *chunk, ChunkPool *pool, const VoxelKinds *kinds,
     chunk->solid_count = (uint16_t)solid_count;
 }
 
-// --- soundness -----------------------------------------------------------------------------------
+// --- soundness ----------------------------------------------------------------------------------
 
 static bool mask_is_sound(const Chunk *chunk, uint32_t solid_count)
 {

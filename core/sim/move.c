@@ -124,7 +124,7 @@ static void reach_out(Mover *mover, Vec3 feet)
     }
 }
 
-// --- in the air ----------------------------------------------------------------------------------
+// --- in the air ---------------------------------------------------------------------------------
 
 // Pushes the whole capsule out of everything. False when no place was found near.
 static bool push_out(Mover *mover, Vec3 *feet, bool *landed)
@@ -182,7 +182,7 @@ static void air_substep(Mover *mover, Vec3 motion)
     mover->velocity.y = 0;
 }
 
-// --- on the ground -------------------------------------------------------------------------------
+// --- on the ground ------------------------------------------------------------------------------
 
 // Pushes the capsule above the leg sideways out of what rises less than normal_y_max. False when
 // that does not free it.
@@ -445,7 +445,7 @@ static void ground_substep(Mover *mover, Vec3 motion)
     }
 }
 
-// --- the tick ------------------------------------------------------------------------------------
+// --- the tick -----------------------------------------------------------------------------------
 
 static float character_speed(const Mover *mover)
 {

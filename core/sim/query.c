@@ -86,7 +86,7 @@ uint32_t sim_query_radius(const Sim *sim, Vec3 centre, float radius, uint32_t ty
                  max);
 }
 
-// --- rays ----------------------------------------------------------------------------------------
+// --- rays ---------------------------------------------------------------------------------------
 
 static PlacedShape capsule_middle(Capsule capsule)
 {
@@ -230,7 +230,7 @@ bool sim_ray(const Sim *sim, const SimRay *asked, SimRayHit *hit)
     return any;
 }
 
-// --- free places ---------------------------------------------------------------------------------
+// --- free places --------------------------------------------------------------------------------
 
 float sim_penetration(const Sim *sim, Vec3 feet)
 {

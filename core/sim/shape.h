@@ -123,7 +123,7 @@ static inline Aabb capsule_bounds(Capsule c)
                   {c.base.x + c.radius, c.base.y + c.height + c.radius, c.base.z + c.radius}};
 }
 
-// --- inline --------------------------------------------------------------------------------------
+// --- inline -------------------------------------------------------------------------------------
 // Aligned boxes are most of what characters meet, so their contact is worked out at the caller.
 
 // A core nearer than this counts as running through: no direction can be had from less.

@@ -289,7 +289,7 @@ static Vec3 nearest_on_core(const PlacedShape *shape, const ShapeCore *core, boo
     return vec3_mad(core->base, core->up, along);
 }
 
-// --- the way out -------------------------------------------------------------------------------
+// --- the way out --------------------------------------------------------------------------------
 
 typedef struct WayOut {
     float depth;

@@ -2,7 +2,7 @@
 // block under an arena, plus its terrain.
 #include "core/sim/sim_internal.h"
 
-// --- configuration -------------------------------------------------------------------------------
+// --- configuration ------------------------------------------------------------------------------
 
 SimConfig sim_config_default(void)
 {
@@ -93,7 +93,7 @@ Status sim_config_check(const SimConfig *config)
     return tuning_check(&config->character);
 }
 
-// --- creation ------------------------------------------------------------------------------------
+// --- creation -----------------------------------------------------------------------------------
 
 static uint32_t mask_words(const SimConfig *config)
 {
@@ -214,7 +214,7 @@ void sim_destroy(Heap *heap, Sim *sim)
     }
 }
 
-// --- plain readers -------------------------------------------------------------------------------
+// --- plain readers ------------------------------------------------------------------------------
 
 uint64_t sim_tick(const Sim *sim)
 {
@@ -282,7 +282,7 @@ void sim_emit(Sim *sim, SimEvent event)
     sim->events[sim->event_count++] = event;
 }
 
-// --- the step ------------------------------------------------------------------------------------
+// --- the step -----------------------------------------------------------------------------------
 
 static void remove_marked(Sim *sim)
 {

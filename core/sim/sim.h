@@ -77,7 +77,7 @@ Terrain *sim_terrain(Sim *sim); // edits go through terrain_…
 const Terrain *sim_terrain_view(const Sim *sim);
 Rng *sim_rng(Sim *sim);
 
-// --- events ------------------------------------------------------------------------------------
+// --- events -------------------------------------------------------------------------------------
 typedef enum SimEventType {
     SIM_EVENT_NONE,
     SIM_EVENT_LANDED,           // subject: character; value: speed
@@ -121,7 +121,7 @@ typedef struct SimCounters {
 } SimCounters;
 const SimCounters *sim_counters(const Sim *sim);
 
-// --- entities ----------------------------------------------------------------------------------
+// --- entities -----------------------------------------------------------------------------------
 // net_id 0 in a description means: take the next one. A net id in use is STATUS_EXISTS; no free
 // slot is STATUS_LIMIT; a number that makes no sense is STATUS_RANGE.
 typedef struct CharacterDesc {
@@ -175,7 +175,7 @@ MUST_USE Status sim_revive(Sim *sim, Handle character, Vec3 position);
 // The capsule of a character standing at `feet`.
 Capsule sim_capsule(const Sim *sim, Vec3 feet);
 
-// --- queries -----------------------------------------------------------------------------------
+// --- queries ------------------------------------------------------------------------------------
 // A thing found: an entity, or an anchored part of the scene (then entity is HANDLE_NONE).
 typedef struct SimRef {
     uint64_t net_id;
@@ -215,7 +215,7 @@ bool sim_ray(const Sim *sim, const SimRay *ray, SimRayHit *hit);
 // structures); 0 when it is free. The slow truth that tests and spawns ask.
 float sim_penetration(const Sim *sim, Vec3 feet);
 
-// --- the whole state ---------------------------------------------------------------------------
+// --- the whole state ----------------------------------------------------------------------------
 uint64_t sim_hash(const Sim *sim);
 void sim_write(const Sim *sim, ByteWriter *writer);
 // Into a sim created with the same config and scene (STATUS_MISMATCH otherwise). Total on any

@@ -5,7 +5,7 @@
 
 #define CHARACTER_SPEED_MAX 120.0f // m/s
 
-// --- net ids -------------------------------------------------------------------------------------
+// --- net ids ------------------------------------------------------------------------------------
 
 static uint32_t net_home(const NetMap *map, uint64_t net_id)
 {
@@ -60,7 +60,7 @@ Handle sim_find(const Sim *sim, uint64_t net_id)
                                          : pool_handle(&sim->entities, sim->net_map.slots[at]);
 }
 
-// --- slots ---------------------------------------------------------------------------------------
+// --- slots --------------------------------------------------------------------------------------
 
 static uint32_t next_in(const Sim *sim, const uint64_t *a, const uint64_t *b, uint32_t from)
 {
@@ -183,7 +183,7 @@ void sim_place(Sim *sim, uint32_t slot)
     grid_put(&sim->grid, slot, entity_bounds(sim, sim_at(sim, slot)));
 }
 
-// --- characters ----------------------------------------------------------------------------------
+// --- characters ---------------------------------------------------------------------------------
 
 void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw)
 {
@@ -321,7 +321,7 @@ Status sim_revive(Sim *sim, Handle character, Vec3 position)
     return STATUS_OK;
 }
 
-// --- shapes --------------------------------------------------------------------------------------
+// --- shapes -------------------------------------------------------------------------------------
 
 void sim_shape_place(Sim *sim, uint32_t slot, Pose pose)
 {
@@ -528,7 +528,7 @@ Status sim_drift_part(Sim *sim, Handle part, Vec3 velocity)
     return STATUS_OK;
 }
 
-// --- changes that scripts make -------------------------------------------------------------------
+// --- changes that scripts make ------------------------------------------------------------------
 
 void sim_remove(Sim *sim, Handle entity)
 {

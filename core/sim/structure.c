@@ -49,7 +49,7 @@ typedef struct Cells {
     int32_t max[3]; // exclusive
 } Cells;
 
-// --- memory --------------------------------------------------------------------------------------
+// --- memory -------------------------------------------------------------------------------------
 
 static uint32_t owner_table_size(const SimConfig *config)
 {
@@ -115,7 +115,7 @@ void structure_clear(Sim *sim)
     all->hidden_seen = sim->hidden_count;
 }
 
-// --- how many an owner has -----------------------------------------------------------------------
+// --- how many an owner has ----------------------------------------------------------------------
 
 // The owner's place, or the empty one where it would be put.
 static uint32_t owner_place(const Structures *all, uint64_t owner_id)
@@ -159,7 +159,7 @@ static void owner_drop(Structures *all, uint64_t owner_id)
     }
 }
 
-// --- slots with a bit ----------------------------------------------------------------------------
+// --- slots with a bit ---------------------------------------------------------------------------
 
 static bool bit_change(uint64_t *mask, uint32_t *count, uint32_t slot, bool on)
 {
@@ -199,7 +199,7 @@ static void set_support(Sim *sim, uint32_t slot, uint32_t support)
     (void)bit_change(all->unsupported, &all->unsupported_count, slot, support == UNSUPPORTED);
 }
 
-// --- cells ---------------------------------------------------------------------------------------
+// --- cells --------------------------------------------------------------------------------------
 
 static Cells cells_of(const PieceDesc *piece, VoxelCoord cell, uint32_t turn)
 {
@@ -268,7 +268,7 @@ static Status cells_check(const Sim *sim, uint32_t piece, VoxelCoord cell, uint3
     return STATUS_OK;
 }
 
-// --- overlap -------------------------------------------------------------------------------------
+// --- overlap ------------------------------------------------------------------------------------
 
 static bool terrain_blocks(const Sim *sim, Cells cells)
 {
@@ -338,7 +338,7 @@ static bool is_blocked(const Sim *sim, Cells cells)
     return false;
 }
 
-// --- support -------------------------------------------------------------------------------------
+// --- support ------------------------------------------------------------------------------------
 
 static bool is_grounded(const Sim *sim, Cells cells)
 {
@@ -421,7 +421,7 @@ static void update_support(Sim *sim, uint32_t slot)
     }
 }
 
-// --- placing and removing ------------------------------------------------------------------------
+// --- placing and removing -----------------------------------------------------------------------
 
 static Status check_all(const Sim *sim, const StructureDesc *desc, Cells *cells, uint32_t *support)
 {
@@ -560,7 +560,7 @@ void structure_forget(Sim *sim, uint32_t slot)
                              .position = entity->position});
 }
 
-// --- the step ------------------------------------------------------------------------------------
+// --- the step -----------------------------------------------------------------------------------
 
 static bool ground_changed(const Sim *sim)
 {
@@ -631,7 +631,7 @@ void structure_step(Sim *sim)
     collapse_unsupported(sim);
 }
 
-// --- state ---------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 
 void structure_visit(Sim *sim, Part *part, StateIo *io)
 {

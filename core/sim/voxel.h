@@ -53,7 +53,7 @@ static inline bool voxel_kind_is_solid(const VoxelKinds *kinds, VoxelKind kind)
     return (kinds->solid[kind / 64] >> (kind % 64) & 1) != 0;
 }
 
-// --- the shared base ---------------------------------------------------------------------------
+// --- the shared base ----------------------------------------------------------------------------
 typedef struct ChunkStore ChunkStore;
 
 typedef struct ChunkStoreConfig {
@@ -76,7 +76,7 @@ const VoxelKinds *chunk_store_kinds(const ChunkStore *store);
 // All chunks by content, and which kinds are solid.
 void chunk_store_hash(const ChunkStore *store, Hash64 *hash);
 
-// --- what one sim sees -------------------------------------------------------------------------
+// --- what one sim sees --------------------------------------------------------------------------
 typedef struct Terrain Terrain;
 
 typedef struct TerrainConfig {
@@ -139,7 +139,7 @@ typedef struct TerrainUse {
 } TerrainUse;
 TerrainUse terrain_use(const Terrain *terrain);
 
-// --- bytes ---------------------------------------------------------------------------------------
+// --- bytes --------------------------------------------------------------------------------------
 // Whole: format, version, palette, packed indices. Difference: format, version, base-relative runs;
 // it falls back to whole when that is smaller. Equal chunks give equal bytes, whatever edits led
 // there. The layout is in voxel_bytes.c; no chunk takes more than CHUNK_BYTES_MAX.

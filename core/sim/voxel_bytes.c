@@ -44,7 +44,7 @@ typedef struct ColumnParts {
     VoxelKind kinds[CHUNK_EDGE];
 } ColumnParts;
 
-// --- writing -------------------------------------------------------------------------------------
+// --- writing ------------------------------------------------------------------------------------
 
 static size_t whole_bytes(const Chunk *chunk)
 {
@@ -266,7 +266,7 @@ void chunk_store_hash(const ChunkStore *store, Hash64 *hash)
     }
 }
 
-// --- reading -------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 // Yields a chunk column by column, from either form.
 typedef struct Decoder {

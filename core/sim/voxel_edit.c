@@ -41,7 +41,7 @@ typedef struct Walk {
     uint32_t index;
 } Walk;
 
-// --- brushes -------------------------------------------------------------------------------------
+// --- brushes ------------------------------------------------------------------------------------
 
 static int32_t clamp_i32(int32_t value, int32_t low, int32_t high)
 {
@@ -141,7 +141,7 @@ static void brush_region(const Brush *brush, ChunkCoord at, ChunkRegion *region)
     }
 }
 
-// --- the chunks of an edit -----------------------------------------------------------------------
+// --- the chunks of an edit ----------------------------------------------------------------------
 
 static Walk walk_begin(const Target *target, const Brush *brush)
 {
@@ -192,7 +192,7 @@ static bool walk_next(Walk *walk, const Target *target, ChunkCoord *at)
     return true;
 }
 
-// --- the two passes ------------------------------------------------------------------------------
+// --- the two passes -----------------------------------------------------------------------------
 
 // What is at a chunk coordinate now: the target's own chunk, or what lies under it.
 static const Chunk *target_source(const Target *target, ChunkCoord at, const Chunk *own)
@@ -282,7 +282,7 @@ static Status edit_run(const Target *target, const Brush *brush, uint32_t *chang
     return STATUS_OK;
 }
 
-// --- a store -------------------------------------------------------------------------------------
+// --- a store ------------------------------------------------------------------------------------
 
 static Status store_edit(ChunkStore *store, const Brush *brush)
 {
@@ -308,7 +308,7 @@ Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord max, Voxel
     return store_edit(store, &brush);
 }
 
-// --- a terrain -----------------------------------------------------------------------------------
+// --- a terrain ----------------------------------------------------------------------------------
 
 static Status terrain_edit(Terrain *terrain, const Brush *brush, uint32_t *changed_out)
 {

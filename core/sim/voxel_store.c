@@ -50,7 +50,7 @@ const VoxelKinds *chunk_store_kinds(const ChunkStore *store)
     return &store->kinds;
 }
 
-// --- grids ---------------------------------------------------------------------------------------
+// --- grids --------------------------------------------------------------------------------------
 
 void chunk_box_add(ChunkCoord *min, ChunkCoord *max, ChunkCoord at)
 {
@@ -79,7 +79,7 @@ bool chunk_grid_lay(ChunkGrid *grid, ChunkCoord min, ChunkCoord max, uint32_t ce
     return true;
 }
 
-// --- chunks --------------------------------------------------------------------------------------
+// --- chunks -------------------------------------------------------------------------------------
 
 // Lays the grid around all chunks anew, or gives it up when its box is too large.
 static void grid_rebuild(ChunkStore *store)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// --- the grid ------------------------------------------------------------------------------------
+// --- the grid -----------------------------------------------------------------------------------
 
 static bool grid_is_own(const Terrain *terrain)
 {
@@ -107,7 +107,7 @@ static void grid_forget(Terrain *terrain, ChunkCoord at)
     }
 }
 
-// --- a terrain and its chunks --------------------------------------------------------------------
+// --- a terrain and its chunks -------------------------------------------------------------------
 
 static size_t head_bytes(void)
 {
@@ -176,7 +176,7 @@ __attribute__((noinline)) const Chunk *terrain_chunk_elsewhere(const Terrain *te
     return chunk != NULL ? chunk : terrain_base_chunk(terrain, at);
 }
 
-// --- look-ups ------------------------------------------------------------------------------------
+// --- look-ups -----------------------------------------------------------------------------------
 
 VoxelKind terrain_voxel(const Terrain *terrain, VoxelCoord at)
 {
@@ -217,7 +217,7 @@ uint64_t terrain_column(const Terrain *terrain, int32_t x, int32_t z, int32_t y,
     return column_elsewhere(terrain, x, z, y, count);
 }
 
-// --- counters ------------------------------------------------------------------------------------
+// --- counters -----------------------------------------------------------------------------------
 
 uint32_t terrain_chunk_version(const Terrain *terrain, ChunkCoord at)
 {

@@ -75,8 +75,7 @@ static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t
     return true;
 }
 
-// --- the file
-// ----------------------------------------------------------------------------------------
+// --- the file -----------------------------------------------------------------------------------
 
 static char *read_source(const char *path, size_t *bytes)
 {
@@ -104,8 +103,7 @@ static const char *script_name(const char *path)
     return strlen(path) < SCRIPT_PATH_BYTES ? path : strrchr(path, '/') + 1;
 }
 
-// --- what it says
-// ------------------------------------------------------------------------------------
+// --- what it says -------------------------------------------------------------------------------
 
 static void write_line(void *user, const LogEvent *event)
 {
@@ -214,8 +212,7 @@ static void print_cost(const Run *run, const ScriptStats *stats)
            run->fault_count == 1 ? "" : "s");
 }
 
-// --- running
-// -----------------------------------------------------------------------------------------
+// --- running ------------------------------------------------------------------------------------
 
 static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char *name)
 {

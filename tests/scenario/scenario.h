@@ -66,7 +66,7 @@ struct Stage {
     uint32_t failure_count;
 };
 
-// --- building, before stage_open -----------------------------------------------------------------
+// --- building, before stage_open ----------------------------------------------------------------
 // Corners are inclusive.
 void stage_terrain(Stage *stage, VoxelCoord min, VoxelCoord max, VoxelKind kind);
 // A slab of terrain whose top is y = 0, from -edge to +edge.
@@ -87,13 +87,13 @@ PartDesc part_flagged(PartDesc part, uint32_t flags);
 // A ghost that reports who is inside.
 PartDesc part_zone(Vec3 centre, Vec3 half);
 
-// --- who and what is in it -----------------------------------------------------------------------
+// --- who and what is in it ----------------------------------------------------------------------
 Handle stage_player(Stage *stage, Vec3 feet);
 Handle stage_spawn(Stage *stage, PartDesc part);
 // From now on, over the ticks that come next, or after the last segment given.
 void stage_move(Stage *stage, Handle part, Vec3 velocity, Vec3 angular_velocity, uint32_t ticks);
 
-// --- driving -------------------------------------------------------------------------------------
+// --- driving ------------------------------------------------------------------------------------
 void stage_input(Stage *stage, Handle character, SimInput input);
 // Walks in the world direction given (its y does not matter); zero stands still.
 void stage_walk(Stage *stage, Handle player, Vec3 direction, uint32_t buttons);
@@ -106,7 +106,7 @@ Vec3 stage_random(Rng *rng, Vec3 low, Vec3 high);
 // Replaces the sim by a fresh one that has read what this one wrote.
 void stage_restore(Stage *stage);
 
-// --- looking -------------------------------------------------------------------------------------
+// --- looking ------------------------------------------------------------------------------------
 const Entity *stage_at(const Stage *stage, Handle entity); // must be there
 Vec3 stage_feet(const Stage *stage, Handle entity);
 uint64_t stage_net_id(const Stage *stage, Handle entity);
@@ -123,7 +123,7 @@ void stage_expect(Stage *stage, bool holds, const char *format, ...)
 void stage_expect_near(Stage *stage, const char *what, float got, float want, float tolerance);
 void stage_expect_ok(Stage *stage, const char *what, Status status);
 
-// --- running -------------------------------------------------------------------------------------
+// --- running ------------------------------------------------------------------------------------
 // Runs the whole scenario; with `restore` the sim is saved and restored in the middle, which must
 // change nothing. The caller reads the stage and then closes it.
 void stage_run(Stage *stage, const Scenario *scenario, bool restore);

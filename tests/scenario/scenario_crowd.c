@@ -17,7 +17,7 @@ static uint32_t count_overlaps(const Stage *stage)
     return overlaps;
 }
 
-// --- crowd ---------------------------------------------------------------------------------------
+// --- crowd --------------------------------------------------------------------------------------
 #define CROWD_WANDERS_UNTIL 260
 #define CROWD_MEETS_UNTIL   520
 #define CROWD_TICKS         720
@@ -78,7 +78,7 @@ static void crowd_finish(Stage *stage)
     stage_expect(stage, stage_total(stage, SIM_EVENT_JUMPED) > 64, "few jumps");
 }
 
-// --- push ----------------------------------------------------------------------------------------
+// --- push ---------------------------------------------------------------------------------------
 static void push_build(Stage *stage)
 {
     stage_ground(stage, 16);
@@ -138,7 +138,7 @@ static void push_finish(Stage *stage)
     stage_expect(stage, walker.x > 6, "others block the walker at %.3f", (double)walker.x);
 }
 
-// --- packed --------------------------------------------------------------------------------------
+// --- packed -------------------------------------------------------------------------------------
 // A crowd that arrives at one spot, on a lift that was there after all of them.
 #define PACKED_COUNT 150
 

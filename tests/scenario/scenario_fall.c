@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// --- falls ---------------------------------------------------------------------------------------
+// --- falls --------------------------------------------------------------------------------------
 #define FALL_COUNT 8
 
 static struct {
@@ -63,7 +63,7 @@ static void falls_finish(Stage *stage)
                  (unsigned long long)stage_total(stage, SIM_EVENT_LANDED));
 }
 
-// --- jumps ---------------------------------------------------------------------------------------
+// --- jumps --------------------------------------------------------------------------------------
 // Each jumper leaves a ledge and presses a given number of ticks later (coyote), or drops onto
 // the ground and presses a given number of ticks before touching it (buffer).
 #define JUMP_COUNT 6

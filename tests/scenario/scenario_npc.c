@@ -24,7 +24,7 @@ static uint32_t changes_to(const Stage *stage, Handle who, NpcState state)
     return seen;
 }
 
-// --- patrol --------------------------------------------------------------------------------------
+// --- patrol -------------------------------------------------------------------------------------
 #define PATROL_GUARDS 6
 
 static struct {
@@ -88,7 +88,7 @@ static void patrol_finish(Stage *stage)
     stage_expect(stage, stage_total(stage, SIM_EVENT_NPC_STATE) == 0, "a guard saw something");
 }
 
-// --- chase ---------------------------------------------------------------------------------------
+// --- chase --------------------------------------------------------------------------------------
 static struct {
     Handle guard, blind, behind_wall, thief, ordered, bait;
     uint32_t suspicious, alert, searching, idle;
@@ -175,7 +175,7 @@ static void chase_finish(Stage *stage)
     stage_expect(stage, off < 1.5f, "the guard is %.1f m from his post", (double)off);
 }
 
-// --- maze ----------------------------------------------------------------------------------------
+// --- maze ---------------------------------------------------------------------------------------
 // Many minds want ways at once; the budget per tick is shared. Some goals cannot be reached.
 #define MAZE_NPCS 24
 

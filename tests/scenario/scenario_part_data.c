@@ -9,7 +9,7 @@ static PartDesc conveyor(PartDesc part, Vec3 speed)
     return part_flagged(part, PART_CONVEYOR);
 }
 
-// --- conveyors -----------------------------------------------------------------------------------
+// --- conveyors ----------------------------------------------------------------------------------
 static struct {
     Handle stander, against, turned, sloped, moving;
     Vec3 stander_at, against_at, turned_at;
@@ -71,7 +71,7 @@ static void belts_finish(Stage *stage)
     stage_expect(stage, sloped.z > 15.5f, "the sloped belt carried only to %.3f", (double)sloped.z);
 }
 
-// --- ladders -------------------------------------------------------------------------------------
+// --- ladders ------------------------------------------------------------------------------------
 static struct {
     Handle climber, down, jumper, turned;
     float climber_top, turned_top;
@@ -124,7 +124,7 @@ static void ladder_finish(Stage *stage)
                       0.05f);
 }
 
-// --- bounce --------------------------------------------------------------------------------------
+// --- bounce -------------------------------------------------------------------------------------
 #define BOUNCE_SPEED 12.0f
 
 static struct {
@@ -173,7 +173,7 @@ static void bounce_finish(Stage *stage)
     stage_expect(stage, stage_feet(stage, bounce.walker).x < -12.5f, "walked through the pad");
 }
 
-// --- damage --------------------------------------------------------------------------------------
+// --- damage -------------------------------------------------------------------------------------
 #define LAVA_DAMAGE 30.0f
 
 static struct {
@@ -268,7 +268,7 @@ static void damage_finish(Stage *stage)
                  (unsigned long long)stage_total(stage, SIM_EVENT_DIED));
 }
 
-// --- triggers ------------------------------------------------------------------------------------
+// --- triggers -----------------------------------------------------------------------------------
 static struct {
     Handle faller, runner, swept, sitter, launched, overwhelmed;
     Handle moving_zone, removed_zone;

@@ -5,7 +5,7 @@
 
 static const Vec3 STILL = {0, 0, 0};
 
-// --- lift ----------------------------------------------------------------------------------------
+// --- lift ---------------------------------------------------------------------------------------
 #define LIFT_RISE  6.0f
 #define LIFT_TOP   0.5f // of the platform at rest
 #define LIFT_TICKS 660
@@ -78,7 +78,7 @@ static void lift_finish(Stage *stage)
     stage_expect(stage, stage_total(stage, SIM_EVENT_CRUSHED) == 0, "somebody was crushed");
 }
 
-// --- shuttle -------------------------------------------------------------------------------------
+// --- shuttle ------------------------------------------------------------------------------------
 #define SHUTTLE_SPEED 5.0f
 #define SHUTTLE_TRIP  150
 
@@ -135,7 +135,7 @@ static void shuttle_finish(Stage *stage)
                       0.05f);
 }
 
-// --- turntable -----------------------------------------------------------------------------------
+// --- turntable ----------------------------------------------------------------------------------
 #define TURN_SPEED 0.8f // rad/s
 #define TURN_TICKS 472  // a little more than once round
 
@@ -197,7 +197,7 @@ static void turn_finish(Stage *stage)
                  (double)turn.tilted_low);
 }
 
-// --- squeeze -------------------------------------------------------------------------------------
+// --- squeeze ------------------------------------------------------------------------------------
 static struct {
     Handle press, hammer;
     Handle victim, lucky, flattened, beside;
@@ -245,7 +245,7 @@ static void squeeze_finish(Stage *stage)
     stage_expect(stage, beside.x == 12 && beside.z == 5, "the one beside was moved");
 }
 
-// --- doors ---------------------------------------------------------------------------------------
+// --- doors --------------------------------------------------------------------------------------
 static struct {
     Handle slider, revolving;
     Handle pushed, in_arm, passer;
@@ -289,7 +289,7 @@ static void doors_finish(Stage *stage)
     stage_expect_near(stage, "the height of the pushed", pushed.y, 0, 0.05f);
 }
 
-// --- remodel -------------------------------------------------------------------------------------
+// --- remodel ------------------------------------------------------------------------------------
 // The scene is changed while it is played: anchored parts hidden, thawed, moved, turned, changed.
 #define REMODEL_LANES 6
 
@@ -382,7 +382,7 @@ static void remodel_finish(Stage *stage)
                  "the ray meets %llu", (unsigned long long)hit.net_id);
 }
 
-// --- glide ---------------------------------------------------------------------------------------
+// --- glide --------------------------------------------------------------------------------------
 // What scripts ask for: to be at a place after so many ticks, to drift, and to stop.
 enum { GLIDES, TURNS, DRIFTS, STOPS, RETURNS, JUMPS, GLIDE_COUNT };
 

@@ -10,7 +10,7 @@ static Handle fire(Stage *stage, ProjectileDesc desc)
     return made;
 }
 
-// --- storm ---------------------------------------------------------------------------------------
+// --- storm --------------------------------------------------------------------------------------
 static struct {
     uint32_t fired, hit_terrain, hit_scene, hit_player, hit_part;
 } storm;
@@ -101,7 +101,7 @@ static void storm_finish(Stage *stage)
                  "hardly any ended in the air");
 }
 
-// --- arcs ----------------------------------------------------------------------------------------
+// --- arcs ---------------------------------------------------------------------------------------
 #define ARC_COUNT 5
 
 static struct {
@@ -168,7 +168,7 @@ static void arcs_finish(Stage *stage)
                  "the slow one did not just end");
 }
 
-// --- rewound -------------------------------------------------------------------------------------
+// --- rewound ------------------------------------------------------------------------------------
 // Targets run sideways; shots are aimed at where they were some ticks ago.
 #define REWIND_LANES 4
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// --- rotated -------------------------------------------------------------------------------------
+// --- rotated ------------------------------------------------------------------------------------
 static struct {
     uint32_t on_part, on_ground;
 } rotated;
@@ -50,7 +50,7 @@ static void rotated_finish(Stage *stage)
                  rotated.on_ground);
 }
 
-// --- corners -------------------------------------------------------------------------------------
+// --- corners ------------------------------------------------------------------------------------
 #define CORNER_COUNT 5
 
 static struct {
@@ -129,7 +129,7 @@ static void corners_finish(Stage *stage)
     stage_expect(stage, stage_feet(stage, corners.outer).z < -11.5f, "walked through the box");
 }
 
-// --- around --------------------------------------------------------------------------------------
+// --- around -------------------------------------------------------------------------------------
 // Walking at walls at an angle: slides along them and past their outer edges.
 static struct {
     Handle boxes, cylinder, voxels;
@@ -164,7 +164,7 @@ static void around_finish(Stage *stage)
     stage_expect(stage, voxels > 4, "got round the voxels only to %.3f", (double)voxels);
 }
 
-// --- round ---------------------------------------------------------------------------------------
+// --- round --------------------------------------------------------------------------------------
 static struct {
     Handle on_ball, over_log, on_drum, past_ball, on_lying;
     float log_top;
@@ -220,7 +220,7 @@ static void round_finish(Stage *stage)
     stage_expect_near(stage, "the height after sliding off", lying.y, 0, 0.02f);
 }
 
-// --- ceilings ------------------------------------------------------------------------------------
+// --- ceilings -----------------------------------------------------------------------------------
 static struct {
     Handle jumper, crawler, too_tall, wedged, voxel_jumper;
     float jumper_top, voxel_top;
@@ -271,7 +271,7 @@ static void ceilings_finish(Stage *stage)
     stage_expect(stage, stage_feet(stage, ceilings.wedged).z < 3, "went through the wedge");
 }
 
-// --- funnel --------------------------------------------------------------------------------------
+// --- funnel -------------------------------------------------------------------------------------
 // Flyers are launched under a ceiling that comes lower and lower: it presses them to the ground,
 // farther than their own speed would ever take them down.
 #define FUNNEL_FLYERS 10

@@ -46,7 +46,7 @@ static void must_refuse(Stage *stage, uint32_t piece, int32_t x, int32_t y, int3
                  status_name(status), status_name(want));
 }
 
-// --- building ------------------------------------------------------------------------------------
+// --- building -----------------------------------------------------------------------------------
 static struct {
     Handle visitor, builder;
     float visitor_top;
@@ -133,7 +133,7 @@ static void house_finish(Stage *stage)
                  "the wall did not stop the visitor: %f", (double)visitor.z);
 }
 
-// --- collapse ------------------------------------------------------------------------------------
+// --- collapse -----------------------------------------------------------------------------------
 static struct {
     Handle pillar, tower[6], bridge[5], shot_at, mine;
     Handle on_bridge, on_tower;

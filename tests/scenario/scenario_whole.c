@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// --- festival ------------------------------------------------------------------------------------
+// --- festival -----------------------------------------------------------------------------------
 static struct {
     Handle platforms[4];
     Handle npcs[8];
@@ -137,7 +137,7 @@ static void festival_finish(Stage *stage)
     stage_expect(stage, sim_count(stage->sim, ENTITY_STRUCTURE) > 0, "no structure stands");
 }
 
-// --- scrum ---------------------------------------------------------------------------------------
+// --- scrum --------------------------------------------------------------------------------------
 // Many shapes that move and turn through a crowd, which is kicked about between them.
 #define SCRUM_MOVERS 30
 
@@ -216,7 +216,7 @@ static void scrum_finish(Stage *stage)
     stage_expect(stage, stage->counters.colliders_dropped == 0, "colliders were dropped");
 }
 
-// --- half rate -----------------------------------------------------------------------------------
+// --- half rate ----------------------------------------------------------------------------------
 static struct {
     Handle platform, rider, walker, faller, jumper;
     float rider_top, jumper_top;
@@ -271,7 +271,7 @@ static void half_finish(Stage *stage)
     stage_expect(stage, stage_feet(stage, stage->players[4]).z > 2.5f, "not over the wedge");
 }
 
-// --- client --------------------------------------------------------------------------------------
+// --- client -------------------------------------------------------------------------------------
 // A client's sim predicts movement and platforms, and decides nothing that the server decides.
 static struct {
     Handle me, other, platform, rider;
@@ -327,7 +327,7 @@ static void client_finish(Stage *stage)
                  sim_bytes(&stage->config, stage->scene));
 }
 
-// --- hostile -------------------------------------------------------------------------------------
+// --- hostile ------------------------------------------------------------------------------------
 static float hostile_number(Rng *rng)
 {
     static const float NUMBERS[] = {0.0f,   -0.0f,   1.0f,     -1.0f, 1e30f,    -1e30f,

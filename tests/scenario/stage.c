@@ -22,7 +22,7 @@ static void require(Stage *stage, Status status, const char *what)
     }
 }
 
-// --- building ------------------------------------------------------------------------------------
+// --- building -----------------------------------------------------------------------------------
 void stage_terrain(Stage *stage, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
     ASSERT(stage->sim == NULL);
@@ -120,7 +120,7 @@ PartDesc part_zone(Vec3 centre, Vec3 half)
     return part_flagged(part_box(centre, half), PART_GHOST | PART_TRIGGER);
 }
 
-// --- who and what is in it -----------------------------------------------------------------------
+// --- who and what is in it ----------------------------------------------------------------------
 Handle stage_player(Stage *stage, Vec3 feet)
 {
     ASSERT(stage->player_count < STAGE_PLAYERS_MAX);
@@ -159,7 +159,7 @@ void stage_move(Stage *stage, Handle part, Vec3 velocity, Vec3 angular_velocity,
     require(stage, sim_move_part(stage->sim, part, &segment), "motion");
 }
 
-// --- driving -------------------------------------------------------------------------------------
+// --- driving ------------------------------------------------------------------------------------
 void stage_input(Stage *stage, Handle character, SimInput input)
 {
     input.seq = ++stage->input_seq;
@@ -242,7 +242,7 @@ void stage_restore(Stage *stage)
     free(bytes);
 }
 
-// --- looking -------------------------------------------------------------------------------------
+// --- looking ------------------------------------------------------------------------------------
 const Entity *stage_at(const Stage *stage, Handle entity)
 {
     const Entity *found = sim_entity(stage->sim, entity);
@@ -319,7 +319,7 @@ void stage_expect_ok(Stage *stage, const char *what, Status status)
     stage_expect(stage, status == STATUS_OK, "%s: %s", what, status_text(status));
 }
 
-// --- running -------------------------------------------------------------------------------------
+// --- running ------------------------------------------------------------------------------------
 static void watch_characters(Stage *stage)
 {
     for (Handle h = sim_next(stage->sim, HANDLE_NONE, ENTITY_MASK_CHARACTERS); !handle_is_none(h);

@@ -153,7 +153,7 @@ void summary_write(const Stage *stage, char bytes[SUMMARY_BYTES])
     write_entities(&text, stage->sim);
 }
 
-// --- comparing -----------------------------------------------------------------------------------
+// --- comparing ----------------------------------------------------------------------------------
 typedef struct Line {
     const char *start;
     int length;     // of the whole line

@@ -195,7 +195,7 @@ void property_close(PropertyWorld *world)
     ASSERT(world->heap.bytes_now == 0);
 }
 
-// --- driving -------------------------------------------------------------------------------------
+// --- driving ------------------------------------------------------------------------------------
 static void drive_player(PropertyWorld *world, Handle player)
 {
     Rng *rng = &world->rng;

@@ -204,7 +204,7 @@ TEST(ticks_that_do_not_follow_begin_anew)
     teardown();
 }
 
-// --- against the truth ---------------------------------------------------------------------------
+// --- against the truth --------------------------------------------------------------------------
 
 typedef struct Truth {
     Vec3 positions[TICKS + 1];
@@ -344,8 +344,7 @@ TEST(walkers_leave_the_far_list_empty_and_the_reach_small)
     teardown();
 }
 
-// --- state
-// -----------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 
 static uint8_t saved[1 << 18];
 

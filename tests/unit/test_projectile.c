@@ -149,7 +149,7 @@ static float health(Handle handle)
     return sim_at(sim, handle.index)->character.health;
 }
 
-// --- flight --------------------------------------------------------------------------------------
+// --- flight -------------------------------------------------------------------------------------
 
 TEST(gravity_is_semi_implicit)
 {
@@ -301,7 +301,7 @@ TEST(speed_has_a_ceiling)
     teardown();
 }
 
-// --- what is hit ---------------------------------------------------------------------------------
+// --- what is hit --------------------------------------------------------------------------------
 
 TEST(terrain_is_hit)
 {
@@ -566,7 +566,7 @@ TEST(starting_inside)
     teardown();
 }
 
-// --- rewinding -----------------------------------------------------------------------------------
+// --- rewinding ----------------------------------------------------------------------------------
 
 // A target that walked along z: fired at where it was `rewind` ticks ago.
 TEST(a_target_is_hit_where_it_was_seen)
@@ -698,7 +698,7 @@ TEST(a_crowd_beyond_the_buffer_hides_nobody)
     teardown();
 }
 
-// --- random worlds against the slow reference ----------------------------------------------------
+// --- random worlds against the slow reference ---------------------------------------------------
 
 #define RANDOM_CHARACTERS 60
 #define RANDOM_SHOTS      120
@@ -1097,8 +1097,7 @@ TEST(random_shots_hit_what_the_reference_hits)
     CHECK(tally.unclear < (tally.hits + tally.misses) / 4);
 }
 
-// --- state
-// -----------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 
 static uint8_t saved[1 << 20];
 

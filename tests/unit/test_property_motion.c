@@ -81,7 +81,7 @@ TEST(nobody_is_inside_anything)
     CHECK(tally.on_movers > tally.looked / 500);
 }
 
-// --- the measure itself --------------------------------------------------------------------------
+// --- the measure itself -------------------------------------------------------------------------
 static float deepest_voxel(Capsule capsule)
 {
     const Aabb bounds = capsule_bounds(capsule);

@@ -38,7 +38,7 @@ static Aabb random_box(Rng *rng, float reach, float size)
     return (Aabb){vec3_min(a, b), vec3_max(a, b)};
 }
 
-// --- the grid alone ------------------------------------------------------------------------------
+// --- the grid alone -----------------------------------------------------------------------------
 static Aabb boxes[SLOTS];
 static bool is_in[SLOTS];
 
@@ -97,7 +97,7 @@ TEST(grid_equals_brute_force)
     }
 }
 
-// --- a sim in motion -----------------------------------------------------------------------------
+// --- a sim in motion ----------------------------------------------------------------------------
 static PropertyWorld world;
 
 static PlacedShape placed_before(const Entity *entity)
@@ -232,7 +232,7 @@ TEST(scene_query_equals_brute_force)
     property_close(&world);
 }
 
-// --- rays ----------------------------------------------------------------------------------------
+// --- rays ---------------------------------------------------------------------------------------
 #define RAY_STEP 0.004f
 
 // The first step along the ray that is inside a solid voxel, or distance_max.
@@ -373,7 +373,7 @@ TEST(rays_equal_brute_force)
     property_close(&world);
 }
 
-// --- rays and sweeps -----------------------------------------------------------------------------
+// --- rays and sweeps ----------------------------------------------------------------------------
 TEST(rays_agree_with_sweeps)
 {
     Rng rng = rng_make(test_seed(), 5);

@@ -93,7 +93,7 @@ TEST(every_cut_of_a_state_is_refused)
     property_close(&world);
 }
 
-// --- a fresh process -----------------------------------------------------------------------------
+// --- a fresh process ----------------------------------------------------------------------------
 #ifndef __wasm__
 #define STATE_VARIABLE "SANDLOT_TEST_STATE"
 
@@ -189,7 +189,7 @@ TEST(a_fresh_process_goes_on_the_same)
 }
 #endif
 
-// --- memory --------------------------------------------------------------------------------------
+// --- memory -------------------------------------------------------------------------------------
 TEST(a_step_never_calls_the_heap)
 {
     property_open(&world, property_options_busy(test_seed() + 4));

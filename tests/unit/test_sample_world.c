@@ -114,7 +114,7 @@ TEST(creation_fails_clean_wherever_memory_ends)
     }
 }
 
-// --- with scripts --------------------------------------------------------------------------------
+// --- with scripts -------------------------------------------------------------------------------
 
 typedef struct Lines {
     char text[8192];

@@ -249,7 +249,7 @@ double reference_core_to_point(Double3 base, double height, Double3 point)
     return segment_distance(base, (Double3){base.x, base.y + height, base.z}, point);
 }
 
-// --- random content ----------------------------------------------------------------------------
+// --- random content -----------------------------------------------------------------------------
 
 static uint32_t dice_u32(Dice *dice)
 {

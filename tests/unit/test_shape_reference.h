@@ -39,7 +39,7 @@ double reference_depth_least(const Reference *reference, Double3 base, double he
 // Distance from a point to a core.
 double reference_core_to_point(Double3 base, double height, Double3 point);
 
-// --- random content ----------------------------------------------------------------------------
+// --- random content -----------------------------------------------------------------------------
 typedef struct Dice {
     uint64_t state;
 } Dice;

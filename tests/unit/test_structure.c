@@ -121,7 +121,7 @@ static PartDesc box_part(Vec3 at, Vec3 half)
     return (PartDesc){{SHAPE_BOX, half}, {at, QUAT_IDENTITY}, {.flags = 0}};
 }
 
-// --- placing -------------------------------------------------------------------------------------
+// --- placing ------------------------------------------------------------------------------------
 
 TEST(a_piece_stands_in_its_cells)
 {
@@ -346,7 +346,7 @@ TEST(overlap_is_what_the_reference_says)
     CHECK(clear[1] > 500);
 }
 
-// --- owners and caps -----------------------------------------------------------------------------
+// --- owners and caps ----------------------------------------------------------------------------
 
 TEST(only_the_owner_or_the_server_removes)
 {
@@ -433,7 +433,7 @@ TEST(owners_are_counted_one_by_one)
     teardown();
 }
 
-// --- damage --------------------------------------------------------------------------------------
+// --- damage -------------------------------------------------------------------------------------
 
 TEST(damage_destroys)
 {
@@ -461,7 +461,7 @@ TEST(damage_destroys)
     teardown();
 }
 
-// --- support -------------------------------------------------------------------------------------
+// --- support ------------------------------------------------------------------------------------
 
 TEST(support_counts_the_steps)
 {
@@ -699,7 +699,7 @@ TEST(what_never_settles_does_not_hold_up_the_rest)
     teardown();
 }
 
-// --- random building against a search from the ground --------------------------------------------
+// --- random building against a search from the ground -------------------------------------------
 
 #define FIELD 10
 #define ROWS  3
@@ -894,7 +894,7 @@ TEST(random_building_keeps_exactly_what_the_ground_holds)
     teardown();
 }
 
-// --- state ---------------------------------------------------------------------------------------
+// --- state --------------------------------------------------------------------------------------
 
 static uint8_t saved[1 << 21];
 

@@ -272,7 +272,7 @@ TEST(a_column_has_1_to_64_voxels)
     terrain_destroy(&heap, terrain);
 }
 
-// --- limits --------------------------------------------------------------------------------------
+// --- limits -------------------------------------------------------------------------------------
 
 // With too few pages many edits fail; each of them must leave every bit as it was, and each that
 // succeeds must do all of its work.
@@ -420,7 +420,7 @@ TEST(a_terrain_may_own_nothing)
     chunk_store_destroy(&heap, store);
 }
 
-// --- the store -----------------------------------------------------------------------------------
+// --- the store ----------------------------------------------------------------------------------
 
 TEST(terrains_share_a_store_and_not_each_other)
 {
@@ -502,7 +502,7 @@ TEST(scattered_chunks_are_found_without_the_grid)
     chunk_store_destroy(&heap, store);
 }
 
-// --- one number for every build ------------------------------------------------------------------
+// --- one number for every build -----------------------------------------------------------------
 
 TEST(the_golden_hash)
 {

@@ -89,7 +89,7 @@ static void check_same_bytes(const Terrain *a, const Terrain *b)
     CHECK(terrain_hash_of(a) == terrain_hash_of(b));
 }
 
-// --- round trips ---------------------------------------------------------------------------------
+// --- round trips --------------------------------------------------------------------------------
 
 TEST(a_terrain_comes_back_as_it_was)
 {
@@ -311,7 +311,7 @@ TEST(the_largest_chunk_has_the_largest_bytes)
     terrain_destroy(&heap, terrain);
 }
 
-// --- versions and the way back to the base -------------------------------------------------------
+// --- versions and the way back to the base ------------------------------------------------------
 
 TEST(versions_rise_across_save_and_restore)
 {
@@ -446,7 +446,7 @@ TEST(chunks_given_back_leave_the_others_findable)
     chunk_store_destroy(&heap, scattered);
 }
 
-// --- limits --------------------------------------------------------------------------------------
+// --- limits -------------------------------------------------------------------------------------
 
 TEST(reading_more_than_fits_changes_nothing)
 {
@@ -495,7 +495,7 @@ TEST(a_full_pool_still_takes_a_chunk_in_place_of_another)
     terrain_destroy(&heap, terrain);
 }
 
-// --- the store -----------------------------------------------------------------------------------
+// --- the store ----------------------------------------------------------------------------------
 
 TEST(a_store_is_built_from_whole_chunks)
 {
@@ -547,7 +547,7 @@ TEST(a_store_refuses_what_is_not_a_whole_chunk_or_does_not_fit)
     chunk_store_destroy(&heap, store);
 }
 
-// --- strangers' bytes ----------------------------------------------------------------------------
+// --- strangers' bytes ---------------------------------------------------------------------------
 
 typedef struct Hostile {
     const char *what;

@@ -207,7 +207,7 @@ TEST(rays_cross_the_whole_world_and_its_border)
     terrain_destroy(&heap, terrain);
 }
 
-// --- single steps --------------------------------------------------------------------------------
+// --- single steps -------------------------------------------------------------------------------
 
 // One boundary at a time, asking the reference and never skipping; the rule is in voxel_ray.c.
 static bool walk(Vec3 origin, Vec3 direction, float distance_max, VoxelCoord *at, float *distance)
@@ -309,7 +309,7 @@ TEST(skipping_chunks_is_invisible)
     }
 }
 
-// --- brute force ---------------------------------------------------------------------------------
+// --- brute force --------------------------------------------------------------------------------
 
 typedef struct Span {
     double in, out;
