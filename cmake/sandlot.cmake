@@ -17,9 +17,11 @@ target_compile_options(sandlot_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
   -ffp-contract=off -fno-math-errno -fno-strict-aliasing)
 
-# Everything libFuzzer runs, and every benchmark, each under one name to build.
+# Everything libFuzzer runs, every benchmark, and every test with the label `scenario`, each under
+# one name to build.
 add_custom_target(fuzzers)
 add_custom_target(benches)
+add_custom_target(scenario_tests)
 
 # sandlot_library(NAME SOURCES … EDGES …): one static library per folder; EDGES are the only other
 # folders it may include.
@@ -44,6 +46,9 @@ function(sandlot_test name)
   target_link_libraries(${name} PRIVATE test_support ${ARG_LIBS})
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+  if("scenario" IN_LIST ARG_LABELS)
+    add_dependencies(scenario_tests ${name})
+  endif()
 endfunction()
 
 # sandlot_fuzz(NAME SOURCES … LIBS … [CORPUS dir]): one LLVMFuzzerTestOneInput. The fuzz preset makes
