@@ -1,9 +1,8 @@
 // The cost of the sandbox: the same Lua programs in our Vm and in the Lua that it is made from, in
-// turns. In WASM, where there is only ours, the times themselves, which tools can compare with the
-// native ones.
+// turns, and how much slower ours is in WASM.
 //   bench_script [--json] [NAME]
+#define _POSIX_C_SOURCE 200809L // popen
 #include "bench/bench_report.h"
-#include "core/base/math.h"
 #include "core/script/vm.h"
 #include "tests/script/embedded.h"
 #ifndef __wasm__
@@ -13,11 +12,13 @@
 #include <lua.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RUNS     9
 #define WORST    1.15
 #define MEAN     1.05
+#define WASM     4.0
 #define NO_LIMIT (1ull << 60)
 
 extern const EmbeddedScript bench_scripts[];
@@ -73,6 +74,75 @@ static bool measure(const EmbeddedScript *script, Times *times)
     return true;
 }
 
+// Over all programs.
+typedef struct Sums {
+    double product, worst; // of ours to stock
+    double seconds, steps; // of ours
+    int count;
+} Sums;
+
+static bool measure_all(BenchReport *report, Sums *sums)
+{
+    *sums = (Sums){.product = 1};
+    for (const EmbeddedScript *s = bench_scripts; s->name != NULL; s++) {
+        Times times;
+        char name[96];
+        if (!measure(s, &times)) {
+            return false;
+        }
+        const double ratio = times.ours / times.stock;
+        (void)snprintf(name, sizeof name, "script.time.%s", s->name);
+        bench_row(report, name, times.ours * 1e3, "ms", BENCH_NO_GOAL);
+#ifndef __wasm__
+        (void)snprintf(name, sizeof name, "script.overhead.%s", s->name);
+        bench_row(report, name, ratio, "x stock Lua", BENCH_NO_GOAL);
+#endif
+        sums->product *= ratio;
+        sums->worst = ratio > sums->worst ? ratio : sums->worst;
+        sums->seconds += times.ours;
+        sums->steps += (double)times.steps;
+        sums->count++;
+    }
+    return true;
+}
+
+#ifndef __wasm__
+// Runs this benchmark's WASM build under Node and reads the nanoseconds of one step, or gives zero.
+static double wasm_step_ns(void)
+{
+    static const char COMMAND[] =
+        SANDLOT_ROOT "/tools/node " SANDLOT_ROOT "/tests/support/run_wasm.mjs " SANDLOT_WASM_BENCH
+                     " --json 2>/dev/null";
+    FILE *pipe = popen(COMMAND, "r");
+    if (pipe == NULL) {
+        return 0;
+    }
+    char line[512];
+    double value = 0;
+    while (fgets(line, sizeof line, pipe) != NULL) {
+        const char *found = strstr(line, "\"value\":");
+        if (strstr(line, "\"script.step\"") != NULL && found != NULL) {
+            value = strtod(found + strlen("\"value\":"), NULL);
+        }
+    }
+    return pclose(pipe) == 0 ? value : 0;
+}
+
+static void compare_rows(BenchReport *report, const Sums *sums)
+{
+    bench_row(report, "script.overhead", pow(sums->product, 1.0 / sums->count), "x stock Lua",
+              MEAN);
+    bench_row(report, "script.overhead_worst", sums->worst, "x stock Lua", WORST);
+    const double wasm = wasm_step_ns();
+    if (wasm > 0) {
+        bench_row(report, "script.wasm_ratio", wasm / (sums->seconds / sums->steps * 1e9),
+                  "x native", WASM);
+    } else {
+        bench_note("script.wasm_ratio: " SANDLOT_WASM_BENCH " is not there (make bench builds it)");
+    }
+}
+#endif
+
 int main(int argc, char **argv)
 {
     BenchReport report = {.json = false};
@@ -83,34 +153,13 @@ int main(int argc, char **argv)
             report.only = argv[i];
         }
     }
-    double product = 1;
-    double worst = 0;
-    double seconds = 0;
-    double steps = 0;
-    int count = 0;
-    char name[96];
-    for (const EmbeddedScript *s = bench_scripts; s->name != NULL; s++) {
-        Times times;
-        if (!measure(s, &times)) {
-            return 1;
-        }
-        const double ratio = times.ours / times.stock;
-        (void)snprintf(name, sizeof name, "script.time.%s", s->name);
-        bench_row(&report, name, times.ours * 1e3, "ms", BENCH_NO_GOAL);
-#ifndef __wasm__
-        (void)snprintf(name, sizeof name, "script.overhead.%s", s->name);
-        bench_row(&report, name, ratio, "x stock Lua", BENCH_NO_GOAL);
-#endif
-        product *= ratio;
-        worst = ratio > worst ? ratio : worst;
-        seconds += times.ours;
-        steps += (double)times.steps;
-        count++;
+    Sums sums;
+    if (!measure_all(&report, &sums)) {
+        return 1;
     }
 #ifndef __wasm__
-    bench_row(&report, "script.overhead", pow(product, 1.0 / count), "x stock Lua", MEAN);
-    bench_row(&report, "script.overhead_worst", worst, "x stock Lua", WORST);
+    compare_rows(&report, &sums);
 #endif
-    bench_row(&report, "script.step", seconds / steps * 1e9, "ns", BENCH_NO_GOAL);
+    bench_row(&report, "script.step", sums.seconds / sums.steps * 1e9, "ns", BENCH_NO_GOAL);
     return 0;
 }
