@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/base/json_write.h"
 #include "core/script/script_inside.h"
+#include "core/script/value.h"
 
 #include <stdio.h>
 
@@ -123,35 +124,15 @@ bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, si
 
 // --- writing ------------------------------------------------------------------------------------
 
-// A table is a list when its keys are exactly 1..n; an empty one is a list too.
-static bool is_list(lua_State *lua, int index, lua_Unsigned *length)
-{
-    const lua_Unsigned count = lua_rawlen(lua, index);
-    lua_Unsigned seen = 0;
-    lua_pushnil(lua);
-    while (lua_next(lua, index) != 0) {
-        lua_pop(lua, 1);
-        vm_charge(lua, 1);
-        if (!lua_isinteger(lua, -1) || lua_tointeger(lua, -1) < 1 ||
-            (lua_Unsigned)lua_tointeger(lua, -1) > count) {
-            lua_pop(lua, 1);
-            return false;
-        }
-        seen += 1;
-    }
-    *length = count;
-    return seen == count;
-}
-
 static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t depth);
 
 static void write_table(lua_State *lua, int index, JsonWriter *writer, uint32_t depth)
 {
-    lua_Unsigned length = 0;
+    uint64_t length = 0;
     luaL_checkstack(lua, 8, "too deep");
-    if (is_list(lua, index, &length)) {
+    if (value_is_list(lua, index, &length)) {
         json_write_array_begin(writer);
-        for (lua_Unsigned i = 1; i <= length; i++) {
+        for (uint64_t i = 1; i <= length; i++) {
             lua_rawgeti(lua, index, (lua_Integer)i);
             write_value(lua, lua_gettop(lua), writer, depth + 1);
             lua_pop(lua, 1);

@@ -100,11 +100,11 @@ static int64_t unzigzag(uint64_t value)
 
 static bool encode(Encoder *encoder, int index, uint32_t depth);
 
-static bool encode_list(Encoder *encoder, int index, lua_Unsigned count, uint32_t depth)
+static bool encode_list(Encoder *encoder, int index, uint64_t count, uint32_t depth)
 {
     byte_write_u8(encoder->writer, TAG_LIST);
     byte_write_varint(encoder->writer, count);
-    for (lua_Unsigned i = 1; i <= count; i++) {
+    for (uint64_t i = 1; i <= count; i++) {
         const size_t before = path_add_index(&encoder->path, (long long)i);
         lua_rawgeti(encoder->lua, index, (lua_Integer)i);
         const bool ok = encode(encoder, lua_gettop(encoder->lua), depth + 1);
@@ -234,16 +234,16 @@ static bool encode_map(Encoder *encoder, int index, uint32_t depth)
     return true;
 }
 
-static bool table_is_list(lua_State *lua, int index, lua_Unsigned *count)
+bool value_is_list(lua_State *lua, int index, uint64_t *count)
 {
     *count = lua_rawlen(lua, index);
-    lua_Unsigned seen = 0;
+    uint64_t seen = 0;
     lua_pushnil(lua);
     while (lua_next(lua, index) != 0) {
         lua_pop(lua, 1);
         vm_charge(lua, 1);
         const bool in_list = lua_isinteger(lua, -1) && lua_tointeger(lua, -1) >= 1 &&
-                             (lua_Unsigned)lua_tointeger(lua, -1) <= *count;
+                             (uint64_t)lua_tointeger(lua, -1) <= *count;
         if (!in_list) {
             lua_pop(lua, 1);
             return false;
@@ -300,8 +300,8 @@ static bool encode_table(Encoder *encoder, int index, uint32_t depth)
         return false;
     }
     luaL_checkstack(encoder->lua, 12, "value");
-    lua_Unsigned count = 0;
-    return table_is_list(encoder->lua, index, &count) ? encode_list(encoder, index, count, depth)
+    uint64_t count = 0;
+    return value_is_list(encoder->lua, index, &count) ? encode_list(encoder, index, count, depth)
                                                       : encode_map(encoder, index, depth);
 }
 

@@ -28,3 +28,7 @@ MUST_USE Status value_write(lua_State *thread, int first, int last, ByteWriter *
 MUST_USE Status value_read(lua_State *thread, const uint8_t *bytes, size_t count, int *pushed);
 // Checks bytes without a Vm.
 MUST_USE Status value_check(const uint8_t *bytes, size_t count);
+
+// A table is a list when its keys are exactly 1..count; an empty one is a list too. Charges the
+// thread for looking.
+bool value_is_list(lua_State *thread, int index, uint64_t *count);
