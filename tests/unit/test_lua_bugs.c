@@ -139,7 +139,7 @@ TEST(names_without_recursion)
 {
     PASSES(
         "local t = {'local t = {} local x = t'}\n"
-        "local e = 't' for i = 1, 150 do e = 't[' .. e .. ']' end\n"
+        "local e = 't' for i = 1, 100 do e = 't[' .. e .. ']' end\n"
         "local f = load('local t = setmetatable({}, {__index = function(t) return t end}) return ' "
         ".. e .. ' + 1')\n"
         "local ok, m = pcall(f) assert(not ok and m:find('arithmetic'))");

@@ -214,3 +214,103 @@ TEST(load_environment)
     CHECK_TEXT(message, "attempt to load a binary chunk (mode is 't')");
     close_vm();
 }
+
+// With the collector stopped nothing holds a C function to the soft limit.
+static int eat(lua_State *L)
+{
+    (void)lua_gc(L, LUA_GCSTOP);
+    lua_pushnil(L);
+    for (;;) { // each keeps the one before it
+        (void)lua_newuserdatauv(L, 4000, 1);
+        lua_insert(L, -2);
+        (void)lua_setiuservalue(L, -2, 1);
+    }
+    return 0;
+}
+
+TEST(past_the_hard_limit_the_vm_is_dead)
+{
+    open_vm();
+    lua_State *thread = lua_newthread(vm_main(vm));
+    vm_push_environment(thread);
+    lua_pushcfunction(thread, eat);
+    lua_setfield(thread, -2, "eat");
+    const char *source = "while true do pcall(eat) end";
+    CHECK_OK(vm_compile(thread, "test", source, strlen(source), -1));
+    lua_remove(thread, 1);
+    CHECK_INT(vm_resume(vm, thread, 0, STEPS * 1000, &results), VM_DEAD);
+    (void)vm_traceback(vm, trace, sizeof trace);
+    CHECK(strstr(trace, "in function 'eat'") != NULL || strstr(trace, "pcall") != NULL);
+    CHECK_INT(vm_resume(vm, thread, 0, STEPS, &results), VM_DEAD);
+    close_vm();
+}
+
+TEST(sources_that_are_too_large_or_too_complex)
+{
+    static char large[VM_SOURCE_BYTES_MAX + 2];
+    open_vm();
+    memset(large, ' ', sizeof large - 1);
+    CHECK_INT(run(large, STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:1: the source is larger than 256 KiB");
+    // Each `or` walks the list of jumps of all before it.
+    size_t at = 0;
+    at += (size_t)snprintf(large, sizeof large, "return a");
+    while (at + 8 < sizeof large) {
+        memcpy(large + at, " or a", 6);
+        at += 5;
+    }
+    CHECK_INT(run(large, STEPS), VM_ERROR);
+    CHECK_TEXT(message, "test:1: too complex to compile");
+    CHECK_INT(run("return 1", STEPS), VM_DONE);
+    close_vm();
+}
+
+TEST(memory_is_counted)
+{
+    open_vm();
+    const VmMemory before = vm_memory(vm);
+    CHECK(before.used_bytes > 10000 && before.used_bytes < 200000);
+    CHECK_INT(before.soft_bytes, 4 << 20);
+    CHECK_INT(run("kept = ('x'):rep(500000)", STEPS), VM_DONE);
+    CHECK(vm_memory(vm).peak_bytes > 500000);
+    for (int i = 0; i < 50; i++) {
+        vm_collect(vm, 64);
+    }
+    CHECK(vm_memory(vm).used_bytes < 250000);
+    CHECK(vm_is_sound(vm));
+    close_vm();
+}
+
+TEST(steps_add_up)
+{
+    open_vm();
+    CHECK_INT(run("for i = 1, 1000 do end", STEPS), VM_DONE);
+    const uint64_t first = vm_steps_used(vm);
+    CHECK(first >= 1000 && first < 1100);
+    CHECK_INT(run("for i = 1, 1000 do local a = i + 1 end", STEPS), VM_DONE);
+    CHECK(vm_steps_used(vm) > first + 900);
+    CHECK_INT(vm_steps_total(vm), first + vm_steps_used(vm));
+    close_vm();
+}
+
+static int charge(lua_State *L)
+{
+    vm_charge(L, (uint64_t)lua_tointeger(L, 1));
+    vm_charge_bytes(L, (size_t)lua_tointeger(L, 2));
+    return 0;
+}
+
+TEST(charges_of_the_owner)
+{
+    open_vm();
+    lua_State *thread = lua_newthread(vm_main(vm));
+    vm_push_environment(thread);
+    lua_pushcfunction(thread, charge);
+    lua_setfield(thread, -2, "charge");
+    const char *source = "charge(1000, 16000) charge(1 << 60, 0)";
+    CHECK_OK(vm_compile(thread, "test", source, strlen(source), -1));
+    lua_remove(thread, 1);
+    CHECK_INT(vm_resume(vm, thread, 0, STEPS, &results), VM_OVER_BUDGET);
+    CHECK(vm_steps_used(vm) > STEPS && vm_steps_used(vm) < STEPS + 10);
+    close_vm();
+}

@@ -138,7 +138,6 @@ TEST(work_by_size_is_charged_by_size)
         "local s = ('%s'):format(('x'):rep(n))",
         "local s = ('%q'):format(('x'):rep(n))",
         "local s = string.pack('c' .. n, 'x')",
-        "local t = {} t[('x'):rep(n)] = 1",
         "local t = table.move({}, 1, n, 2)",
         "local t = {} for i = 1, n do t[i] = i end",
         "local t = table.unpack(table.move({'x'}, 1, n // 100, 1, {}), 1, n // 100)",

@@ -1,2 +1,3 @@
--- expect: budget
+-- expect: ok
+-- Copies of nothing cost nothing.
 (''):rep(1 << 50)
