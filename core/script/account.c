@@ -87,6 +87,10 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         snprintf(fault.path, sizeof fault.path, "%s", script->path);
         script->account.fault_count += 1;
     }
+    if (script != NULL && script->state == SCRIPT_OFF) {
+        system->totals.faults_dropped += 1; // said often enough; its entry is still unwinding
+        return;
+    }
     uint32_t at = (system->fault_first + system->fault_count) % SCRIPT_FAULTS_MAX;
     if (system->fault_count == SCRIPT_FAULTS_MAX) {
         system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;

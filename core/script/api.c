@@ -395,6 +395,11 @@ void api_open(ScriptSystem *system)
     }
     system->api_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
     api_open_objects(thread);
+    vm_push_environment(thread);
+    lua_getfield(thread, -1, "coroutine");
+    lua_getfield(thread, -1, "resume");
+    system->resume_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    lua_pop(thread, 2);
 }
 
 void api_extend_environment(ScriptSystem *system, lua_State *thread, int index)

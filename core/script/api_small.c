@@ -227,7 +227,7 @@ int api_global_require(lua_State *thread)
     }
     lua_settop(thread, 1);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, script->chunk_ref);
-    const lua_KContext at = system->require_count;
+    const lua_KContext at = (lua_KContext)system->require_count;
     system->require_stack[system->require_count++] = handle;
     lua_callk(thread, 0, 1, at, module_has_run);
     return module_has_run(thread, LUA_OK, at);

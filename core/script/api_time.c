@@ -15,7 +15,7 @@ int api_task_wait(lua_State *thread)
     return lua_yieldk(thread, 0, 0, wait_is_over);
 }
 
-// Starts a coroutine in a later tick or in this one, and returns it.
+// Starts a coroutine in a later tick, and returns it.
 static int start(lua_State *thread, int function_index, uint64_t due_tick)
 {
     ScriptSystem *system = script_of(thread);
@@ -25,9 +25,28 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
     return 1;
 }
 
+// Runs within the caller's own entry and budget, as coroutine.resume does; an error in it is a
+// fault of its own and does not reach the caller.
 int api_task_spawn(lua_State *thread)
 {
-    return start(thread, 1, script_of(thread)->tick);
+    ScriptSystem *system = script_of(thread);
+    const int argument_count = lua_gettop(thread) - 1;
+    lua_State *coroutine = lua_newthread(thread);
+    lua_insert(thread, 1); // coroutine, function, arguments
+    lua_pushvalue(thread, 2);
+    lua_xmove(thread, coroutine, 1);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->resume_ref);
+    lua_replace(thread, 2); // coroutine, resume, arguments
+    lua_pushvalue(thread, 1);
+    lua_insert(thread, 3);
+    lua_call(thread, argument_count + 1, LUA_MULTRET);
+    if (!lua_toboolean(thread, 2)) {
+        const char *message = lua_type(thread, 3) == LUA_TSTRING ? lua_tostring(thread, 3)
+                                                                 : "(error object is no text)";
+        account_fault(system, system->current_instance, HOOK_HANDLER, FAULT_ERROR, 0, message, "");
+    }
+    lua_settop(thread, 1);
+    return 1;
 }
 
 int api_task_delay(lua_State *thread)

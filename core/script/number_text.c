@@ -344,7 +344,6 @@ static void make_digits(double value, int significant, int places, Digits *d)
 typedef struct Text {
     char body[NUMBER_TEXT_BYTES];
     int length;
-    int exponent_at; // where the part after the digits begins, for zero padding: unused by f
 } Text;
 
 static void put(Text *t, char c)
@@ -580,6 +579,30 @@ static int clamp(int64_t value, int limit)
     return value > limit ? limit : value < -limit ? -limit : (int)value;
 }
 
+// mantissa × 2^exponent, rounded once, half to even. Below the smallest normal number a double
+// holds fewer bits. The lowest bit of the mantissa may stand for others that were left out.
+static double round_binary(uint64_t mantissa, int exponent)
+{
+    const int bits = 64 - __builtin_clzll(mantissa);
+    const int power = exponent + bits - 1; // of the highest bit
+    if (power > 1100) {
+        return INFINITY;
+    }
+    if (power < -1075) {
+        return 0; // less than half of the smallest
+    }
+    const int keep = power >= -1022 ? 53 : power + 1075;
+    const int drop = bits - keep;
+    if (drop > 0) {
+        const uint64_t half = 1ull << (drop - 1);
+        const uint64_t rest = drop < 64 ? mantissa & ((half << 1) - 1) : mantissa;
+        mantissa = drop < 64 ? mantissa >> drop : 0;
+        mantissa += rest > half || (rest == half && (mantissa & 1) != 0);
+        exponent += drop;
+    }
+    return __builtin_ldexp((double)mantissa, exponent);
+}
+
 static double parse_hexadecimal(const char *s, const char **end)
 {
     uint64_t mantissa = 0;
@@ -611,31 +634,7 @@ static double parse_hexadecimal(const char *s, const char **end)
         exponent += read_exponent(&s);
     }
     *end = s;
-    // To 55 bits and a sticky one, so that the conversion and the scaling round only once.
-    int shift = 0;
-    uint64_t sticky = 0;
-    if (mantissa != 0) {
-        const int power = clamp(exponent + 63 - __builtin_clzll(mantissa), 5000);
-        // Bits that the result can hold: fewer below the smallest normal number.
-        const int keep = power >= -1022 ? 53 : power + 1075;
-        const int have = 64 - __builtin_clzll(mantissa);
-        shift = have - (keep > 0 ? keep : 0) - 2;
-        if (shift > 0 && shift < 64) {
-            sticky = (mantissa & ((1ull << shift) - 1)) != 0;
-            mantissa = mantissa >> shift | sticky;
-            exponent += shift;
-        }
-        // Round to even at the last two bits by hand.
-        const int extra = (64 - __builtin_clzll(mantissa | 1)) - (keep > 0 ? keep : 0);
-        if (extra > 0 && extra < 60) {
-            const uint64_t half = 1ull << (extra - 1);
-            const uint64_t rest = mantissa & ((1ull << extra) - 1);
-            mantissa >>= extra;
-            mantissa += rest > half || (rest == half && (mantissa & 1) != 0);
-            exponent += extra;
-        }
-    }
-    return __builtin_ldexp((double)mantissa, clamp(exponent, 5000));
+    return mantissa == 0 ? 0 : round_binary(mantissa, clamp(exponent, 1 << 20));
 }
 
 typedef struct Numeral {

@@ -173,6 +173,7 @@ struct ScriptSystem {
     int ui_ref;       // instance number → handlers of the tree it shows
     int invokes_ref;  // message name → {handler, instance}
     int declares_ref; // message name → what was declared
+    int resume_ref;   // coroutine.resume
     int api_ref;      // the frozen API tables, copied into each environment
 };
 

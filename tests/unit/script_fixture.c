@@ -13,6 +13,8 @@ static void keep_line(void *user, const LogEvent *event)
     const int bytes = snprintf(fixture->log + fixture->log_bytes, left, "%s\n", event->text);
     if (bytes > 0 && (size_t)bytes < left) {
         fixture->log_bytes += (size_t)bytes;
+    } else {
+        fixture->log[fixture->log_bytes] = 0; // full: whole lines only
     }
 }
 

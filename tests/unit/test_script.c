@@ -217,6 +217,28 @@ TEST(faults_say_where_and_spare_the_others)
     script_fixture_close(&fixture);
 }
 
+TEST(an_error_in_a_spawned_coroutine_is_its_own)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Spawner",
+                             "function onStart()\n"
+                             "  task.spawn(function() error('inside') end)\n"
+                             "  task.spawn(function() task.wait(0.05) error('later') end)\n"
+                             "  print('goes on')\n"
+                             "  task.spawn(function() while true do end end)\n"
+                             "  print('not this')\n"
+                             "end",
+                             0);
+    script_fixture_run(&fixture, 10);
+    REQUIRE(fixture.fault_count == 3);
+    CHECK(strstr(fixture.faults[0].message, "inside") != NULL);
+    CHECK_INT(fixture.faults[1].kind, FAULT_BUDGET); // of the whole entry: it ran inside it
+    CHECK(strstr(fixture.faults[2].message, "later") != NULL);
+    CHECK_INT(script_fixture_lines(&fixture, "goes on"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "not this"), 0);
+    script_fixture_close(&fixture);
+}
+
 TEST(budget_memory_and_capability_are_kinds_of_their_own)
 {
     script_fixture_open(&fixture, NULL);

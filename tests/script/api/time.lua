@@ -9,6 +9,13 @@ function onStart()
     assert(waited >= 0.5 and waited < 0.6, waited)
     assert(task.wait() > 0)
 
+    local at_once
+    task.spawn(function() at_once = true task.wait(0.1) note("spawn went on") end)
+    assert(at_once, "spawn runs until the first pause")
+    task.wait(0.2)
+    assert(table.remove(log) == "spawn went on")
+    local sleeper = task.spawn(function() task.wait(0.1) note("never") end)
+    task.cancel(sleeper)
     task.spawn(note, "spawned")
     task.defer(note, "deferred")
     task.delay(0.1, note, "delayed")
