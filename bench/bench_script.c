@@ -14,14 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define RUNS     9
+#define RUNS     15
 #define WORST    1.15
 #define MEAN     1.05
 #define WASM     4.0
 #define NO_LIMIT (1ull << 60)
 
 extern const EmbeddedScript bench_scripts[];
+
+// The processor's time where there is one: another program's turn does not count.
+static double run_seconds(void)
+{
+#ifndef __wasm__
+    return (double)clock() / CLOCKS_PER_SEC;
+#else
+    return bench_seconds();
+#endif
+}
 
 static double ours_run(const EmbeddedScript *script, uint64_t *steps)
 {
@@ -39,9 +50,9 @@ static double ours_run(const EmbeddedScript *script, uint64_t *steps)
     if (vm_compile(thread, script->name, script->text, script->bytes, -1) == STATUS_OK) {
         lua_remove(thread, 1);
         int count;
-        const double begin = bench_seconds();
+        const double begin = run_seconds();
         const VmOutcome outcome = vm_resume(vm, thread, 0, NO_LIMIT, &count);
-        taken = outcome == VM_DONE ? bench_seconds() - begin : -1;
+        taken = outcome == VM_DONE ? run_seconds() - begin : -1;
         *steps = vm_steps_used(vm);
     }
     vm_destroy(&heap, vm);
@@ -60,7 +71,7 @@ static bool measure(const EmbeddedScript *script, Times *times)
     for (int i = 0; i < RUNS; i++) {
         const double ours = ours_run(script, &times->steps);
 #ifndef __wasm__
-        const double stock = stock_run(script->text, script->bytes, bench_seconds);
+        const double stock = stock_run(script->text, script->bytes, run_seconds);
 #else
         const double stock = ours;
 #endif
