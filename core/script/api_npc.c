@@ -15,7 +15,7 @@ const char *api_npc_state_name(uint32_t state)
 int api_Npc_Spawn(lua_State *thread)
 {
     uint64_t net_id = 0;
-    vm_charge(thread, 100);
+    vm_charge(thread, 1000);
     const Status status =
         api_face(thread)->npc_spawn(api_world(thread), api_vector(thread, 1), &net_id);
     api_push_entity(thread, api_changed(thread, status, "Npc.Spawn") ? net_id : 0);
@@ -101,7 +101,7 @@ int api_Projectile_Fire(lua_State *thread)
         return luaL_error(thread, "Projectile.Fire: kind is between 0 and 65535");
     }
     uint64_t net_id = 0;
-    vm_charge(thread, 50);
+    vm_charge(thread, 500);
     const Status status = api_face(thread)->fire(api_world(thread), shooter, position, velocity,
                                                  damage, gravity, (uint32_t)kind, &net_id);
     api_push_entity(thread, api_changed(thread, status, "Projectile.Fire") ? net_id : 0);
@@ -118,7 +118,7 @@ int api_Structure_Place(lua_State *thread)
                                   "is 0 to 3");
     }
     uint64_t net_id = 0;
-    vm_charge(thread, 200);
+    vm_charge(thread, 2000);
     const Status status = api_face(thread)->structure_place(api_world(thread), (uint32_t)piece,
                                                             voxel_at(api_vector(thread, 2)),
                                                             (uint32_t)turn, owner, &net_id);

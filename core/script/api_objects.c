@@ -58,6 +58,7 @@ static void *checked_object(lua_State *thread, int index, ApiClass class)
 
 void api_push_vector(lua_State *thread, Vec3 vector)
 {
+    vm_charge(thread, API_VECTOR_STEPS);
     Vec3 *object = lua_newuserdatauv(thread, sizeof *object, 0);
     *object = vector;
     set_class(thread, API_VECTOR);

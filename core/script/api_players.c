@@ -38,7 +38,7 @@ int api_Players_GetPlayers(lua_State *thread)
     ScriptPlayerInfo players[PLAYERS_MAX];
     uint32_t count = api_face(thread)->players(api_world(thread), players, PLAYERS_MAX);
     count = count < PLAYERS_MAX ? count : PLAYERS_MAX;
-    vm_charge(thread, (uint64_t)count * 4);
+    vm_charge(thread, (uint64_t)count * 30);
     lua_createtable(thread, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
         api_push_player(thread, players[i].player_id);
@@ -174,7 +174,7 @@ static int stat_set(lua_State *thread)
 
 int api_get_Player_leaderstats(lua_State *thread)
 {
-    vm_charge(thread, 8);
+    vm_charge(thread, 200);
     lua_newtable(thread);
     lua_newtable(thread);
     lua_pushvalue(thread, 1);

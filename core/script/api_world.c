@@ -38,6 +38,7 @@ static VoxelKind kind_argument(lua_State *thread, int index)
 static int spawn(lua_State *thread, bool local, const char *what)
 {
     uint64_t net_id = 0;
+    vm_charge(thread, 500);
     const Status status = api_face(thread)->spawn(api_world(thread), api_text(thread, 1),
                                                   optional_vector(thread, 2), local, &net_id);
     if (status == STATUS_NOT_FOUND) {
@@ -92,7 +93,7 @@ int api_World_Raycast(lua_State *thread)
         return 1;
     }
     const float reach = math_min(distance, 4096);
-    vm_charge(thread, 50 + (uint64_t)reach * 4);
+    vm_charge(thread, 300 + (uint64_t)reach * 16);
     ScriptRayHit hit;
     if (!api_face(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach, ignore,
                                &hit)) {
@@ -118,7 +119,7 @@ int api_World_Raycast(lua_State *thread)
 
 static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t count)
 {
-    vm_charge(thread, (uint64_t)count * 4);
+    vm_charge(thread, (uint64_t)count * 30);
     lua_createtable(thread, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
         api_push_entity(thread, net_ids[i]);
@@ -148,7 +149,7 @@ int api_World_GetInRadius(lua_State *thread)
     uint64_t found[RESULTS_MAX];
     const uint32_t mask = type_mask(thread, 3);
     const float radius = math_min(api_number(thread, 2), 1024);
-    vm_charge(thread, 100);
+    vm_charge(thread, 1000);
     const uint32_t count = api_face(thread)->in_radius(api_world(thread), api_vector(thread, 1),
                                                        radius, mask, found, RESULTS_MAX);
     push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
@@ -158,7 +159,7 @@ int api_World_GetInRadius(lua_State *thread)
 int api_World_GetTagged(lua_State *thread)
 {
     uint64_t found[RESULTS_MAX];
-    vm_charge(thread, 100);
+    vm_charge(thread, 1000);
     const uint32_t count =
         api_face(thread)->tagged(api_world(thread), api_text(thread, 1), found, RESULTS_MAX);
     push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
@@ -173,7 +174,7 @@ int api_World_GetVoxel(lua_State *thread)
 
 int api_World_SetVoxel(lua_State *thread)
 {
-    vm_charge(thread, 50);
+    vm_charge(thread, 100);
     api_changed(thread,
                 api_face(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
                                             kind_argument(thread, 2)),
@@ -195,7 +196,7 @@ int api_World_FillBox(lua_State *thread)
         return luaL_error(thread, "World.FillBox: at most %d voxels along an edge",
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
-    vm_charge(thread, 100 + x * y * z / 4);
+    vm_charge(thread, 500 + x * y * z * 4);
     api_changed(thread,
                 api_face(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
                 "World.FillBox");
@@ -209,7 +210,7 @@ int api_World_FillSphere(lua_State *thread)
         return luaL_error(thread, "World.FillSphere: a radius is between 0 and %d",
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
-    vm_charge(thread, 100 + (uint64_t)(radius * radius * radius));
+    vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
     api_changed(thread,
                 api_face(thread)->fill_sphere(api_world(thread), api_vector(thread, 1), radius,
                                               kind_argument(thread, 3)),
