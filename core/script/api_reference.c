@@ -121,7 +121,7 @@ static const TypeName type_names[] = {
     {"integer", "number", "integer"},
     {"string", "string", "string"},
     {"table", "any", "table"},
-    {"function", "(...args: any[]) => any", "function"},
+    {"function", "(this: void, ...args: any[]) => any", "function"},
     {"any", "any", "any"},
 };
 
@@ -208,7 +208,13 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
         put(writer, "]>;\n");
         break;
     default:
-        PUT(writer, row->name, "(");
+        if (strcmp(row->owner, "Signal") == 0 &&
+            strcmp(row->arguments, "callback: function") == 0) {
+            PUT(writer, row->name, "(callback: (this: void, ...args: T) => void): Connection;\n");
+            break;
+        }
+        // A member called new would be a constructor, but for the quotes.
+        PUT(writer, strcmp(row->name, "new") == 0 ? "\"new\"" : row->name, "(");
         if (row->kind == API_KIND_FUNCTION) {
             PUT(writer, "this: void", row->arguments[0] != 0 ? ", " : "");
         }
@@ -220,11 +226,25 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
     }
 }
 
+// Operators are members that TypeScriptToLua knows.
+static const char vector_operators[] =
+    "    readonly add: LuaAdditionMethod<Vector3, Vector3>;\n"
+    "    readonly sub: LuaSubtractionMethod<Vector3, Vector3>;\n"
+    "    readonly mul: LuaMultiplicationMethod<Vector3 | number, Vector3>;\n"
+    "    readonly div: LuaDivisionMethod<Vector3 | number, Vector3>;\n"
+    "    readonly unm: LuaNegationMethod<Vector3>;\n";
+
+// Whether there are objects of this name, beside or instead of a library.
+static bool has_objects(const ApiRow *owner)
+{
+    return owner->kind == API_KIND_CLASS || owner_has(owner->name, API_KIND_METHOD);
+}
+
 static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool functions)
 {
     uint32_t count = 0;
     const ApiRow *rows = api_rows(&count);
-    const bool class_ = owner->kind == API_KIND_CLASS;
+    const bool class_ = has_objects(owner);
     const bool generic = strcmp(owner->name, "Signal") == 0 && !functions;
     PUT(writer, "/** ", owner->doc, " */\ninterface ", owner->name,
         class_ && !functions ? "" : "Library", generic ? "<T extends any[] = any[]>" : "", " {\n");
@@ -234,8 +254,11 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
             typescript_member(writer, &rows[i], "    ");
         }
     }
-    if (functions && strcmp(owner->name, "Vector3") == 0) {
-        put(writer, "    readonly zero: Vector3;\n    readonly one: Vector3;\n");
+    if (strcmp(owner->name, "Vector3") == 0) {
+        put(writer, functions ? "    readonly zero: Vector3;\n    readonly one: Vector3;\n"
+                                "    readonly xAxis: Vector3;\n    readonly yAxis: Vector3;\n"
+                                "    readonly zAxis: Vector3;\n"
+                              : vector_operators);
     }
     put(writer, "}\n");
 }
@@ -248,7 +271,8 @@ static void write_typescript(ByteWriter *writer)
                 "@typescript-to-lua/language-extensions\" />\n");
     for (uint32_t i = 0; i < count; i++) {
         const ApiRow *row = &rows[i];
-        if (row->kind == API_KIND_CLASS) {
+        const bool named = row->kind == API_KIND_CLASS || row->kind == API_KIND_GROUP;
+        if (named && has_objects(row)) {
             typescript_interface(writer, row, false);
         }
         if (row->kind == API_KIND_GROUP ||

@@ -1,0 +1,86 @@
+// The three texts made from api.def: every row is in each, and what would make an editor stumble is
+// not.
+#include "core/script/api_reference.h"
+
+#include "core/script/api.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static char text[1 << 20];
+
+static void write_text(ApiFormat format)
+{
+    ByteWriter writer = byte_writer(text, sizeof text - 1);
+    api_reference_write(format, &writer);
+    CHECK_OK(writer.status);
+    text[writer.at] = 0;
+}
+
+TEST(every_row_is_in_every_text)
+{
+    uint32_t count = 0;
+    const ApiRow *rows = api_rows(&count);
+    CHECK(count > 150);
+    for (int format = API_FORMAT_MARKDOWN; format <= API_FORMAT_LUA; format++) {
+        write_text((ApiFormat)format);
+        for (uint32_t i = 0; i < count; i++) {
+            const bool hook = rows[i].kind == API_KIND_HOOK;
+            const bool elsewhere = format == API_FORMAT_TYPESCRIPT &&
+                                   strcmp(rows[i].name, "require") == 0; // TypeScript has imports
+            if ((!hook || format == API_FORMAT_MARKDOWN) && !elsewhere &&
+                (strstr(text, rows[i].name) == NULL || strstr(text, rows[i].doc) == NULL)) {
+                test_fail(__FILE__, __LINE__, "%s.%s is not in text %d", rows[i].owner,
+                          rows[i].name, format);
+            }
+        }
+    }
+}
+
+TEST(rows_follow_their_format)
+{
+    uint32_t count = 0;
+    const ApiRow *rows = api_rows(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        ApiArgument arguments[API_ARGUMENTS_MAX];
+        const uint32_t argument_count = rows[i].kind == API_KIND_PROPERTY
+                                            ? 0
+                                            : api_parse_arguments(rows[i].arguments, arguments);
+        bool optional = false;
+        for (uint32_t a = 0; a < argument_count; a++) {
+            CHECK(arguments[a].name[0] != 0 && arguments[a].type[0] != 0);
+            // What may be left out comes last; hooks are called, not called upon.
+            CHECK(!optional || arguments[a].optional || arguments[a].variadic ||
+                  rows[i].kind == API_KIND_HOOK);
+            CHECK(!arguments[a].variadic || a + 1 == argument_count);
+            optional = arguments[a].optional;
+        }
+        CHECK(rows[i].doc[0] != 0 && rows[i].doc[strlen(rows[i].doc) - 1] != ' ');
+    }
+}
+
+TEST(typescript_declarations_are_well_formed)
+{
+    write_text(API_FORMAT_TYPESCRIPT);
+    int depth = 0;
+    for (const char *at = text; *at != 0; at++) {
+        // Braces inside the comments come in pairs too.
+        depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+        CHECK(depth >= 0);
+    }
+    CHECK_INT(depth, 0);
+    CHECK(strstr(text, "    new(") == NULL); // would be a constructor
+    CHECK(strstr(text, "    \"new\"(this: void, x?: number, y?: number, z?: number): Vector3;") !=
+          NULL);
+    CHECK(strstr(text, "interface DataStore {") != NULL);
+    CHECK(strstr(text, "declare const DataStore: DataStoreLibrary;") != NULL);
+    CHECK(strstr(text, "readonly PlayerAdded: Signal<[player: Player]>;") != NULL);
+    CHECK(strstr(text, "callback: (this: void, ...args: any[]) => any") != NULL);
+}
+
+TEST(a_text_that_does_not_fit_says_so)
+{
+    ByteWriter writer = byte_writer(text, 100);
+    api_reference_write(API_FORMAT_LUA, &writer);
+    CHECK_INT(writer.status, STATUS_LIMIT);
+}
