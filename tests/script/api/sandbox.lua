@@ -16,4 +16,15 @@ local f = load("x = 5 return x")
 assert(f() == 5 and x == 5, "load runs in this script's own globals")
 _G.y = 1
 assert(y == 1)
+-- No weak tables, and none by a field that is set later: what is collected when must not be seen.
+assert(not pcall(setmetatable, {}, {__mode = "k"}) and not pcall(setmetatable, {}, {__gc = print}))
+local mt = {}
+local kept = setmetatable({}, mt)
+mt.__mode = "v"
+for i = 1, 50 do kept[i] = {} end
+local garbage
+for i = 1, 20000 do garbage = {garbage and i} end
+local left = 0
+for _ in pairs(kept) do left = left + 1 end
+assert(left == 50, left)
 print("done")
