@@ -198,6 +198,37 @@ static bool fits_declaration(ScriptSystem *system, const char *name, int count)
     return fits;
 }
 
+// Whether one more of a message from this player is within its declared rate, counted by whole
+// seconds. What was used is kept in the declaration: player → second * 2^20 + count.
+static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_id)
+{
+    lua_State *thread = system->lua;
+    const int top = lua_gettop(thread);
+    bool within = true;
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
+    if (lua_getfield(thread, -1, name) == LUA_TTABLE &&
+        lua_getfield(thread, -1, "rate") == LUA_TNUMBER) {
+        const double rate = lua_tonumber(thread, -1);
+        lua_pop(thread, 1);
+        if (lua_getfield(thread, -1, "used") != LUA_TTABLE) {
+            lua_pop(thread, 1);
+            lua_newtable(thread);
+            lua_pushvalue(thread, -1);
+            lua_setfield(thread, -3, "used");
+        }
+        lua_rawgeti(thread, -1, (lua_Integer)player_id);
+        const uint64_t used = (uint64_t)lua_tointeger(thread, -1);
+        const uint64_t second = system->tick / system->config.tick_rate;
+        const uint64_t count = used >> 20 == second ? (used & 0xfffff) + 1 : 1;
+        within = (double)count <= rate;
+        lua_pop(thread, 1);
+        lua_pushinteger(thread, (lua_Integer)(second << 20 | (count < 0xfffff ? count : 0xfffff)));
+        lua_rawseti(thread, -2, (lua_Integer)player_id);
+    }
+    lua_settop(thread, top);
+    return within;
+}
+
 static void drop(ScriptSystem *system)
 {
     system->totals.messages_dropped += 1;
@@ -256,12 +287,13 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         api_push_player(thread, event->player_id);
     }
     const int extra = lua_gettop(thread) - before;
-    if (value_read(thread, event->payload, event->payload_bytes, &count) != STATUS_OK ||
+    if (!within_rate(system, name, event->player_id) ||
+        value_read(thread, event->payload, event->payload_bytes, &count) != STATUS_OK ||
         !fits_declaration(system, name, count)) {
         lua_settop(thread, before);
         drop(system);
         if (event->invoke_id != 0) {
-            api_refuse_invoke(system, event, "the arguments do not fit");
+            api_refuse_invoke(system, event, "the arguments do not fit, or it is asked too often");
         }
         return;
     }

@@ -2,6 +2,8 @@
 // small world with both sides joined. A script passes when it prints "done" and nothing faults. The
 // last test plays remotes between a script of the server and one of the client.
 #include "core/script/sample_world.h"
+#include "core/script/script_inside.h"
+#include "core/script/value.h"
 #include "tests/script/embedded.h"
 #include "tests/support/test.h"
 
@@ -161,5 +163,78 @@ TEST(the_two_sides_talk)
     script_stats(scripts, &stats);
     CHECK_INT(stats.messages_dropped, 2);
     CHECK_INT(stats.fault_count, 1); // the one that failed
+    close_world(world);
+}
+
+TEST(a_declared_rate_holds)
+{
+    static const char server[] =
+        "Network.Declare('Often', {rate = 10}) local n = 0\n"
+        "Network.OnClientEvent('Often', function(player, i) n = n + 1 print('got', n) end)\n"
+        "Network.OnClientEvent('Free', function() print('free') end)\n";
+    static const char client[] =
+        "function onStart() for i = 1, 15 do Network.FireServer('Often', i) end\n"
+        "  Network.FireServer('Free') task.wait(1.5)\n"
+        "  for i = 1, 3 do Network.FireServer('Often', i) end end\n";
+    SampleWorld *world = open_world();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
+    sample_world_step(world, 2);
+    CHECK(add(view, "StarterPlayer/Eager", client, sizeof client - 1));
+    sample_world_step(world, 40);
+    CHECK(strstr(messages.text, "got\t10\n") != NULL);
+    CHECK(strstr(messages.text, "got\t11\n") == NULL);
+    CHECK(strstr(messages.text, ": free\n") != NULL);
+    sample_world_step(world, 90);
+    CHECK(strstr(messages.text, "got\t13\n") != NULL); // another second, another ten
+    ScriptStats stats;
+    script_stats(scripts, &stats);
+    CHECK_INT(stats.messages_dropped, 5);
+    check_no_faults(scripts, "server");
+    check_no_faults(view, "client");
+    close_world(world);
+}
+
+// A widget is used: what the page would send back for the handler with that number.
+static void use_widget(ScriptSystem *scripts, uint64_t owner, double handler, const char *typed)
+{
+    uint8_t bytes[64] = {6, 1, 5, (uint8_t)strlen(typed)}; // a list of one text
+    memcpy(bytes + 4, typed, strlen(typed));
+    const ScriptEvent event = {.type = SCRIPT_EVENT_UI,
+                               .entity = owner,
+                               .value = handler,
+                               .payload = bytes,
+                               .payload_bytes = typed[0] != 0 ? 4 + strlen(typed) : 0};
+    CHECK_OK(script_event(scripts, &event));
+}
+
+TEST(widgets_call_back)
+{
+    static const char client[] =
+        "UI.Show(UI.List({anchor = 'top', UI.Text({text = 'hi'}),\n"
+        "  UI.Button({text = 'go', OnClick = function() print('clicked') UI.Clear() end}),\n"
+        "  UI.Input({OnSubmit = function(text) print('typed', text) end})}))\n"
+        "local deep = UI.List({}) local t = deep for i = 1, 9 do t[1] = UI.List({}) t = t[1] end\n"
+        "print(pcall(UI.Show, deep))\n";
+    SampleWorld *world = open_world();
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(view, "StarterGui/Hud", client, sizeof client - 1));
+    sample_world_step(world, 2);
+    CHECK(strstr(messages.text, "widgets inside each other") != NULL);
+    const uint64_t owner = ((const Instance *)pool_at(&view->instances, 1))->number;
+    // Tables are walked in the same order everywhere, so the handlers' numbers are known: 1 and 2.
+    use_widget(view, owner, 2, "abc");
+    use_widget(view, owner, 1, "");
+    use_widget(view, owner, 99, "");
+    use_widget(view, owner + 1, 1, "");
+    sample_world_step(world, 2);
+    CHECK(strstr(messages.text, "clicked\n") != NULL);
+    CHECK(strstr(messages.text, "typed\tabc\n") != NULL);
+    messages = (Log){.bytes = 0};
+    use_widget(view, owner, 1, ""); // the tree was cleared: nobody is there
+    sample_world_step(world, 2);
+    CHECK(strstr(messages.text, "clicked") == NULL);
+    check_no_faults(view, "client");
     close_world(world);
 }
