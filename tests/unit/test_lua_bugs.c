@@ -185,3 +185,50 @@ TEST(overflow_while_an_error_is_handled)
            "assert(not pcall(function() return t.x end))\n"
            "local function g() return xpcall(g, function(e) return t[e] end) end assert(g())");
 }
+
+// A metatable that is its own __newindex: writing that very field must still tell the collector
+// which table has a new value, or the value is freed under it.
+TEST(newindex_of_itself_keeps_its_value)
+{
+    // So many that the collector needs several steps to see them: some are written in between.
+    PASSES("local all = {}\n"
+           "for i = 1, 25000 do\n"
+           "  local mt = {} mt.__newindex = mt all[i] = {mt, setmetatable({}, mt)}\n"
+           "end\n"
+           "local junk\n"
+           "for i = 25000, 1, -1 do\n"
+           "  all[i][2].__newindex = {'kept', i}\n"
+           "  junk = {i, 0}\n"
+           "end\n"
+           "for i = 1, 30000 do junk = {i, 0} end\n"
+           "for i = 1, 25000 do\n"
+           "  local kept = rawget(all[i][1], '__newindex')\n"
+           "  assert(type(kept) == 'table' and kept[1] == 'kept' and kept[2] == i)\n"
+           "end");
+}
+
+TEST(a_failed_match_leaves_its_depth)
+{
+    PASSES("local f = ('ab'):rep(20):gmatch('a%b')\n"
+           "for i = 1, 500 do\n"
+           "  local ok, why = pcall(f)\n"
+           "  assert(not ok and why:find('malformed'), why)\n"
+           "end");
+}
+
+TEST(utf8_refuses_first_bytes_that_are_too_long)
+{
+    PASSES("for _, s in ipairs {'\\xfe', '\\xff', '\\xfe' .. ('\\x80'):rep(6), '\\xff' .. "
+           "('\\xbf'):rep(7)} do\n"
+           "  assert(not utf8.len(s, 1, -1, true) and not pcall(utf8.codepoint, s, 1, 1, true))\n"
+           "end\n"
+           "assert(utf8.len('\\u{7fffffff}', 1, -1, true) == 1)");
+}
+
+TEST(a_text_is_not_the_environment)
+{
+    PASSES("local ok, why = pcall(function() local s = {} ; return ('_ENV').x.y end)\n"
+           "assert(not ok and why:find(\"field 'x'\", 1, true), why)\n"
+           "ok, why = pcall(function() return nowhere.y end)\n"
+           "assert(not ok and why:find(\"global 'nowhere'\", 1, true), why)");
+}
