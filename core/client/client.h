@@ -1,0 +1,134 @@
+// A client of a world, without sockets, screen or keyboard: the browser's worker and the bots use
+// this same code. Messages go in and out as bytes, time as milliseconds from anywhere that only
+// rises, input as plain values; what there is to see is read from it.
+//
+//   IDLE ──client_connect──▶ CONNECTING ──welcome──▶ FETCHING ──scene──▶ PLAYING
+//     ▲                                  (with the scene at hand: straight on)    │
+//     └───────────── client_disconnected (keeps its resume token) ◀──────────────┘
+//   CLOSED: the server said so, or it made no sense; client_closed_reason
+//
+// Everything from the server is checked as if it were hostile: a message that makes no sense closes
+// the session with a reason, and touches nothing outside.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/client/clock.h"
+#include "core/client/interpolate.h"
+#include "core/client/predict.h"
+#include "core/script/script.h"
+#include "core/script/view.h"
+
+typedef struct Client Client;
+
+typedef enum ClientState {
+    CLIENT_IDLE,
+    CLIENT_CONNECTING,
+    CLIENT_FETCHING,
+    CLIENT_PLAYING,
+    CLIENT_CLOSED
+} ClientState;
+
+typedef struct ClientConfig {
+    const Place *place; // the stripped scene, if it is at hand and its hash is the server's; kept.
+                        // NULL, or another hash: it is fetched, by the owner or over the wire
+    char ticket[4097];
+    char session_token[2049];
+    char player_id[65];
+    char name[65];
+    char resume_token[65];
+    uint32_t visible_max;
+    uint32_t input_rate;    // messages a second: 30
+    bool owner_fetches;     // the owner brings scene and runes (over HTTP) by client_give_…
+    bool scripts;           // run client scripts
+    ScriptConfig script;    // world and tick rate in it are not used
+    ViewConfig view;        // sim, prefabs and names in it are not used
+    LogSink *log;           // kept; may be NULL
+    // zstd; NULL: only runes that are sent as they are can be taken over the wire.
+    Status (*decompress)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
+    void *decompress_user;
+} ClientConfig;
+
+ClientConfig client_config_default(void);
+MUST_USE Status client_create(Heap *heap, const ClientConfig *config, Client **out);
+void client_destroy(Heap *heap, Client *client);
+
+// --- the link -----------------------------------------------------------------------------------
+// The transport is up: the handshake is written, with the resume token if there is one.
+void client_connect(Client *client, double now_ms);
+// One whole message.
+void client_receive(Client *client, double now_ms, const uint8_t *bytes, size_t count);
+// The transport is gone. Client scripts and the view stay as they are until the next welcome.
+void client_disconnected(Client *client);
+bool client_output(const Client *client, const uint8_t **bytes, size_t *count);
+void client_output_take(Client *client);
+
+ClientState client_state(const Client *client);
+const char *client_closed_reason(const Client *client); // code and message; "" while open
+
+// --- what is fetched elsewhere ------------------------------------------------------------------
+typedef struct ClientWant {
+    bool is_scene;
+    uint8_t hash[32];
+    uint32_t bytes;
+    const char *path; // of a rune
+} ClientWant;
+// What is missing, for an owner that fetches; the index-th, false past the last.
+bool client_want(const Client *client, uint32_t index, ClientWant *out);
+// Uncompressed. STATUS_MISMATCH when it is not what its hash says, STATUS_NOT_FOUND when nobody
+// asked for it.
+MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
+// 0..1 of scene and runes, for a progress bar that is honest.
+float client_progress(const Client *client);
+
+// --- time and input -----------------------------------------------------------------------------
+typedef struct ClientInput {
+    float move_x, move_z, yaw, pitch;
+    uint32_t buttons; // InputButton; a press is never lost between two ticks
+} ClientInput;
+void client_set_input(Client *client, const ClientInput *input);
+// Steps what is due, runs scripts, places the puppets, writes input messages.
+void client_update(Client *client, double now_ms);
+
+// Commands; each is answered by an ack or an error with this number. 0: could not be sent.
+uint32_t client_send(Client *client, uint8_t number, const void *body);
+
+// --- looking ------------------------------------------------------------------------------------
+typedef struct ClientEntity {
+    uint64_t net_id, owner_id;
+    NetKind kind;
+    InterpolatePose pose; // shapes: see client_sim
+    NetState state;       // the newest, not the one shown
+    const InterpolateLine *line;
+} ClientEntity;
+// Walks what is visible by slot: start with UINT32_MAX, ends with UINT32_MAX.
+uint32_t client_next(const Client *client, uint32_t after);
+ClientEntity client_entity(const Client *client, uint32_t slot);
+PredictView client_own(const Client *client);
+const Sim *client_sim(const Client *client);       // NULL before the scene is there
+const Place *client_place(const Client *client);   // the same
+View *client_script_view(Client *client);          // keys, camera, UI, effects; NULL: the same
+ScriptSystem *client_scripts(Client *client);      // NULL without scripts
+uint64_t client_view_tick(const Client *client);   // what others' poses are of, rounded down
+double client_view_time(const Client *client);     // the same with its fraction
+
+// Events and answers for the page, in the order they are to be shown: an event of tick T comes when
+// the view reaches T, answers at once. Valid until the next call of the client; NULL: no more.
+typedef struct ClientEvent {
+    uint64_t tick; // 0: an answer (ack, error, durable, profiles, …)
+    Message message;
+} ClientEvent;
+const ClientEvent *client_event(Client *client);
+
+typedef struct ClientStats {
+    ClientState state;
+    ClockStats clock;
+    PredictStats predict;
+    uint32_t pending_inputs;
+    uint32_t visible;
+    uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events,
+        events_dropped, outputs_dropped, chunks_asked, chunks_applied, edits_applied;
+    double snapshot_interval_p99_ms;
+} ClientStats;
+ClientStats client_stats(const Client *client);
+// What decides the future of prediction and merge, for comparing builds.
+uint64_t client_hash(const Client *client);

@@ -1,0 +1,44 @@
+// Two clocks from one: when the own player acts (ahead of the server, so that its inputs arrive just
+// in time) and when others are shown (behind it, so that their states have arrived). Both follow the
+// measured link smoothly and never jump while playing.
+//
+//   lead    the server says with every snapshot how many inputs wait; the target is one or two,
+//           more on a link that jitters. The clock runs up to 5 % faster or slower to get there
+//   delay   the 99th percentile of how late snapshots were against the best of the last seconds,
+//           plus one snapshot interval; about 100 ms at 20 Hz, at least 110 ms at 10 Hz
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLOCK_SAMPLES 64
+
+typedef struct ClockStats {
+    double rtt_ms, jitter_ms;
+    double delay_ms; // of others
+    double lead_ticks;
+    uint64_t resets; // jumps: a new session, or a stall of more than a second
+} ClockStats;
+
+typedef struct Clock {
+    uint32_t tick_rate, snapshot_rate;
+    bool running;
+    double now_ms;    // of the last update
+    double act_tick;  // predicted: fraction included
+    double view_tick; // others
+    double offset_ms; // server tick time − local time, best estimate
+    double late_ms[CLOCK_SAMPLES];
+    uint32_t late_count, late_at;
+    double delay_ms, rtt_ms, jitter_ms, waiting;
+    uint64_t resets;
+} Clock;
+
+void clock_init(Clock *clock, uint32_t tick_rate, uint32_t snapshot_rate);
+// The welcome, and each snapshot: the server's tick when it was sent, and how many inputs waited.
+void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_waiting);
+void clock_pong(Clock *clock, double now_ms, double sent_ms, uint64_t tick);
+// Time goes on. Returns how many ticks the own player has to be stepped (0..5).
+uint32_t clock_advance(Clock *clock, double now_ms, uint64_t predicted_tick);
+double clock_view_tick(const Clock *clock);
+float clock_fraction(const Clock *clock); // between the last predicted tick and the next
+ClockStats clock_stats(const Clock *clock);

@@ -1,0 +1,75 @@
+// The client's own sim: the scene, what the server said of parts, structures and terrain, and the
+// own player, who is a few ticks ahead of the server. Inputs are kept until the server has answered
+// for them; when it says that the body was somewhere else, the sim goes back to that tick and plays
+// the inputs since then again, with every moving part where it was at each of those ticks. What
+// jumps on the screen by that is smoothed away, the prediction itself never is.
+//
+// Others (players, NPCs, projectiles) are puppets in the same sim, put where the interpolation
+// shows them, so that scripts and rays meet what is on the screen.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/script/place.h"
+#include "core/sim/puppet.h"
+#include "core/wire/merge.h"
+#include "core/wire/message.h"
+
+#define PREDICT_INPUTS_MAX 128 // not answered yet: two seconds
+
+typedef struct PredictStats {
+    uint64_t corrections;                // the server's state differed from what was predicted
+    uint64_t corrections_by_cause[8];    // by bit of NetCause
+    uint64_t corrections_without_cause;  // must stay zero
+    uint64_t replayed_ticks;
+    float correction_last_m, correction_max_m;
+    uint64_t inputs_dropped;             // the server did not answer for too long
+    uint64_t things_dropped;             // no room in the sim
+} PredictStats;
+
+typedef struct Predict Predict;
+
+MUST_USE Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Predict **out);
+void predict_destroy(Heap *heap, Predict *predict);
+Sim *predict_sim(Predict *predict);
+const PredictStats *predict_stats(const Predict *predict);
+
+// What the player does, in the numbers that go on the wire: prediction uses nothing finer.
+WireInputFrame predict_quantise(const SimInput *input);
+SimInput predict_input(const WireInputFrame *frame);
+
+// A new session: no body, no inputs, all that was replicated is forgotten; terrain stays.
+void predict_reset(Predict *predict, uint64_t tick);
+// One tick with that input, whose seq and tick it fills in: both are the low bits and the whole of
+// the tick that the step leads to. Without a body time still goes on.
+void predict_step(Predict *predict, WireInputFrame *frame);
+uint64_t predict_tick(const Predict *predict);
+// The hash of the predicted state after that input; 0 when it is not remembered.
+uint32_t predict_hash(const Predict *predict, uint32_t seq);
+uint32_t predict_pending(const Predict *predict, uint32_t ack_seq);
+// The inputs after ack_seq, newest last, at most `max` of them.
+uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFrame *out,
+                        uint32_t max);
+
+// The server's word on the own body. Makes the body if there is none.
+void predict_own(Predict *predict, const NetOwn *own);
+void predict_acknowledge(Predict *predict, uint32_t ack_seq);
+
+// What others did: from the merge's sink. net ids name them.
+void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *shape);
+void predict_update(Predict *predict, const MergeSlot *entity, uint32_t components,
+                    const NetShape *shape);
+void predict_leave(Predict *predict, const MergeSlot *entity);
+void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocity, float yaw,
+                  float pitch, float health);
+
+// Where the own body is shown: the prediction, less what is left of the last corrections, between
+// ticks by `fraction`. Call predict_smooth once per drawn frame.
+typedef struct PredictView {
+    bool present;
+    uint64_t net_id;
+    Vec3 position, velocity;
+    float yaw, pitch, health;
+    bool grounded, climbing;
+} PredictView;
+void predict_smooth(Predict *predict, float seconds);
+PredictView predict_view(const Predict *predict, float fraction);

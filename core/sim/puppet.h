@@ -1,0 +1,42 @@
+// What a client's sim has beyond a server's: bodies that are moved from outside, and a tick that
+// can be set. All of it is refused (STATUS_DENIED) or asserted against in a sim with authority.
+//
+// A puppet is a player, an NPC or a projectile whose place the network says: it is found by queries
+// and rays, is drawn, and sim_step leaves it alone.
+#pragma once
+
+#include "core/sim/sim.h"
+
+typedef struct PuppetDesc {
+    EntityType type; // ENTITY_PLAYER, ENTITY_NPC or ENTITY_PROJECTILE
+    uint64_t net_id, owner_id;
+    Vec3 position, velocity;
+    float yaw;
+    float radius;  // of a projectile
+    uint32_t kind; // of a projectile
+} PuppetDesc;
+MUST_USE Status puppet_spawn(Sim *sim, const PuppetDesc *desc, Handle *out);
+// Harmless for what is no puppet. Numbers that are not finite are ignored.
+void puppet_pose(Sim *sim, Handle puppet, Vec3 position, Vec3 velocity, float yaw, float pitch);
+void puppet_set_health(Sim *sim, Handle puppet, float health);
+
+// Sets the tick, forwards or back: moving parts take the pose of that tick, and for what they
+// carried in it the pose of the tick before. Segments that ended less than MOTION_KEEP_TICKS before
+// the latest tick a sim without authority has reached are kept for this. Nothing else changes.
+#define MOTION_KEEP_TICKS 64
+void sim_set_tick(Sim *sim, uint64_t tick);
+// Replaces the motion of a part by what the server says: segments with their exact numbers, also
+// ones that began in the past. The segment that was in force until now is kept, cut where the new
+// one begins, as far as there is room. STATUS_RANGE as motion_append.
+MUST_USE Status sim_replace_motion(Sim *sim, Handle part, Pose rest, const Motion *motion);
+// Undoes sim_hide_part. Harmless when it is not hidden; an entity with that net id must be gone.
+void sim_show_part(Sim *sim, uint64_t net_id);
+
+// --- for servers --------------------------------------------------------------------------------
+// The net id the next entity gets. A restarted world goes on above all it ever gave.
+uint64_t sim_next_net_id(const Sim *sim);
+void sim_raise_next_net_id(Sim *sim, uint64_t next);
+// May this shooter's projectiles hit that character? Asked in ascending slot order, only for what
+// they would otherwise hit; must be a function of state that a replay has too. NULL: everybody.
+typedef bool (*SimHitFilter)(void *user, uint64_t shooter_net_id, uint64_t target_net_id);
+void sim_set_hit_filter(Sim *sim, SimHitFilter filter, void *user);

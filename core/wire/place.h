@@ -1,0 +1,44 @@
+// The files of a place (place.json, scene.json, prefabs/<Name>.json, voxel chunks) turned into one
+// block of bytes, the compiled scene, and back. Bytes in, bytes out; docs/FORMATS.md describes every
+// field. Two forms:
+//
+//   whole      what a world runs from: everything
+//   stripped   what a client fetches by hash: no server-only prefabs, parameters, NPC minds,
+//              weapons' damage, or attributes marked private; anchored parts, base terrain, shapes
+//              and looks, exactly as in the whole form, so that prediction is exact
+//
+// Equal places give equal bytes. scene.json → compiled → scene.json gives the same JSON again, but
+// for the order of members and for defaults that were left out.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/bytes.h"
+#include "core/base/heap.h"
+#include "core/base/json.h"
+
+#define PLACE_FORMAT 1 // "format" in place.json and scene.json
+
+// One file of a place folder, by its path in it ("prefabs/Crate.json").
+typedef struct PlaceFile {
+    const char *path;
+    const uint8_t *data;
+    size_t bytes;
+} PlaceFile;
+
+typedef struct PlaceError {
+    Status status;
+    char path[128];  // the file
+    JsonError where; // in a JSON file: line, column, JSON path, message
+} PlaceError;
+// "scene.json line 3, column 14: $.entities[3].half[1] must be a number"
+void place_error_text(const PlaceError *error, char *text, size_t bytes);
+
+// The heap is for scratch and is as it was afterwards. Unknown files are skipped: scripts and
+// assets are not part of the scene.
+MUST_USE Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count,
+                              ByteWriter *whole, PlaceError *error);
+MUST_USE Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped);
+// The JSON files again: place.json, scene.json and each prefab by its path. Called once for each.
+typedef void (*PlaceFileSink)(void *user, const PlaceFile *file);
+MUST_USE Status place_decompile(Heap *heap, const uint8_t *whole, size_t bytes, PlaceFileSink sink,
+                                void *user);

@@ -1,0 +1,1 @@
+// Takes back every macro of schema.def. No include guard: see schema_empty.h.

@@ -1,0 +1,54 @@
+// Everything that can enter a world, as one record. A world has exactly one door (world_enter), so
+// a journal is these records in order, and replaying them gives the same world, tick by tick.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum EntryType {
+    ENTRY_NONE,
+    ENTRY_TICK,       // time goes on by a tick: unix_ms
+    ENTRY_CONNECT,    // connection, json
+    ENTRY_MESSAGE,    // connection, bytes: one whole message
+    ENTRY_DISCONNECT, // connection
+    ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
+    ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
+    ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h)
+    ENTRY_SCRIPT,     // name: path; bytes: a rune, or the source; before the first tick, or staged
+                      // for a reload
+    ENTRY_RELOAD,     // version, bytes: signature; the staged scripts take over at the next tick
+    ENTRY_ADMIN,      // name: what; bytes: its argument (world.h)
+    ENTRY_TYPE_COUNT
+} EntryType;
+
+typedef enum EntryFlag {
+    ENTRY_JSON = 1 << 0,      // CONNECT: the subprotocol is JSON
+    ENTRY_OK = 1 << 1,        // AUTH, STORED
+    ENTRY_GUEST = 1 << 2,     // AUTH
+    ENTRY_OPERATOR = 1 << 3,  // AUTH
+    ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune
+    ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it
+    ENTRY_FLAGS_ALL = (1 << 6) - 1
+} EntryFlag;
+
+#define ENTRY_NAME_BYTES 128
+#define ENTRY_BYTES_MAX  (512 << 10)
+
+typedef struct Entry {
+    EntryType type;
+    uint32_t flags;
+    uint64_t connection; // chosen by the owner, never reused
+    uint64_t number;     // TICK: unix milliseconds; AUTH: account; STORED: request; RELOAD: version
+    const char *name;    // AUTH: the player's name; SCRIPT, ADMIN
+    uint32_t name_bytes;
+    const uint8_t *bytes;
+    size_t byte_count;
+} Entry;
+
+// u8 type · u8 flags · varint connection · varint number · varint name length, name · varint
+// length, bytes. Total on any bytes; leaves what follows in the reader.
+void entry_write(const Entry *entry, ByteWriter *writer);
+MUST_USE Status entry_read(ByteReader *reader, Entry *out);

@@ -1,0 +1,93 @@
+// What each client is sent of the entities it may see. The replicator watches a sim and a book; a
+// session gets frames (wire/snapshot.h). It knows nothing of messages, sockets or inputs.
+//
+//   capture   once per snapshot tick: every entity's state is compared with its last version, and a
+//             new version is made where it differs (a mover only when it left its curve)
+//   interest  a grid gives candidates in the radius, at most the nearest 256; who is in stays until
+//             it is 10 % further out. The own body is always in
+//   build     per session: leaves, enters, updates by priority within the byte budget, events.
+//             Records are encoded once per (entity, base version) and snapshot, and appended
+//
+// A version is sent to a session at most once, and left out only for the budget; then its priority
+// grows. An event that names an entity is preceded by the entity's enter record, or is not sent
+// because the entity is outside the session's interest.
+//
+// All memory is taken at create. The same calls give the same frames.
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/base/heap.h"
+#include "core/script/book.h"
+#include "core/wire/snapshot.h"
+
+typedef struct Replicator Replicator;
+
+typedef struct ReplicatorConfig {
+    const Sim *sim;   // kept
+    const Book *book; // kept; NULL: nothing has names
+    uint32_t session_max;
+    uint32_t tick_rate;
+    uint32_t snapshot_ticks; // between two snapshots
+    uint32_t visible_max;    // at most NET_SLOTS_MAX
+    float radius;            // of interest; one leaves at 1.1 of it
+    uint32_t budget_bytes;   // of one frame; one record or event always fits
+    float tolerance_m;       // how far a mover may be from its curve
+    size_t event_bytes_max;  // waiting for one session; an event that does not fit is STATUS_LIMIT
+} ReplicatorConfig;
+
+ReplicatorConfig replicator_config_default(void);
+MUST_USE Status replicator_create(Heap *heap, const ReplicatorConfig *config, Replicator **out);
+void replicator_destroy(Heap *heap, Replicator *replicator);
+
+// After the step of a snapshot tick, before frames are built.
+void replicator_capture(Replicator *replicator);
+
+// --- sessions -----------------------------------------------------------------------------------
+// Sessions are numbered below session_max by the owner. Opening one forgets what was sent to it:
+// the next frame is full.
+void replicator_open(Replicator *replicator, uint32_t session);
+void replicator_close(Replicator *replicator, uint32_t session);
+// Whose eyes it sees through: its body, or a place while it has none (own 0).
+void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position);
+// Is the entity in the session's interest, and was it sent?
+bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t net_id);
+
+// --- events -------------------------------------------------------------------------------------
+// `message` is an encoded event (message_encode_event), copied. It happened at `tick`.
+typedef struct ReplicatorEvent {
+    uint64_t tick;
+    const uint8_t *message;
+    size_t bytes;
+    uint64_t subject; // an entity it names; 0: none
+    uint64_t other;   // another one; 0: none
+    bool has_position; // only for those whose interest holds this place; also when the subject is
+    Vec3 position;     // gone already
+} ReplicatorEvent;
+// To one session, or to every open one that it concerns. STATUS_LIMIT: no room; counted.
+MUST_USE Status replicator_send(Replicator *replicator, uint32_t session,
+                                const ReplicatorEvent *event);
+void replicator_broadcast(Replicator *replicator, const ReplicatorEvent *event);
+
+// --- frames -------------------------------------------------------------------------------------
+typedef struct FrameRequest {
+    uint32_t ack_seq;
+    uint32_t inputs_waiting;
+    const NetOwn *own; // NULL: not this time
+} FrameRequest;
+// Encodes the next frame of a session and takes it for sent: the transport is reliable. The
+// buffer has at least budget_bytes + SNAPSHOT_SLACK. seq gets the frame's number.
+#define SNAPSHOT_SLACK (72 << 10) // one event of 64 KiB and one record with all its attributes
+MUST_USE Status replicator_build(Replicator *replicator, uint32_t session,
+                                 const FrameRequest *request, uint8_t *out, size_t capacity,
+                                 size_t *bytes, uint32_t *seq);
+
+typedef struct ReplicatorStats {
+    uint64_t captures, versions_made, frames, frame_bytes;
+    uint64_t records_encoded, records_appended, records_full, records_postponed;
+    uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, books_cut;
+} ReplicatorStats;
+ReplicatorStats replicator_stats(const Replicator *replicator);
+// For tests: what a session has been told of an entity (version 0: nothing), and what is current.
+uint32_t replicator_base(const Replicator *replicator, uint32_t session, uint64_t net_id);
+const NetState *replicator_state(const Replicator *replicator, uint64_t net_id); // NULL: unknown
+void replicator_hash(const Replicator *replicator, Hash64 *hash);

@@ -1,0 +1,95 @@
+// What a world keeps beyond its own life, as rows of bytes: the key says what it is about, a later
+// row of the same key replaces it, an empty value deletes it. docs/FORMATS.md has the layouts. A
+// world gives rows out as commands and gets them back before its first tick; it trusts them no more
+// than anything else that comes from outside.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/sim/character_state.h"
+#include "core/sim/structure.h"
+#include "core/wire/message.h"
+
+#define ROW_KEY_BYTES   96
+#define ROW_VALUE_BYTES (64 << 10)
+
+typedef enum RowType {
+    ROW_NONE,
+    ROW_META,       // next net id, next player number, time the world has run
+    ROW_STRUCTURE,  // by net id
+    ROW_CHUNK,      // by coordinate: difference over the place's terrain
+    ROW_ATTRIBUTE,  // persistent attributes of an entity, by name of the entity or net id
+    ROW_PLAYER,     // checkpoint, by account
+    ROW_PROFILES,   // character profiles of an account, and which is active
+    ROW_RESUME,     // resumable session, by hash of its token
+    ROW_TYPE_COUNT
+} RowType;
+
+typedef struct RowMeta {
+    uint64_t next_net_id, next_player, tick, manifest_version;
+} RowMeta;
+
+typedef struct RowPlayer {
+    uint64_t account;
+    uint64_t player; // its number in this world
+    uint64_t entity; // net id of its body
+    Vec3 position, velocity;
+    float yaw, health;
+    NetText name, team;
+    bool present; // was connected when this was written
+} RowPlayer;
+
+typedef struct RowResume {
+    uint8_t token_hash[32];
+    uint64_t account, player;
+    uint64_t expires_unix_ms;
+} RowResume;
+
+#define PROFILES_MAX 16
+typedef struct RowProfiles {
+    uint64_t account;
+    NetText active; // repaired to "default" when it names none
+    WireProfile profiles[PROFILES_MAX];
+    uint32_t count; // at least one after row_repair: "default"
+} RowProfiles;
+// A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
+// True if something had to be repaired.
+bool row_repair(RowProfiles *profiles, NetText fallback_name);
+
+typedef struct RowStructure {
+    StructureDesc desc;
+    float health;
+} RowStructure;
+
+typedef struct Row {
+    RowType type;
+    uint8_t key[ROW_KEY_BYTES];
+    uint32_t key_bytes;
+    const uint8_t *value;
+    uint32_t value_bytes; // 0: deletes
+} Row;
+
+// A row as bytes: u8 type, varint key length, key, varint value length, value.
+void row_write(const Row *row, ByteWriter *writer);
+MUST_USE Status row_read(ByteReader *reader, Row *out); // a view into the reader's bytes
+
+void row_put_meta(const RowMeta *meta, ByteWriter *writer); // key and value, as row_write
+void row_put_player(const RowPlayer *player, ByteWriter *writer);
+void row_put_resume(const RowResume *resume, ByteWriter *writer);
+void row_put_profiles(const RowProfiles *profiles, ByteWriter *writer);
+void row_put_structure(const RowStructure *structure, ByteWriter *writer);
+void row_delete_structure(uint64_t net_id, ByteWriter *writer);
+// `difference` is what terrain_write_difference wrote.
+void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteWriter *writer);
+// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by net id.
+void row_put_attributes(NetText entity_name, uint64_t net_id, const uint8_t *attributes,
+                        size_t bytes, ByteWriter *writer);
+
+MUST_USE Status row_meta(const Row *row, RowMeta *out);
+MUST_USE Status row_player(const Row *row, RowPlayer *out);
+MUST_USE Status row_resume(const Row *row, RowResume *out);
+MUST_USE Status row_profiles(const Row *row, RowProfiles *out);
+MUST_USE Status row_structure(const Row *row, RowStructure *out);
+MUST_USE Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference,
+                          size_t *bytes);
+MUST_USE Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
+                               const uint8_t **attributes, size_t *bytes);

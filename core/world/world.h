@@ -1,0 +1,114 @@
+// A world: the authority over one running instance of a place. A state machine without I/O: entries
+// go in (entry.h), messages for connections and commands for the owner come out. It takes all its
+// memory at create; every queue has a cap; nothing a client sends can do more than end that
+// client's own session.
+//
+// A tick (ENTRY_TICK), in this order:
+//   inbox     every session's messages of the last tick, in session order
+//   inputs    each player's input of this tick is taken from its buffer
+//   scripts   script_tick
+//   sim       sim_step
+//   events    what happened goes to scripts and to clients' event queues
+//   frames    every snapshot_ticks: capture, and a frame for each session that is not behind
+//   saves     checkpoints and whatever became durable-worthy, as commands
+//
+// A session:  CONNECTED ──handshake──▶ (waits for ENTRY_AUTH) ──▶ AUTHENTICATED ──body──▶ PLAYING
+//                 │ 10 s, or anything else                              │ cut           │ cut
+//                 ▼                                                     ▼               ▼
+//                GONE ◀───────── 60 s without a resume, or leave ──── GONE           DROPPED
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/base/heap.h"
+#include "core/base/log.h"
+#include "core/script/place.h"
+#include "core/script/script.h"
+#include "core/world/entry.h"
+#include "core/world/replicate.h"
+
+typedef struct World World;
+
+typedef struct WorldConfig {
+    const Place *place;            // the whole form; kept
+    const uint8_t *stripped;       // the stripped form that clients fetch; kept
+    size_t stripped_bytes;
+    char world_id[65];
+    char room_code[17];
+    uint64_t epoch;                // of the lease: every save carries it
+    uint8_t secret[32];            // for resume tokens; the owner's randomness
+    uint64_t seed;                 // of the sim
+    bool development;              // no secret is configured: a handshake's playerId is believed
+    uint32_t player_max;           // sessions, and bodies kept after a drop
+    uint32_t entity_max;
+    uint32_t visible_max;          // per client
+    uint32_t json_session_max;
+    uint32_t snapshot_budget_bytes;
+    uint32_t body_kept_ms;         // after a drop: 60 s
+    uint32_t resume_ms;            // a token is good for: 10 min
+    uint32_t checkpoint_ms;        // 500
+    bool scripts;                  // false: no script system at all (benchmarks, plain rooms)
+    ScriptConfig script;           // world and tick rate in it are not used
+    LogSink *log;                  // kept; may be NULL
+} WorldConfig;
+
+WorldConfig world_config_default(void);
+MUST_USE Status world_create(Heap *heap, const WorldConfig *config, World **out);
+void world_destroy(Heap *heap, World *world);
+
+// The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
+// when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has
+// had no effect, or that of ending its session.
+MUST_USE Status world_enter(World *world, const Entry *entry);
+
+// --- what comes out: messages -------------------------------------------------------------------
+// The oldest message for a connection that was not taken yet; valid until the next entry. False
+// when there is none. Binary messages, or JSON text for a JSON connection.
+bool world_output(const World *world, uint64_t connection, const uint8_t **bytes, size_t *count);
+void world_output_take(World *world, uint64_t connection);
+// Connections that the world is done with, once their output has been taken; the owner closes them.
+// Each is given once. 0: no more.
+uint64_t world_closing(World *world);
+
+// --- what comes out: commands -------------------------------------------------------------------
+typedef enum CommandType {
+    COMMAND_AUTH,  // connection, bytes: ticket or session token: who is this? ENTRY_AUTH answers
+    COMMAND_SAVE,  // rows (row.h), one after the other; (epoch, seq); ENTRY_STORED answers
+    COMMAND_STORE, // a DataStore request of a script (store); ENTRY_STORED answers
+    COMMAND_STOP   // the world wants to end: reason in bytes
+} CommandType;
+
+typedef struct Command {
+    CommandType type;
+    uint64_t connection;
+    uint64_t request; // for ENTRY_STORED
+    uint64_t epoch, seq; // SAVE: seq is one more each
+    const uint8_t *bytes;
+    size_t byte_count;
+    StoreRequest store;
+} Command;
+// Since the last clear, oldest first. Not clearing them is the owner's way to say that it is
+// behind: when the queue is full, saves wait and are merged, and DataStore requests fail.
+const Command *world_commands(const World *world, uint32_t *count);
+void world_commands_clear(World *world);
+
+// --- looking ------------------------------------------------------------------------------------
+typedef struct WorldStats {
+    uint64_t tick;
+    uint32_t sessions, players, json_sessions;
+    uint64_t messages, messages_refused, messages_malformed, inputs, inputs_late, inputs_early,
+        inputs_duplicate, inputs_repeated, corrections, corrections_without_cause,
+        snapshots, snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down,
+        bytes_up, journal_dropped, commands_denied;
+    ReplicatorStats replication;
+} WorldStats;
+WorldStats world_stats(const World *world);
+
+Sim *world_sim(World *world); // to look; entries alone change a world
+const Replicator *world_replicator(const World *world);
+ScriptSystem *world_scripts(World *world); // NULL without scripts
+// The player behind a connection: its number and its body. False when it has none.
+bool world_player(const World *world, uint64_t connection, uint64_t *player, uint64_t *entity);
+// Its session number at the replicator.
+bool world_session(const World *world, uint64_t connection, uint32_t *session);
+// Everything that decides the future, scripts' own memory excepted.
+uint64_t world_hash(const World *world);
