@@ -37,12 +37,12 @@ typedef struct ClientConfig {
     char name[65];
     char resume_token[65];
     uint32_t visible_max;
-    uint32_t input_rate;    // messages a second: 30
-    bool owner_fetches;     // the owner brings scene and runes (over HTTP) by client_give_…
-    bool scripts;           // run client scripts
-    ScriptConfig script;    // world and tick rate in it are not used
-    ViewConfig view;        // sim, prefabs and names in it are not used
-    LogSink *log;           // kept; may be NULL
+    uint32_t input_rate; // messages a second: 30
+    bool owner_fetches;  // the owner brings scene and runes (over HTTP) by client_give_…
+    bool scripts;        // run client scripts
+    ScriptConfig script; // world and tick rate in it are not used
+    ViewConfig view;     // sim, prefabs and names in it are not used
+    LogSink *log;        // kept; may be NULL
     // zstd; NULL: only runes that are sent as they are can be taken over the wire.
     Status (*decompress)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
     void *decompress_user;
@@ -104,12 +104,12 @@ typedef struct ClientEntity {
 uint32_t client_next(const Client *client, uint32_t after);
 ClientEntity client_entity(const Client *client, uint32_t slot);
 PredictView client_own(const Client *client);
-const Sim *client_sim(const Client *client);       // NULL before the scene is there
-const Place *client_place(const Client *client);   // the same
-View *client_script_view(Client *client);          // keys, camera, UI, effects; NULL: the same
-ScriptSystem *client_scripts(Client *client);      // NULL without scripts
-uint64_t client_view_tick(const Client *client);   // what others' poses are of, rounded down
-double client_view_time(const Client *client);     // the same with its fraction
+const Sim *client_sim(const Client *client);     // NULL before the scene is there
+const Place *client_place(const Client *client); // the same
+View *client_script_view(Client *client);        // keys, camera, UI, effects; NULL: the same
+ScriptSystem *client_scripts(Client *client);    // NULL without scripts
+uint64_t client_view_tick(const Client *client); // what others' poses are of, rounded down
+double client_view_time(const Client *client);   // the same with its fraction
 
 // Events and answers for the page, in the order they are to be shown: an event of tick T comes when
 // the view reaches T, answers at once. Valid until the next call of the client; NULL: no more.
@@ -125,8 +125,8 @@ typedef struct ClientStats {
     PredictStats predict;
     uint32_t pending_inputs;
     uint32_t visible;
-    uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events,
-        events_dropped, outputs_dropped, chunks_asked, chunks_applied, edits_applied;
+    uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events, events_dropped,
+        outputs_dropped, chunks_asked, chunks_applied, edits_applied;
     double snapshot_interval_p99_ms;
 } ClientStats;
 ClientStats client_stats(const Client *client);

@@ -1,6 +1,6 @@
-// Two clocks from one: when the own player acts (ahead of the server, so that its inputs arrive just
-// in time) and when others are shown (behind it, so that their states have arrived). Both follow the
-// measured link smoothly and never jump while playing.
+// Two clocks from one: when the own player acts (ahead of the server, so that its inputs arrive
+// just in time) and when others are shown (behind it, so that their states have arrived). Both
+// follow the measured link smoothly and never jump while playing.
 //
 //   lead    the server says with every snapshot how many inputs wait; the target is one or two,
 //           more on a link that jitters. The clock runs up to 5 % faster or slower to get there

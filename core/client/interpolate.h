@@ -8,7 +8,7 @@
 #define INTERPOLATE_STATES 16
 
 typedef struct InterpolateLine {
-    NetState states[INTERPOLATE_STATES]; // oldest first; anchors ascend
+    NetState states[INTERPOLATE_STATES];     // oldest first; anchors ascend
     uint64_t known_tick[INTERPOLATE_STATES]; // until this tick the state before was still true
     uint32_t count;
 } InterpolateLine;

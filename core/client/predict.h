@@ -17,13 +17,13 @@
 #define PREDICT_INPUTS_MAX 128 // not answered yet: two seconds
 
 typedef struct PredictStats {
-    uint64_t corrections;                // the server's state differed from what was predicted
-    uint64_t corrections_by_cause[8];    // by bit of NetCause
-    uint64_t corrections_without_cause;  // must stay zero
+    uint64_t corrections;               // the server's state differed from what was predicted
+    uint64_t corrections_by_cause[8];   // by bit of NetCause
+    uint64_t corrections_without_cause; // must stay zero
     uint64_t replayed_ticks;
     float correction_last_m, correction_max_m;
-    uint64_t inputs_dropped;             // the server did not answer for too long
-    uint64_t things_dropped;             // no room in the sim
+    uint64_t inputs_dropped; // the server did not answer for too long
+    uint64_t things_dropped; // no room in the sim
 } PredictStats;
 
 typedef struct Predict Predict;

@@ -72,14 +72,14 @@ typedef struct Place {
     uint32_t tick_rate, snapshot_rate;
     uint32_t player_max;
     float view_radius;
-    float reach_m;              // how far a player may build, dig or use
-    bool players_build;         // whether players may build and dig at all
+    float reach_m;      // how far a player may build, dig or use
+    bool players_build; // whether players may build and dig at all
     bool players_terraform;
-    uint32_t respawn_ms;        // after a death
+    uint32_t respawn_ms; // after a death
     CharacterTuning character;
     const Scene *scene;
-    const ChunkStore *chunks;   // NULL: no base terrain
-    const Text *scene_names;    // by scene index, "" for none
+    const ChunkStore *chunks; // NULL: no base terrain
+    const Text *scene_names;  // by scene index, "" for none
     const PlaceLook *scene_looks;
     const Text *piece_names;
     const PlaceLook *piece_looks;

@@ -18,9 +18,9 @@
 #include "core/base/limits.h"
 #include "core/wire/net.h"
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION  2
 #define MESSAGE_BYTES_MAX (96 << 10)
-#define MESSAGE_SNAPSHOT 68 // snapshot.h
+#define MESSAGE_SNAPSHOT  68 // snapshot.h
 
 typedef struct WireBytes {
     const uint8_t *data;
@@ -40,30 +40,40 @@ typedef enum MessageDirection { MESSAGE_UP, MESSAGE_DOWN, MESSAGE_EVENT } Messag
 // The structs: UINT is uint64_t, SINT int32_t, BOOL bool, F32 float, TEXT NetText, BYTES WireBytes,
 // HASH WireHash, VEC3 Vec3, COORD WireCoord, LIST(x, …, Item, …) `const WireItem *x; uint32_t
 // x_count;`.
-#define UINT(name, json, limit, text)       uint64_t name;
-#define SINT(name, json, limit, text)       int32_t name;
-#define BOOL(name, json, limit, text)       bool name;
-#define F32(name, json, limit, text)        float name;
-#define TEXT(name, json, limit, text)       NetText name;
-#define BYTES(name, json, limit, text)      WireBytes name;
-#define HASH(name, json, limit, text)       WireHash name;
-#define VEC3(name, json, limit, text)       Vec3 name;
-#define COORD(name, json, limit, text)      WireCoord name;
-#define LIST(name, json, item, limit, text) const Wire##item *name; uint32_t name##_count;
-#define STRUCT(name)     typedef struct Wire##name Wire##name; struct Wire##name {
-#define END_STRUCT(name) };
+#define UINT(name, json, limit, text)  uint64_t name;
+#define SINT(name, json, limit, text)  int32_t name;
+#define BOOL(name, json, limit, text)  bool name;
+#define F32(name, json, limit, text)   float name;
+#define TEXT(name, json, limit, text)  NetText name;
+#define BYTES(name, json, limit, text) WireBytes name;
+#define HASH(name, json, limit, text)  WireHash name;
+#define VEC3(name, json, limit, text)  Vec3 name;
+#define COORD(name, json, limit, text) WireCoord name;
+#define LIST(name, json, item, limit, text) \
+    const Wire##item *name;                 \
+    uint32_t name##_count;
+#define STRUCT(name)                      \
+    typedef struct Wire##name Wire##name; \
+    struct Wire##name {
+#define END_STRUCT(name) \
+    }                    \
+    ;
 // A struct must not be empty in C.
 #define MESSAGE(number_name, name, number, direction, kind, feature, action, text) \
-    typedef struct Message##name Message##name; struct Message##name { uint8_t unused;
-#define END_MESSAGE(name) };
+    typedef struct Message##name Message##name;                                    \
+    struct Message##name {                                                         \
+        uint8_t unused;
+#define END_MESSAGE(name) \
+    }                     \
+    ;
 #include "core/wire/schema.def"
 #include "core/wire/schema_undef.h"
 
 typedef enum MessageNumber {
 #define MESSAGE(number_name, name, number, direction, kind, feature, action, text) \
     MESSAGE_##number_name = number,
-#include "core/wire/schema_empty.h"
 #include "core/wire/schema.def"
+#include "core/wire/schema_empty.h"
 #include "core/wire/schema_undef.h"
 } MessageNumber;
 

@@ -79,7 +79,7 @@ typedef struct NetState {
     int8_t pitch;     // 1/256 turn, up is above zero
     uint8_t flags;    // NetStatusFlag
     uint8_t npc_state;
-    uint16_t health;  // rounded up: 0 is dead
+    uint16_t health; // rounded up: 0 is dead
     // Projectiles, fixed for their life.
     uint16_t projectile_kind;
     uint8_t projectile_radius; // 1/128 m
@@ -175,7 +175,7 @@ typedef enum NetCause {
 
 typedef struct NetOwn {
     uint64_t net_id;
-    uint64_t tick;     // the state is that after the step to this tick
-    uint32_t causes;   // NetCause
+    uint64_t tick;   // the state is that after the step to this tick
+    uint32_t causes; // NetCause
     CharacterState state;
 } NetOwn;

@@ -1,6 +1,6 @@
 // The files of a place (place.json, scene.json, prefabs/<Name>.json, voxel chunks) turned into one
-// block of bytes, the compiled scene, and back. Bytes in, bytes out; docs/FORMATS.md describes every
-// field. Two forms:
+// block of bytes, the compiled scene, and back. Bytes in, bytes out; docs/FORMATS.md describes
+// every field. Two forms:
 //
 //   whole      what a world runs from: everything
 //   stripped   what a client fetches by hash: no server-only prefabs, parameters, NPC minds,

@@ -16,10 +16,10 @@
 #define SNAPSHOT_BYTES_MAX (96 << 10)
 
 typedef struct SnapshotHeader {
-    bool full; // everything known before is forgotten: all slots are free
+    bool full;    // everything known before is forgotten: all slots are free
     uint32_t seq; // 1 for the first frame of a session; one more each
     uint64_t tick;
-    uint32_t ack_seq;       // localAckSeq: the last input applied; 0: none yet
+    uint32_t ack_seq;        // localAckSeq: the last input applied; 0: none yet
     uint32_t inputs_waiting; // that are buffered for coming ticks: the client's clock goes by this
 } SnapshotHeader;
 
@@ -46,8 +46,8 @@ typedef struct SnapshotPlan {
     SnapshotHeader header;
     SnapshotHeader previous; // of the frame before; all zero for a full one
     uint32_t tick_rate;
-    const NetOwn *own;      // NULL: not in this frame
-    const uint8_t *leaves;  // slots, ascending
+    const NetOwn *own;     // NULL: not in this frame
+    const uint8_t *leaves; // slots, ascending
     uint32_t leave_count;
     const SnapshotEnter *enters; // by slot, ascending
     uint32_t enter_count;

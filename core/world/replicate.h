@@ -58,8 +58,8 @@ typedef struct ReplicatorEvent {
     uint64_t tick;
     const uint8_t *message;
     size_t bytes;
-    uint64_t subject; // an entity it names; 0: none
-    uint64_t other;   // another one; 0: none
+    uint64_t subject;  // an entity it names; 0: none
+    uint64_t other;    // another one; 0: none
     bool has_position; // only for those whose interest holds this place; also when the subject is
     Vec3 position;     // gone already
 } ReplicatorEvent;

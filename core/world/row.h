@@ -14,13 +14,13 @@
 
 typedef enum RowType {
     ROW_NONE,
-    ROW_META,       // next net id, next player number, time the world has run
-    ROW_STRUCTURE,  // by net id
-    ROW_CHUNK,      // by coordinate: difference over the place's terrain
-    ROW_ATTRIBUTE,  // persistent attributes of an entity, by name of the entity or net id
-    ROW_PLAYER,     // checkpoint, by account
-    ROW_PROFILES,   // character profiles of an account, and which is active
-    ROW_RESUME,     // resumable session, by hash of its token
+    ROW_META,      // next net id, next player number, time the world has run
+    ROW_STRUCTURE, // by net id
+    ROW_CHUNK,     // by coordinate: difference over the place's terrain
+    ROW_ATTRIBUTE, // persistent attributes of an entity, by name of the entity or net id
+    ROW_PLAYER,    // checkpoint, by account
+    ROW_PROFILES,  // character profiles of an account, and which is active
+    ROW_RESUME,    // resumable session, by hash of its token
     ROW_TYPE_COUNT
 } RowType;
 

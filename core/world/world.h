@@ -29,26 +29,26 @@
 typedef struct World World;
 
 typedef struct WorldConfig {
-    const Place *place;            // the whole form; kept
-    const uint8_t *stripped;       // the stripped form that clients fetch; kept
+    const Place *place;      // the whole form; kept
+    const uint8_t *stripped; // the stripped form that clients fetch; kept
     size_t stripped_bytes;
     char world_id[65];
     char room_code[17];
-    uint64_t epoch;                // of the lease: every save carries it
-    uint8_t secret[32];            // for resume tokens; the owner's randomness
-    uint64_t seed;                 // of the sim
-    bool development;              // no secret is configured: a handshake's playerId is believed
-    uint32_t player_max;           // sessions, and bodies kept after a drop
+    uint64_t epoch;      // of the lease: every save carries it
+    uint8_t secret[32];  // for resume tokens; the owner's randomness
+    uint64_t seed;       // of the sim
+    bool development;    // no secret is configured: a handshake's playerId is believed
+    uint32_t player_max; // sessions, and bodies kept after a drop
     uint32_t entity_max;
-    uint32_t visible_max;          // per client
+    uint32_t visible_max; // per client
     uint32_t json_session_max;
     uint32_t snapshot_budget_bytes;
-    uint32_t body_kept_ms;         // after a drop: 60 s
-    uint32_t resume_ms;            // a token is good for: 10 min
-    uint32_t checkpoint_ms;        // 500
-    bool scripts;                  // false: no script system at all (benchmarks, plain rooms)
-    ScriptConfig script;           // world and tick rate in it are not used
-    LogSink *log;                  // kept; may be NULL
+    uint32_t body_kept_ms;  // after a drop: 60 s
+    uint32_t resume_ms;     // a token is good for: 10 min
+    uint32_t checkpoint_ms; // 500
+    bool scripts;           // false: no script system at all (benchmarks, plain rooms)
+    ScriptConfig script;    // world and tick rate in it are not used
+    LogSink *log;           // kept; may be NULL
 } WorldConfig;
 
 WorldConfig world_config_default(void);
@@ -80,7 +80,7 @@ typedef enum CommandType {
 typedef struct Command {
     CommandType type;
     uint64_t connection;
-    uint64_t request; // for ENTRY_STORED
+    uint64_t request;    // for ENTRY_STORED
     uint64_t epoch, seq; // SAVE: seq is one more each
     const uint8_t *bytes;
     size_t byte_count;
@@ -96,9 +96,9 @@ typedef struct WorldStats {
     uint64_t tick;
     uint32_t sessions, players, json_sessions;
     uint64_t messages, messages_refused, messages_malformed, inputs, inputs_late, inputs_early,
-        inputs_duplicate, inputs_repeated, corrections, corrections_without_cause,
-        snapshots, snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down,
-        bytes_up, journal_dropped, commands_denied;
+        inputs_duplicate, inputs_repeated, corrections, corrections_without_cause, snapshots,
+        snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down, bytes_up,
+        journal_dropped, commands_denied;
     ReplicatorStats replication;
 } WorldStats;
 WorldStats world_stats(const World *world);

@@ -1,11 +1,12 @@
-// The inside of a World, for the files of core/world alone. One file per job; each session is a slot
-// with a generation, and its number is also its number at the replicator.
+// The inside of a World, for the files of core/world alone. One file per job; each session is a
+// slot with a generation, and its number is also its number at the replicator.
 //
-//   world.c      create, the door, the tick                 step.c       inputs, scripts, sim, events
-//   session.c    states, handshake, resume, output          inbox.c      messages → handlers, rates
-//   input.c      the input buffer of one player             save.c       rows out, rows in
-//   act_*.c      one file per feature that players command  script_host.c  scripts, remotes, reload
-//   replicate.c  what clients see (replicate.h)             journal.c    entries as bytes
+//   world.c      create, the door, the tick                 step.c       inputs, scripts, sim,
+//   events session.c    states, handshake, resume, output          inbox.c      messages →
+//   handlers, rates input.c      the input buffer of one player             save.c       rows out,
+//   rows in act_*.c      one file per feature that players command  script_host.c  scripts,
+//   remotes, reload replicate.c  what clients see (replicate.h)             journal.c    entries as
+//   bytes
 #pragma once
 
 #include "core/base/arena.h"
@@ -39,10 +40,10 @@ typedef struct RateBucket {
 typedef struct InputBuffer {
     WireInputFrame frames[INPUT_BUFFER]; // by tick % INPUT_BUFFER
     bool present[INPUT_BUFFER];
-    WireInputFrame last;    // repeated when one is missing, without fire
-    uint32_t repeated;      // ticks in a row; after half a second the player stands still
-    uint32_t ack_seq;       // localAckSeq
-    uint32_t waiting;       // buffered for coming ticks
+    WireInputFrame last; // repeated when one is missing, without fire
+    uint32_t repeated;   // ticks in a row; after half a second the player stands still
+    uint32_t ack_seq;    // localAckSeq
+    uint32_t waiting;    // buffered for coming ticks
     uint64_t view_tick;
     uint32_t hash_seq, hash; // what the client predicted
 } InputBuffer;
@@ -76,24 +77,24 @@ typedef struct Session {
     char player_id[65];
     char name[65];
     uint8_t resume_hash[32];
-    RowProfiles profiles;              // texts point into profile_text
+    RowProfiles profiles; // texts point into profile_text
     char profile_text[PROFILES_MAX][2][65];
     char active_text[65];
     RateBucket rates[RATE_COUNT];
     uint32_t strikes; // malformed messages; too many end the session
     InputBuffer input;
     // The own body: what the client should know of it.
-    uint32_t causes;       // NetCause since the last own state was sent
-    bool own_wanted;       // send it with the next frame
+    uint32_t causes; // NetCause since the last own state was sent
+    bool own_wanted; // send it with the next frame
     uint64_t own_sent_tick;
     uint32_t state_hash_after; // character_state_hash when the last step was over
     uint64_t geometry_tick;    // something near it changed then
     // Flow.
-    uint32_t seq;            // of messages that are no snapshots
+    uint32_t seq; // of messages that are no snapshots
     uint32_t frame_sent, frame_acked;
     uint64_t frame_ticks[64]; // when each of the last frames was sent, by seq % 64
     uint32_t rtt_ticks;
-    uint64_t behind_since;   // 0: is not
+    uint64_t behind_since; // 0: is not
     // Fire.
     uint64_t fire_tick; // may shoot again from then on
     // Previews.
@@ -118,22 +119,22 @@ struct World {
     Authority *authority;
     ScriptSystem *scripts;
     Replicator *replicator;
-    uint64_t tick;      // of the sim
-    uint64_t unix_ms;   // of the last tick
+    uint64_t tick;    // of the sim
+    uint64_t unix_ms; // of the last tick
     uint32_t tick_rate, snapshot_ticks;
-    Session *sessions;  // numbered 0..session_count-1
+    Session *sessions; // numbered 0..session_count-1
     uint32_t session_count;
     uint64_t next_player;
     uint32_t manifest_version;
     WorldStats stats;
-    Arena scratch; // of one message or one job
+    Arena scratch;  // of one message or one job
     uint8_t *frame; // one snapshot or message being written
     size_t frame_capacity;
-    struct Saves *saves;           // save.c
+    struct Saves *saves;            // save.c
     struct ScriptHost *script_host; // script_host.c
-    struct Inboxes *inboxes;       // inbox.c
-    struct Voxels *voxels;         // act_voxel.c
-    bool started;                  // the first tick came
+    struct Inboxes *inboxes;        // inbox.c
+    struct Voxels *voxels;          // act_voxel.c
+    bool started;                   // the first tick came
     bool stopping;
 };
 
@@ -147,8 +148,7 @@ void session_send(World *world, Session *session, uint8_t number, const void *bo
 void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id);
 // An error with a code for programs and a sentence for people. Fatal ones end the session.
 void session_error(World *world, Session *session, uint32_t command_seq, bool fatal,
-                   const char *code, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+                   const char *code, const char *format, ...) __attribute__((format(printf, 6, 7)));
 // A Status as an error: code "denied", "blocked", "limit", …
 void session_refuse(World *world, Session *session, uint32_t command_seq, Status status,
                     const char *what);
@@ -199,9 +199,9 @@ MUST_USE Status script_host_create(World *world);
 void script_host_destroy(World *world);
 MUST_USE Status script_host_add(World *world, const Entry *entry);    // ENTRY_SCRIPT
 MUST_USE Status script_host_reload(World *world, const Entry *entry); // ENTRY_RELOAD
-void script_host_start(World *world);  // before the first tick: loads, binds, spawns' scripts
-void script_host_run(World *world);    // the scripts phase
-void script_host_events(World *world); // the events phase: sim events → scripts
+void script_host_start(World *world);   // before the first tick: loads, binds, spawns' scripts
+void script_host_run(World *world);     // the scripts phase
+void script_host_events(World *world);  // the events phase: sim events → scripts
 void script_host_effects(World *world); // effects → messages, chat, sounds, store requests
 // A session came in: manifest, execute messages.
 void script_host_welcome(World *world, Session *session);
