@@ -72,8 +72,10 @@ typedef enum MessageDirection { MESSAGE_UP, MESSAGE_DOWN, MESSAGE_EVENT } Messag
 typedef enum MessageNumber {
 #define MESSAGE(number_name, name, number, direction, kind, feature, action, text) \
     MESSAGE_##number_name = number,
-#include "core/wire/schema.def"
+// clang-format off: the order matters
 #include "core/wire/schema_empty.h"
+#include "core/wire/schema.def"
+// clang-format on
 #include "core/wire/schema_undef.h"
 } MessageNumber;
 

@@ -1,1 +1,20 @@
 // Takes back every macro of schema.def. No include guard: see schema_empty.h.
+#undef UINT
+#undef SINT
+#undef BOOL
+#undef F32
+#undef TEXT
+#undef BYTES
+#undef HASH
+#undef VEC3
+#undef COORD
+#undef LIST
+#undef STRUCT
+#undef END_STRUCT
+#undef MESSAGE
+#undef END_MESSAGE
+#undef LIMIT_U8
+#undef LIMIT_U16
+#undef LIMIT_U32
+#undef LIMIT_ID
+#undef LIMIT_TICK

@@ -102,9 +102,7 @@ typedef struct Session {
     // Terrain.
     ChunkCoord chunk_at; // of the eye, when versions were last told
     bool chunks_told;
-    // Transfers: one at a time, paced so that they never delay a snapshot.
     uint64_t respawn_tick;
-    struct Transfer *transfer;
     // Output: a ring of messages, u32 length before each.
     uint8_t *out;
     size_t out_capacity, out_begin, out_end, out_used;
@@ -134,6 +132,8 @@ struct World {
     struct ScriptHost *script_host; // script_host.c
     struct Inboxes *inboxes;        // inbox.c
     struct Voxels *voxels;          // act_voxel.c
+    struct Transfers *transfers;    // transfer.c
+    struct Remotes *remotes;        // act_remote.c
     bool started;                   // the first tick came
     bool stopping;
 };
@@ -156,6 +156,13 @@ uint32_t session_number(const World *world, const Session *session);
 // How many bytes wait to be taken; transfers go on only when few do.
 size_t session_waiting(const Session *session);
 
+// --- event.c ------------------------------------------------------------------------------------
+// Encodes a row of EVENT direction in world->frame and gives it to the replicator. `where` says
+// whom it concerns (subject, other, position); NULL: everybody. Its tick is the world's.
+void event_broadcast(World *world, uint8_t number, const void *body, const ReplicatorEvent *where);
+MUST_USE Status event_send(World *world, const Session *session, uint8_t number, const void *body,
+                           const ReplicatorEvent *where);
+
 // --- inbox.c ------------------------------------------------------------------------------------
 bool rate_take(World *world, Session *session, RateKind kind, uint32_t count);
 
@@ -177,6 +184,11 @@ void act_profile_save(World *world, Session *session, uint32_t seq,
                       const MessageProfileSave *command);
 void act_profile_delete(World *world, Session *session, uint32_t seq,
                         const MessageProfileDelete *command);
+// What is stored of the session's account, or a default one with the session's name; repaired.
+// session.c calls it when a player comes in, before its body.
+void profile_open(World *world, Session *session);
+// PLAYER_JOINED with the looks of the active profile: to everybody, or to one session.
+void profile_announce(World *world, const Session *about, const Session *to);
 void act_chat(World *world, Session *session, uint32_t seq, const MessageChatSay *command);
 void act_remote(World *world, Session *session, uint32_t seq, const MessageRemoteUp *command);
 void act_script_request(World *world, Session *session, uint32_t seq,
@@ -189,12 +201,22 @@ void act_respawn(World *world, Session *session, uint32_t seq);
 // The fire button in this tick's input: a projectile if the weapon is ready.
 void act_fire(World *world, Session *session, const WireInputFrame *input);
 
+// The features' own memory, after the sessions and the sim are there; destroy also after a create
+// that failed.
+MUST_USE Status act_create(World *world);
+void act_destroy(World *world);
+// The connection of a session is gone, or the session is about to be freed: previews end, transfers
+// and unanswered calls are forgotten. Twice is harmless. `session->player` must still be right.
+void act_forget(World *world, Session *session);
+
 // --- what the features do once per tick ---------------------------------------------------------
 void voxel_tick(World *world);    // versions of chunks for those who came near, after sim_step
 void preview_tick(World *world);  // previews that are over
 void transfer_tick(World *world); // blobs and runes, a chunk where there is room
+void remote_tick(World *world);   // calls that got no answer in time
 
 // --- script_host.c ------------------------------------------------------------------------------
+// Makes world->scripts too (config.scripts), on world->authority.
 MUST_USE Status script_host_create(World *world);
 void script_host_destroy(World *world);
 MUST_USE Status script_host_add(World *world, const Entry *entry);    // ENTRY_SCRIPT
@@ -225,6 +247,10 @@ void save_resume(World *world, const RowResume *resume);
 bool save_find_player(World *world, uint64_t account, RowPlayer *out);
 bool save_find_profiles(World *world, uint64_t account, RowProfiles *out);
 bool save_find_resume(World *world, const uint8_t token_hash[32], RowResume *out);
-// Queues a command; STATUS_LIMIT when the owner is behind.
+// Queues a command with a copy of its bytes and of the texts of its store request; STATUS_LIMIT
+// when the owner is behind.
 MUST_USE Status save_command(World *world, const Command *command);
+// What world_commands and world_commands_clear give and take.
+const Command *save_commands(const World *world, uint32_t *count);
+void save_commands_clear(World *world);
 void save_hash(const World *world, Hash64 *hash);

@@ -1,0 +1,1 @@
+#include "core/world/row.h"
