@@ -98,6 +98,7 @@ typedef struct Entity {
     uint64_t owner_id; // 0: the server
     EntityType type;
     bool removing; // gone when the next step begins
+    bool puppet;   // moved from outside, see puppet.h; never in a sim with authority
     Vec3 position; // of a character: its feet
     Vec3 velocity;
     Quat rotation; // of a character: identity, see input.yaw

@@ -888,6 +888,8 @@ void character_step(Sim *sim)
     Mover mover;
     for (uint32_t slot = sim_next_character(sim, 1); slot != 0;
          slot = sim_next_character(sim, slot + 1)) {
-        move_one(sim, slot, &mover);
+        if (!sim_at(sim, slot)->puppet) {
+            move_one(sim, slot, &mover);
+        }
     }
 }

@@ -196,6 +196,30 @@ static void test_capsule(Flight *flight, Capsule capsule, uint64_t rank)
     }
 }
 
+static bool filter_allows(const Flight *flight, uint32_t slot)
+{
+    const Sim *sim = flight->sim;
+    const Entity *shooter = pool_find(&sim->entities, flight->projectile->shooter);
+    return sim->hit_filter(sim->hit_filter_user, shooter != NULL ? shooter->net_id : 0,
+                           sim_at(sim, slot)->net_id);
+}
+
+// A character that this shooter may not hit is flown through. Only what would be hit is asked for.
+static void offer_capsule(Flight *flight, Capsule capsule, uint32_t slot)
+{
+    const uint64_t rank = RANK_ENTITY | slot;
+    if (flight->sim->hit_filter == NULL) {
+        test_capsule(flight, capsule, rank);
+        return;
+    }
+    Flight tried = *flight;
+    test_capsule(&tried, capsule, rank);
+    const bool changed = tried.rank != flight->rank || tried.distance != flight->distance;
+    if (changed && filter_allows(flight, slot)) {
+        *flight = tried;
+    }
+}
+
 static void test_character(Flight *flight, uint32_t slot)
 {
     const Sim *sim = flight->sim;
@@ -209,7 +233,7 @@ static void test_character(Flight *flight, uint32_t slot)
         const uint64_t then = sim->tick >= rewind ? sim->tick - rewind : 0;
         (void)history_position(sim->history, entity->character.history_slot, then, &feet);
     }
-    test_capsule(flight, sim_capsule(sim, feet), RANK_ENTITY | slot);
+    offer_capsule(flight, sim_capsule(sim, feet), slot);
 }
 
 static bool is_character(const Sim *sim, uint32_t slot)
@@ -384,7 +408,9 @@ void projectile_step(Sim *sim)
     history_record(sim);
     for (uint32_t i = sim_next_slot(sim, ENTITY_PROJECTILE, 1); i != 0;
          i = sim_next_slot(sim, ENTITY_PROJECTILE, i + 1)) {
-        step_one(sim, i);
+        if (!sim_at(sim, i)->puppet) {
+            step_one(sim, i);
+        }
     }
 }
 

@@ -29,6 +29,8 @@ void sim_set_tick(Sim *sim, uint64_t tick);
 // ones that began in the past. The segment that was in force until now is kept, cut where the new
 // one begins, as far as there is room. STATUS_RANGE as motion_append.
 MUST_USE Status sim_replace_motion(Sim *sim, Handle part, Pose rest, const Motion *motion);
+// Frees the slot at once, so that its net id can be used again. Harmless when stale.
+void sim_remove_now(Sim *sim, Handle entity);
 // Undoes sim_hide_part. Harmless when it is not hidden; an entity with that net id must be gone.
 void sim_show_part(Sim *sim, uint64_t net_id);
 
@@ -36,7 +38,7 @@ void sim_show_part(Sim *sim, uint64_t net_id);
 // The net id the next entity gets. A restarted world goes on above all it ever gave.
 uint64_t sim_next_net_id(const Sim *sim);
 void sim_raise_next_net_id(Sim *sim, uint64_t next);
-// May this shooter's projectiles hit that character? Asked in ascending slot order, only for what
+// May this shooter's projectiles hit that character? (0: the shooter is gone.) Asked only for what
 // they would otherwise hit; must be a function of state that a replay has too. NULL: everybody.
 typedef bool (*SimHitFilter)(void *user, uint64_t shooter_net_id, uint64_t target_net_id);
 void sim_set_hit_filter(Sim *sim, SimHitFilter filter, void *user);

@@ -324,7 +324,7 @@ static void move_part(Sim *sim, uint32_t slot)
         return;
     }
     const Pose now = motion_pose(&part->motion, part->rest, sim->tick, sim->tick_seconds);
-    motion_forget(&part->motion, &part->rest, sim->tick, sim->tick_seconds);
+    motion_forget(&part->motion, &part->rest, sim_motion_kept_from(sim), sim->tick_seconds);
     const Vec3 moved = vec3_sub(now.position, before.position);
     const bool turned = now.rotation.x != before.rotation.x ||
                         now.rotation.y != before.rotation.y ||
@@ -358,6 +358,7 @@ void sim_step(Sim *sim)
 {
     sim->event_count = 0;
     sim->tick += 1;
+    sim->tick_latest = sim->tick > sim->tick_latest ? sim->tick : sim->tick_latest;
     remove_marked(sim);
     const uint32_t edit_count = terrain_edit_count(sim->terrain);
     sim->geometry_changed = sim->geometry_changed || edit_count != sim->edit_count_seen;
@@ -396,6 +397,7 @@ void sim_clear(Sim *sim)
     sim->hidden_count = 0;
     sim->event_count = 0;
     sim->tick = 0;
+    sim->tick_latest = 0;
     sim->next_net_id = sim->scene == NULL ? 1 : (uint64_t)scene_part_count(sim->scene) + 1;
     sim->rng = rng_make(sim->config.seed, 1);
     sim->geometry_changed = false;

@@ -450,8 +450,12 @@ Status sim_move_part(Sim *sim, Handle part, const MotionSegment *segment)
     if (entity == NULL || !entity_has_shape(entity) || entity->type == ENTITY_STRUCTURE) {
         return STATUS_NOT_FOUND;
     }
-    const float radius = vec3_length(entity->part.shape.half);
-    return motion_append(&entity->part.motion, segment, radius, sim->tick);
+    Part *changed = &entity->part;
+    if (!sim->config.authority && changed->motion.count == MOTION_SEGMENTS_MAX) {
+        // What is kept for replays makes room for what comes.
+        motion_forget(&changed->motion, &changed->rest, sim->tick, sim->tick_seconds);
+    }
+    return motion_append(&changed->motion, segment, vec3_length(changed->shape.half), sim->tick);
 }
 
 static Entity *find_mover(const Sim *sim, Handle part)

@@ -10,6 +10,7 @@
 #include "core/sim/history.h"
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
+#include "core/sim/puppet.h"
 #include "core/sim/push.h"
 #include "core/sim/sim.h"
 #include "core/sim/structure.h"
@@ -38,6 +39,7 @@ struct Sim {
 
     float tick_seconds;
     uint64_t tick;
+    uint64_t tick_latest; // the highest so far: without authority the tick can be set back
     uint64_t next_net_id;
     Rng rng;
 
@@ -62,6 +64,9 @@ struct Sim {
     History *history;      // NULL when the config is not authority
     struct Npcs *npcs;
     struct Structures *structures;
+
+    SimHitFilter hit_filter; // NULL: everybody may be hit
+    void *hit_filter_user;
 };
 
 // The entity in a live slot.
@@ -122,6 +127,16 @@ void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw);
 void sim_shape_place(Sim *sim, uint32_t slot, Pose pose);
 // True if a part that goes so far in one tick was put there, not moved there: it carries nobody.
 bool sim_part_jumps(const Part *part, Pose from, Pose to);
+
+// Segments that ended before this tick are forgotten. A sim whose tick can be set back keeps more.
+static inline uint64_t sim_motion_kept_from(const Sim *sim)
+{
+    if (sim->config.authority) {
+        return sim->tick;
+    }
+    const uint64_t latest = sim->tick_latest;
+    return latest > MOTION_KEEP_TICKS ? latest - MOTION_KEEP_TICKS : 0;
+}
 
 // Phases, in the order of sim.h; the other modules' headers have theirs.
 void motion_step(Sim *sim);

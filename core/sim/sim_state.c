@@ -157,6 +157,9 @@ static void visit_entity(Sim *sim, uint32_t slot, StateIo *io)
     state_u64(io, &entity->net_id);
     state_u64(io, &entity->owner_id);
     state_bool(io, &entity->removing);
+    if (!sim->config.authority) {
+        state_bool(io, &entity->puppet);
+    }
     state_vec3(io, &entity->position);
     state_vec3(io, &entity->velocity);
     state_quat(io, &entity->rotation);
@@ -277,7 +280,8 @@ static bool references_hold(const Sim *sim)
             continue;
         }
         const Character *character = &entity->character;
-        if ((character->npc_slot != 0) != (entity->type == ENTITY_NPC)) {
+        const bool thinks = entity->type == ENTITY_NPC && !entity->puppet;
+        if ((character->npc_slot != 0) != thinks) {
             return false;
         }
         if (sim->history != NULL && character->history_slot != 0 &&
@@ -342,6 +346,7 @@ static Status read_all(Sim *sim, ByteReader *reader)
         sim_place(sim, i);
     }
     sim->edit_count_seen = terrain_edit_count(sim->terrain);
+    sim->tick_latest = sim->tick;
     return structure_rebuild(sim);
 }
 
