@@ -67,16 +67,11 @@ typedef enum MessageDirection { MESSAGE_UP, MESSAGE_DOWN, MESSAGE_EVENT } Messag
     }                     \
     ;
 #include "core/wire/schema.def"
-#include "core/wire/schema_undef.h"
 
 typedef enum MessageNumber {
 #define MESSAGE(number_name, name, number, direction, kind, feature, action, text) \
     MESSAGE_##number_name = number,
-// clang-format off: the order matters
-#include "core/wire/schema_empty.h"
 #include "core/wire/schema.def"
-// clang-format on
-#include "core/wire/schema_undef.h"
 } MessageNumber;
 
 // A message with its envelope. `body` points to the struct of its number.
@@ -98,6 +93,14 @@ typedef struct MessageRow {
 const MessageRow *message_row(uint32_t number);
 const MessageRow *message_row_at(uint32_t index); // NULL past the last
 const MessageRow *message_row_find(const char *kind, const char *feature, const char *action);
+
+// --- what is valid ------------------------------------------------------------------------------
+// What an encoder demands of a body and a decoder guarantees: STATUS_RANGE for a value past its
+// limit, STATUS_UNSUPPORTED for a number without a row. For what scripts wrote: ask before
+// encoding.
+MUST_USE Status message_check(uint32_t number, const void *body);
+// A TEXT: UTF-8 without zero bytes, at most that long.
+bool message_text_is_valid(NetText text, uint32_t bytes_max);
 
 // --- binary -------------------------------------------------------------------------------------
 // The body must be inside the limits of its row (our bug otherwise). STATUS_LIMIT in the writer.

@@ -1,5 +1,17 @@
-// Gives every macro of schema.def that has no meaning yet an empty one. No include guard: it is
-// included once for each reading of the schema.
+// Gives every macro of schema.def that has no meaning yet an empty one. No include guard: it
+// stands at the top of schema.def.
+#ifndef STRUCT
+#define STRUCT(name)
+#endif
+#ifndef END_STRUCT
+#define END_STRUCT(name)
+#endif
+#ifndef MESSAGE
+#define MESSAGE(number_name, name, number, direction, kind, feature, action, text)
+#endif
+#ifndef END_MESSAGE
+#define END_MESSAGE(name)
+#endif
 #ifndef UINT
 #define UINT(name, json, limit, text)
 #endif
@@ -29,16 +41,4 @@
 #endif
 #ifndef LIST
 #define LIST(name, json, item, limit, text)
-#endif
-#ifndef STRUCT
-#define STRUCT(name)
-#endif
-#ifndef END_STRUCT
-#define END_STRUCT(name)
-#endif
-#ifndef MESSAGE
-#define MESSAGE(number_name, name, number, direction, kind, feature, action, text)
-#endif
-#ifndef END_MESSAGE
-#define END_MESSAGE(name)
 #endif

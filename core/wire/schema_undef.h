@@ -1,4 +1,9 @@
-// Takes back every macro of schema.def. No include guard: see schema_empty.h.
+// Takes back every macro of schema.def, its own limits too. No include guard: it stands at
+// the end of schema.def.
+#undef STRUCT
+#undef END_STRUCT
+#undef MESSAGE
+#undef END_MESSAGE
 #undef UINT
 #undef SINT
 #undef BOOL
@@ -9,10 +14,6 @@
 #undef VEC3
 #undef COORD
 #undef LIST
-#undef STRUCT
-#undef END_STRUCT
-#undef MESSAGE
-#undef END_MESSAGE
 #undef LIMIT_U8
 #undef LIMIT_U16
 #undef LIMIT_U32
