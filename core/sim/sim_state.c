@@ -5,6 +5,8 @@
 #include "core/sim/sim_internal.h"
 
 #define STATE_FORMAT 1
+#define TYPE_PUPPET  16u // added to the type of a puppet
+_Static_assert(ENTITY_TYPE_COUNT <= TYPE_PUPPET, "types and the bit above them");
 
 static uint64_t config_hash(const SimConfig *config)
 {
@@ -151,21 +153,22 @@ static void visit_part(Sim *sim, Entity *entity, StateIo *io)
 static void visit_entity(Sim *sim, uint32_t slot, StateIo *io)
 {
     Entity *entity = sim_at(sim, slot);
-    uint32_t type = (uint32_t)entity->type;
-    state_u32(io, &type, ENTITY_TYPE_COUNT - 1);
+    uint32_t type = (uint32_t)entity->type | (entity->puppet ? TYPE_PUPPET : 0);
+    state_u32(io, &type, ENTITY_TYPE_COUNT - 1 + (sim->config.authority ? 0 : TYPE_PUPPET));
+    entity->puppet = (type & TYPE_PUPPET) != 0;
+    type &= TYPE_PUPPET - 1;
     entity->type = (EntityType)type;
     state_u64(io, &entity->net_id);
     state_u64(io, &entity->owner_id);
     state_bool(io, &entity->removing);
-    if (!sim->config.authority) {
-        state_bool(io, &entity->puppet);
-    }
     state_vec3(io, &entity->position);
     state_vec3(io, &entity->velocity);
     state_quat(io, &entity->rotation);
     if (io->mode == STATE_READ) {
         const float extent = 2 * (float)WORLD_EXTENT_M;
-        if (type == ENTITY_NONE || entity->net_id == 0 || entity->net_id > SIM_NET_ID_MAX ||
+        const bool is_body = type >= ENTITY_PLAYER && type <= ENTITY_PROJECTILE;
+        if (type == ENTITY_NONE || type >= ENTITY_TYPE_COUNT || (entity->puppet && !is_body) ||
+            entity->net_id == 0 || entity->net_id > SIM_NET_ID_MAX ||
             !(vec3_length(entity->position) <= extent) ||
             !(vec3_length(entity->velocity) <= 2 * PROJECTILE_SPEED_MAX)) {
             state_fail(io, STATUS_RANGE);
