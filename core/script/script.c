@@ -289,7 +289,8 @@ CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
     return result;
 }
 
-Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
+static Status load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes,
+                        bool reload)
 {
     Rune checked;
     const Status status = rune_check(rune, bytes, &checked);
@@ -299,7 +300,7 @@ Status script_load_rune(ScriptSystem *system, const char *script_id, const void 
     char hash[2 * SHA256_BYTES + 1];
     sha256_hex(checked.hash, hash);
     const Handle before = script_find(system, script_id);
-    if (is_loaded_already(script_at(system, before), hash)) {
+    if (!reload && is_loaded_already(script_at(system, before), hash)) {
         system->totals.compile_cached_count += 1;
         return STATUS_OK;
     }
@@ -312,11 +313,22 @@ Status script_load_rune(ScriptSystem *system, const char *script_id, const void 
     }
     fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
     fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-    const Status installed = install(system, &fresh, script_id, hash, false);
+    const Status installed = install(system, &fresh, script_id, hash, reload);
     if (installed == STATUS_OK && !handle_is_none(before)) {
-        restart_instances(system, before, false);
+        restart_instances(system, before, reload);
     }
     return installed;
+}
+
+Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
+{
+    return load_rune(system, script_id, rune, bytes, false);
+}
+
+Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
+                          size_t bytes)
+{
+    return load_rune(system, script_id, rune, bytes, true);
 }
 
 void script_invalidate(ScriptSystem *system, const char *script_id)

@@ -66,6 +66,10 @@ CompileResult script_compile(ScriptSystem *system, const CompileRequest *request
 // script_compile, equal hashes load nothing again.
 MUST_USE Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune,
                                  size_t bytes);
+// Replaces a script by a rune while it runs, even by an equal one, because what it requires may
+// have changed: instances get onReload(old).
+MUST_USE Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
+                                   size_t bytes);
 // Forgets a script: its instances end, and it is off no longer if it was.
 void script_invalidate(ScriptSystem *system, const char *script_id);
 // Replaces a script by new code while it runs: instances get onReload(old).
