@@ -2,6 +2,7 @@
 // and every failure ends in the status of the ByteWriter, after which nothing is written any more.
 #include "core/base/json_write.h"
 
+#include "core/base/base64.h"
 #include "core/base/check.h"
 #include "core/base/json_number.h"
 #include "core/base/limits.h"
@@ -247,6 +248,16 @@ void json_write_text_bytes(JsonWriter *writer, const char *text, size_t bytes)
 void json_write_text(JsonWriter *writer, const char *text)
 {
     json_write_text_bytes(writer, text, strlen(text));
+}
+
+void json_write_base64(JsonWriter *writer, const void *data, size_t bytes)
+{
+    ASSERT(data != NULL || bytes == 0);
+    if (begin_value(writer)) {
+        put(writer, '"');
+        base64_write(data, bytes, writer->out);
+        put(writer, '"');
+    }
 }
 
 static void write_scalar(JsonWriter *writer, const JsonNode *node)

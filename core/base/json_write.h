@@ -38,6 +38,8 @@ void json_write_number(JsonWriter *writer, double value);
 void json_write_f32(JsonWriter *writer, float value);
 void json_write_text(JsonWriter *writer, const char *text);
 void json_write_text_bytes(JsonWriter *writer, const char *text, size_t bytes);
+// Bytes as a string of base64.
+void json_write_base64(JsonWriter *writer, const void *data, size_t bytes);
 // A whole tree.
 void json_write_node(JsonWriter *writer, const JsonNode *root);
 
