@@ -136,6 +136,41 @@ static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
     }
 }
 
+// By net id: slots are given in another order on every machine, and of two contacts or supports
+// that are equal the first one counts.
+static void sort_by_net_id(ColliderPart *parts, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first + 1; i < count; i++) {
+        if (parts[i - 1].net_id < parts[i].net_id) {
+            continue;
+        }
+        const ColliderPart part = parts[i];
+        uint32_t at = i;
+        for (; at > first && parts[at - 1].net_id > part.net_id; at--) {
+            parts[at] = parts[at - 1];
+        }
+        parts[at] = part;
+    }
+}
+
+static void gather_entities(Sim *sim, Aabb region, Colliders *out)
+{
+    uint32_t found[COLLIDE_PARTS_MAX + COLLIDE_ZONES_MAX];
+    const uint32_t found_max = sizeof found / sizeof found[0];
+    const uint32_t part_first = out->part_count;
+    const uint32_t zone_first = out->zone_count;
+    const uint32_t count = grid_query(&sim->grid, region, found, found_max);
+    if (count > found_max) {
+        gather_crowded(sim, region, out);
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            add_entity(sim, out, found[i]);
+        }
+    }
+    sort_by_net_id(out->parts, part_first, out->part_count);
+    sort_by_net_id(out->zones, zone_first, out->zone_count);
+}
+
 void collide_gather(Sim *sim, Aabb region, Colliders *out)
 {
     out->box_count = 0;
@@ -162,17 +197,9 @@ void collide_gather(Sim *sim, Aabb region, Colliders *out)
         }
     }
     if (sim_count(sim, ENTITY_PART) + sim_count(sim, ENTITY_STRUCTURE) +
-            sim_count(sim, ENTITY_PROP) ==
+            sim_count(sim, ENTITY_PROP) !=
         0) {
-        return;
-    }
-    const uint32_t count = grid_query(&sim->grid, region, found, found_max);
-    if (count > found_max) {
-        gather_crowded(sim, region, out);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        add_entity(sim, out, found[i]);
+        gather_entities(sim, region, out);
     }
 }
 

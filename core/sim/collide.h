@@ -28,7 +28,7 @@ typedef struct Colliders {
     bool any_moving; // among parts
 } Colliders;
 
-// Anchored parts first, then entities, each ascending. What does not fit is counted.
+// Anchored parts first, then entities, each by net id. What does not fit is counted.
 void collide_gather(Sim *sim, Aabb region, Colliders *out);
 // Puts the moving parts at a fraction of their way from the last tick's pose to this one's.
 void collide_set_fraction(const Sim *sim, Colliders *colliders, float fraction);

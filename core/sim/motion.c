@@ -10,6 +10,9 @@
 static Pose segment_pose_at(const MotionSegment *segment, float seconds)
 {
     Pose pose = segment->pose;
+    if (!(seconds > 0)) {
+        return pose; // to the last bit: a segment often begins where the part already is
+    }
     pose.position = vec3_mad(pose.position, segment->velocity, seconds);
     const float turn_speed = vec3_length(segment->angular_velocity);
     if (turn_speed > 0) {
