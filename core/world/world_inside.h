@@ -1,18 +1,25 @@
 // The inside of a World, for the files of core/world alone. One file per job; each session is a
-// slot with a generation, and its number is also its number at the replicator.
+// slot, and its number is also its number at the replicator.
 //
-//   world.c      create, the door, the tick                 step.c       inputs, scripts, sim,
-//   events session.c    states, handshake, resume, output          inbox.c      messages →
-//   handlers, rates input.c      the input buffer of one player             save.c       rows out,
-//   rows in act_*.c      one file per feature that players command  script_host.c  scripts,
-//   remotes, reload replicate.c  what clients see (replicate.h)             journal.c    entries as
-//   bytes
+//   world.c     create, the door, the tick             step.c         inputs, sim, events
+//   session.c   slots and states, bodies               own.c          the own body: hash and causes
+//   join.c      handshake, resume, welcome             flow.c         frames and acknowledgements
+//   output.c    what goes out to a connection          inbox.c        messages to handlers, rates
+//   input.c     the input buffer of one player         stage.c        what the place spawns
+//   geometry.c  what changed near whom                 journal.c      entries as bytes
+//   act_*.c     one file per feature that players command
+//   save.c      rows out, rows in                      script_host.c  scripts, remotes, reload
+//
+// What has been taken from the output (world_output_take) is no entry, so no decision may depend
+// on it: a replay takes nothing and must come to the same state. How far a client is, is known from
+// its acknowledgements alone.
 #pragma once
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
 #include "core/base/pool.h"
 #include "core/script/authority.h"
+#include "core/script/id_map.h"
 #include "core/sim/puppet.h"
 #include "core/wire/message.h"
 #include "core/world/row.h"
@@ -41,19 +48,19 @@ typedef struct InputBuffer {
     WireInputFrame frames[INPUT_BUFFER]; // by tick % INPUT_BUFFER
     bool present[INPUT_BUFFER];
     WireInputFrame last; // repeated when one is missing, without fire
+    bool started;        // there was one
     uint32_t repeated;   // ticks in a row; after half a second the player stands still
     uint32_t ack_seq;    // localAckSeq
     uint32_t waiting;    // buffered for coming ticks
     uint64_t view_tick;
-    uint32_t hash_seq, hash; // what the client predicted
 } InputBuffer;
 
 typedef enum InputTaken { INPUT_TAKEN, INPUT_REPEATED, INPUT_NONE } InputTaken;
 void input_reset(InputBuffer *buffer);
 // A frame from a batch; `now` is the last tick stepped. Late, early and double ones are counted.
 void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now);
-// The input for the step to `tick`.
-InputTaken input_take(InputBuffer *buffer, uint64_t tick, WireInputFrame *out);
+// The input for the step to `tick`; after `patience` ticks without one the player stands still.
+InputTaken input_take(InputBuffer *buffer, uint64_t tick, uint32_t patience, WireInputFrame *out);
 
 // --- sessions -----------------------------------------------------------------------------------
 typedef enum SessionState {
@@ -65,6 +72,37 @@ typedef enum SessionState {
     SESSION_CLOSING    // its last messages go out
 } SessionState;
 
+// What a client predicted for a tick, and what came out; by tick % INPUT_BUFFER.
+typedef struct OwnCheck {
+    uint32_t seq;   // of the input
+    uint32_t hash;  // 0: none
+    uint32_t frame; // the last one that the client had processed when it said so
+} OwnCheck;
+
+typedef struct Own {
+    bool wanted;            // send the state with the next frame
+    bool alive;             // after the last step
+    uint64_t sent_tick;     // of the last state sent
+    uint32_t frame;         // with the last correction: what was said before it arrived is stale
+    uint32_t hash;          // character_state_hash when the last step was over; 0: no body
+    uint64_t cause_tick[8]; // by bit of NetCause: when it last happened; 0: never
+    uint64_t match_tick;    // after this step both agreed
+    uint64_t match_known;   // and the client knew the world up to here
+    OwnCheck predicted[INPUT_BUFFER];
+    OwnCheck truth[INPUT_BUFFER];
+} Own;
+
+#define FLOW_FRAMES 64
+typedef struct Flow {
+    uint32_t sent, acked;        // sequence numbers of frames
+    uint64_t ticks[FLOW_FRAMES]; // when each of the last frames was sent, by seq % FLOW_FRAMES
+    uint64_t bytes[FLOW_FRAMES]; // written before and with it
+    uint32_t rtt_eighths;        // of a tick; 0: not measured yet
+    uint64_t behind_since;       // 0: is not
+    uint64_t written;            // bytes, all messages
+    uint64_t backlog;            // bytes that the client has not confirmed
+} Flow;
+
 typedef struct Session {
     SessionState state;
     uint64_t connection; // 0 while dropped
@@ -72,29 +110,26 @@ typedef struct Session {
     bool guest, operator_role;
     uint64_t state_tick; // when it began
     uint64_t account;    // 0: none (development)
-    uint64_t player;     // its number in this world
+    uint64_t player;     // its number in this world; 0: none yet
     uint64_t entity;     // its body; 0: none
+    bool joining;        // has no body yet because its last one is still leaving
+    bool resumed;
     char player_id[65];
     char name[65];
     uint8_t resume_hash[32];
+    uint64_t resume_tick; // when its row was last stored
+    uint32_t presence_at; // the next session whose player it has to be told of
     RowProfiles profiles; // texts point into profile_text
     char profile_text[PROFILES_MAX][2][65];
     char active_text[65];
     RateBucket rates[RATE_COUNT];
-    uint32_t strikes; // malformed messages; too many end the session
+    uint64_t rated_tick; // when too many messages were last refused
+    uint32_t strikes;    // malformed messages; too many end the session
     InputBuffer input;
-    // The own body: what the client should know of it.
-    uint32_t causes; // NetCause since the last own state was sent
-    bool own_wanted; // send it with the next frame
-    uint64_t own_sent_tick;
-    uint32_t state_hash_after; // character_state_hash when the last step was over
-    uint64_t geometry_tick;    // something near it changed then
-    // Flow.
+    Own own;
+    uint64_t geometry_tick; // something near it changed then
+    Flow flow;
     uint32_t seq; // of messages that are no snapshots
-    uint32_t frame_sent, frame_acked;
-    uint64_t frame_ticks[64]; // when each of the last frames was sent, by seq % 64
-    uint32_t rtt_ticks;
-    uint64_t behind_since; // 0: is not
     // Fire.
     uint64_t fire_tick; // may shoot again from then on
     // Previews.
@@ -103,10 +138,12 @@ typedef struct Session {
     ChunkCoord chunk_at; // of the eye, when versions were last told
     bool chunks_told;
     uint64_t respawn_tick;
-    // Output: a ring of messages, u32 length before each.
+    // Output: messages one after the other, u32 length before each. Outside the state.
     uint8_t *out;
-    size_t out_capacity, out_begin, out_end, out_used;
+    size_t out_capacity, out_begin, out_end, out_wrap;
     uint32_t out_count;
+    bool out_lost;       // something did not fit: the owner ends the connection
+    bool closing_told;   // by world_closing
     struct Merge *merge; // JSON sessions only
 } Session;
 
@@ -126,8 +163,26 @@ struct World {
     uint32_t manifest_version;
     WorldStats stats;
     Arena scratch;  // of one message or one job
-    uint8_t *frame; // one snapshot or message being written
+    uint8_t *frame; // one snapshot or event being written
     size_t frame_capacity;
+    uint8_t *message; // one message on its way into an output
+    size_t message_capacity;
+    uint8_t *outs; // the rings of all sessions, then those of the JSON sessions
+    struct Merge *merges;
+    bool *merge_used;
+    uint32_t merge_count;
+    uint32_t player_max;   // bodies; there are more sessions, for those who come in
+    uint32_t session_high; // above the highest in use
+    IdMap connections;     // to session number + 1
+    IdMap players;         // the same
+    uint64_t token_count;  // resume tokens given
+    uint32_t events_seen;  // of the sim's, in this tick
+    uint64_t *closed;      // connections that the world gave up before they were told
+    uint32_t closed_count;
+    uint32_t closing_count;         // sessions that world_closing has to look for
+    uint8_t scene_hash[32];         // of the stripped form
+    struct Stage *stage;            // stage.c
+    struct Geometry *geometry;      // geometry.c
     struct Saves *saves;            // save.c
     struct ScriptHost *script_host; // script_host.c
     struct Inboxes *inboxes;        // inbox.c
@@ -142,8 +197,8 @@ Session *world_session_at(World *world, uint32_t number);
 Session *world_session_of_player(World *world, uint64_t player); // NULL: not here
 Session *world_session_of_entity(World *world, uint64_t entity);
 
-// --- session.c ----------------------------------------------------------------------------------
-// Writes a DOWN message for a session; the session ends as `behind` when its output is full.
+// --- output.c -----------------------------------------------------------------------------------
+// Writes a DOWN message for a session.
 void session_send(World *world, Session *session, uint8_t number, const void *body);
 void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id);
 // An error with a code for programs and a sentence for people. Fatal ones end the session.
@@ -153,8 +208,71 @@ void session_error(World *world, Session *session, uint32_t command_seq, bool fa
 void session_refuse(World *world, Session *session, uint32_t command_seq, Status status,
                     const char *what);
 uint32_t session_number(const World *world, const Session *session);
-// How many bytes wait to be taken; transfers go on only when few do.
+// How many bytes the client has not confirmed; transfers go on only when few are.
 size_t session_waiting(const Session *session);
+void output_open(World *world, Session *session, uint8_t *ring, size_t capacity);
+// A whole message, as it goes on the wire. Counted; when it does not fit the connection is lost.
+void output_put(World *world, Session *session, const uint8_t *bytes, size_t count);
+// The session is about to let go of its connection.
+void output_close(World *world, Session *session);
+
+// --- session.c ----------------------------------------------------------------------------------
+MUST_USE Status session_connect(World *world, const Entry *entry);
+MUST_USE Status session_disconnect(World *world, uint64_t connection);
+Session *session_of_connection(World *world, uint64_t connection); // NULL: not here
+// Ends a session once its output is out; its body is kept as after a cut.
+void session_close(World *world, Session *session);
+// Its player goes at once.
+void session_leave(World *world, Session *session);
+void session_tick(World *world); // time-outs, bodies that are over, new lives
+// A new life for its body, at a spawn point.
+MUST_USE Status session_respawn(World *world, Session *session);
+Vec3 session_spawn_point(const World *world, uint64_t player);
+const Entity *session_body(const World *world, const Session *session); // NULL: has none
+static inline bool session_plays(const Session *session)
+{
+    return session->state == SESSION_PLAYING && session->entity != 0;
+}
+void session_hash(const World *world, Hash64 *hash);
+
+// --- join.c -------------------------------------------------------------------------------------
+void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command);
+MUST_USE Status join_auth(World *world, const Entry *entry);
+void join_tick(World *world, Session *session); // who waits for a body, or to be told of others
+// The row of its resume token, good from now on.
+void join_keep_token(World *world, Session *session);
+
+// --- own.c --------------------------------------------------------------------------------------
+void own_reset(World *world, Session *session); // a new body, or a new client for it
+void own_cause(World *world, Session *session, NetCause cause);
+// The client said what it predicted after an input.
+void own_predicted(World *world, Session *session, const MessageInputBatch *batch);
+void own_before(World *world, Session *session); // the step
+void own_after(World *world, Session *session);
+// The state for the next frame, if it is to have one.
+bool own_state(World *world, Session *session, NetOwn *out);
+
+// --- flow.c -------------------------------------------------------------------------------------
+void flow_ack(World *world, Session *session, uint64_t frame);
+void flow_frames(World *world); // of a snapshot tick
+
+// --- step.c -------------------------------------------------------------------------------------
+void step_inputs(World *world);
+void step_sim(World *world);    // the step, with what is compared before and after it
+void step_events(World *world); // of the sim, since the last call
+
+// --- stage.c ------------------------------------------------------------------------------------
+MUST_USE Status stage_create(World *world);
+void stage_destroy(World *world);
+void stage_tick(World *world); // motions that begin again
+void stage_hash(const World *world, Hash64 *hash);
+
+// --- geometry.c ---------------------------------------------------------------------------------
+MUST_USE Status geometry_create(World *world);
+void geometry_destroy(World *world);
+void geometry_tick(World *world);
+// What we ourselves queued in time is no change.
+void geometry_accept(World *world, Handle part);
 
 // --- event.c ------------------------------------------------------------------------------------
 // Encodes a row of EVENT direction in world->frame and gives it to the replicator. `where` says
@@ -165,6 +283,13 @@ MUST_USE Status event_send(World *world, const Session *session, uint8_t number,
 
 // --- inbox.c ------------------------------------------------------------------------------------
 bool rate_take(World *world, Session *session, RateKind kind, uint32_t count);
+void rate_fill(Session *session); // all of them, for a new session
+MUST_USE Status inbox_create(World *world);
+void inbox_destroy(World *world);
+void inbox_clear(World *world, const Session *session);
+MUST_USE Status inbox_put(World *world, Session *session, const Entry *entry);
+void inbox_tick(World *world);
+void inbox_hash(const World *world, Hash64 *hash);
 
 // --- act_*.c: what a player may ask. Each checks reach, permission, rate and numbers itself and
 // answers with an ack or an error.
