@@ -1,0 +1,767 @@
+// Runs time: every millisecond links deliver, clients draw their frames, and the world steps when
+// its tick is due. At the end the journal is replayed into a fresh world, which must have the same
+// hash at every tick.
+#include "tests/scenario/net/net_inside.h"
+#include "tests/support/test_place.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STEP_US        1000
+#define JOURNAL_MAX    (24u << 20)
+#define TICKS_MAX      4096
+#define RESPAWN_GAP_US 400000
+#define START_UNIX_MS  1700000000000ull
+
+void net_fail(Net *net, const char *format, ...)
+{
+    if (net->result.failed) {
+        return;
+    }
+    net->result.failed = true;
+    const int used = snprintf(net->result.message, sizeof net->result.message,
+                              "at %.3f s: ", (double)net->now_us / 1e6);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(net->result.message + used, sizeof net->result.message - (size_t)used, format,
+              arguments);
+    va_end(arguments);
+}
+
+// --- the world ----------------------------------------------------------------------------------
+
+Status net_enter(Net *net, const Entry *entry)
+{
+    ByteWriter writer =
+        byte_writer(net->journal + net->journal_bytes, net->journal_max - net->journal_bytes);
+    entry_write(entry, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    net->journal_bytes += writer.at;
+    return world_enter(net->world, entry);
+}
+
+static const char *const server_script =
+    "local hits = 0\n"
+    "Network.OnClientEvent('hello', function(player, n)\n"
+    "  hits = hits + 1\n"
+    "  Network.FireClient(player, 'answer', n, hits)\n"
+    "end)\n"
+    "Network.OnInvoke('double', function(player, n) return n * 2 end)\n";
+static const char *const client_script =
+    "local n, got = 0, 0\n"
+    "Network.OnServerEvent('answer', function(back, hits) got = got + 1 end)\n"
+    "function onUpdate(self, dt)\n"
+    "  n = n + 1\n"
+    "  if n % 30 == 0 then Network.FireServer('hello', n) end\n"
+    "end\n";
+
+static void add_script(Net *net, const char *path, const char *source, uint32_t flags)
+{
+    const Entry entry = {.type = ENTRY_SCRIPT,
+                         .flags = ENTRY_SOURCE | flags,
+                         .name = path,
+                         .name_bytes = (uint32_t)strlen(path),
+                         .bytes = (const uint8_t *)source,
+                         .byte_count = strlen(source)};
+    const Status status = net_enter(net, &entry);
+    if (status != STATUS_OK) {
+        net_fail(net, "the script %s is refused: %s", path, status_name(status));
+    }
+}
+
+static World *make_world(Net *net)
+{
+    World *world = NULL;
+    const Status status = world_create(&net->world_heap, &net->config, &world);
+    if (status != STATUS_OK) {
+        printf("world_create: %s\n", status_name(status));
+    }
+    ASSERT(status == STATUS_OK);
+    return world;
+}
+
+static void open_world(Net *net)
+{
+    net->config.epoch = net->store->epoch;
+    net->world = make_world(net);
+    net->journal_bytes = 0;
+    net->world_ticks = 0;
+    store_restore(net);
+    if (net->scenario->scripts) {
+        add_script(net, "ServerScriptService/Hello", server_script, 0);
+        add_script(net, "StarterGui/Hello", client_script, ENTRY_REPLICATE);
+    }
+    net->epoch_us = net->now_us;
+    net->next_tick_us = net->now_us;
+}
+
+static void step_world(Net *net)
+{
+    const Entry tick = {.type = ENTRY_TICK, .number = START_UNIX_MS + net->now_us / 1000};
+    (void)net_enter(net, &tick);
+    if (!net->world_heap.frozen) {
+        heap_freeze(&net->world_heap); // from now on a step that allocates dies
+    }
+    ASSERT(net->world_ticks < net->tick_hash_max);
+    net->tick_hashes[net->world_ticks] = world_hash(net->world);
+    hash_u64(&net->hash, net->tick_hashes[net->world_ticks]);
+    net->world_ticks += 1;
+    net->next_tick_us = net->epoch_us + net->world_ticks * 1000000ull / net->whole->tick_rate;
+    truth_record(net);
+    store_take(net);
+}
+
+static void replay_journal(Net *net)
+{
+    heap_thaw(&net->world_heap);
+    World *world = make_world(net);
+    ByteReader reader = byte_reader(net->journal, net->journal_bytes);
+    uint64_t ticks = 0;
+    while (byte_reader_left(&reader) > 0) {
+        Entry entry;
+        const Status status = entry_read(&reader, &entry);
+        if (status != STATUS_OK) {
+            net_fail(net, "the journal cannot be read: %s", status_name(status));
+            break;
+        }
+        (void)world_enter(world, &entry); // as it was refused then
+        // Outputs and commands were taken at once then, too.
+        for (uint64_t id = 1; id < net->next_connection; id++) {
+            const uint8_t *bytes;
+            size_t count;
+            while (world_output(world, id, &bytes, &count)) {
+                world_output_take(world, id);
+            }
+        }
+        while (world_closing(world) != 0) {
+        }
+        world_commands_clear(world);
+        if (entry.type == ENTRY_TICK) {
+            const uint64_t hash = world_hash(world);
+            if (hash != net->tick_hashes[ticks]) {
+                net_fail(net, "replay differs at tick %llu of the journal",
+                         (unsigned long long)ticks);
+                break;
+            }
+            ticks += 1;
+        }
+    }
+    if (!net->result.failed && ticks != net->world_ticks) {
+        net_fail(net, "replay ended after %llu of %llu ticks", (unsigned long long)ticks,
+                 (unsigned long long)net->world_ticks);
+    }
+    world_destroy(&net->world_heap, world);
+}
+
+// --- connections --------------------------------------------------------------------------------
+
+static void make_client(Net *net, NetClient *client)
+{
+    ClientConfig config = client_config_default();
+    config.scripts = net->scenario->scripts;
+    // Some have the scene already, others fetch it.
+    config.place = client->index % 3 == 0 ? NULL : net->stripped;
+    snprintf(config.ticket, sizeof config.ticket, "ticket-%u", client->index + 1);
+    snprintf(config.name, sizeof config.name, "bot%u", client->index);
+    const Status status = client_create(&net->heap, &config, &client->client);
+    ASSERT(status == STATUS_OK);
+}
+
+static void link_up(Net *net, NetClient *client)
+{
+    stream_clear(client->up);
+    stream_clear(client->down);
+    client->waiting_bytes = 0;
+    client->connection = net->next_connection++;
+    client->playing_us = 0;
+    spy_open(&client->spy, net->whole->tick_rate);
+    const Entry entry = {.type = ENTRY_CONNECT,
+                         .flags = client->json ? ENTRY_JSON : 0,
+                         .connection = client->connection};
+    const Status status = net_enter(net, &entry);
+    if (status != STATUS_OK) {
+        client->connection = 0;
+        client->reconnect_us = net->now_us + RESPAWN_GAP_US;
+        return;
+    }
+    if (client->client != NULL) {
+        client_connect(client->client, (double)net->now_us / 1000);
+    } else {
+        char text[200];
+        const int bytes =
+            snprintf(text, sizeof text,
+                     "{\"v\":2,\"kind\":\"command\",\"seq\":1,\"feature\":\"session\","
+                     "\"action\":\"handshake\",\"payload\":{\"version\":2,\"ticket\":\"t%u\"}}",
+                     client->index + 1);
+        stream_send(client->up, client->profile, &client->rng, net->now_us, (const uint8_t *)text,
+                    (size_t)bytes);
+    }
+}
+
+// Whatever was on its way is lost, in the middle of a message too.
+static void link_down(Net *net, NetClient *client, uint64_t reconnect_us)
+{
+    if (client->connection != 0) {
+        const Entry entry = {.type = ENTRY_DISCONNECT, .connection = client->connection};
+        (void)net_enter(net, &entry);
+        client->connection = 0;
+    }
+    client->pending_count = 0;
+    client->reconnect_us = net->now_us + reconnect_us;
+    if (client->client != NULL) {
+        client_disconnected(client->client);
+        if (client_state(client->client) == CLIENT_CLOSED) {
+            client->rejected += 1;
+            if (client->bot.kind != BOT_HOSTILE && client->bot.kind != BOT_CHURN &&
+                strstr(client_closed_reason(client->client), "behind") == NULL &&
+                strstr(client_closed_reason(client->client), "replaced") == NULL) {
+                net_fail(net, "client %u was closed: %s", client->index,
+                         client_closed_reason(client->client));
+            }
+            client_destroy(&net->heap, client->client);
+            make_client(net, client);
+        }
+    }
+}
+
+static void take_outputs(Net *net, NetClient *client)
+{
+    const uint8_t *bytes;
+    size_t count;
+    while (client->waiting_bytes + MESSAGE_BYTES_MAX + 4 <= NET_WAITING &&
+           world_output(net->world, client->connection, &bytes, &count)) {
+        spy_sent(net, client, bytes, count);
+        const uint32_t length = (uint32_t)count;
+        memcpy(client->waiting + client->waiting_bytes, &length, 4);
+        memcpy(client->waiting + client->waiting_bytes + 4, bytes, count);
+        client->waiting_bytes += 4 + count;
+        world_output_take(net->world, client->connection);
+    }
+}
+
+static void send_waiting(Net *net, NetClient *client)
+{
+    size_t at = 0;
+    while (at < client->waiting_bytes) {
+        uint32_t length;
+        memcpy(&length, client->waiting + at, 4);
+        if (!stream_has_room(client->down, client->profile, length)) {
+            break;
+        }
+        stream_send(client->down, client->profile, &client->rng, net->now_us,
+                    client->waiting + at + 4, length);
+        at += 4 + (size_t)length;
+    }
+    memmove(client->waiting, client->waiting + at, client->waiting_bytes - at);
+    client->waiting_bytes -= at;
+}
+
+// --- a JSON connection --------------------------------------------------------------------------
+
+static void json_receive(Net *net, NetClient *client, const uint8_t *bytes, size_t count)
+{
+    static _Alignas(16) uint8_t block[1 << 20];
+    Arena arena;
+    arena_init(&arena, block, sizeof block);
+    const JsonConfig config = json_config_default(&arena);
+    const JsonNode *root;
+    JsonError error = {0};
+    if (json_parse(&config, (const char *)bytes, count, &root, &error) != STATUS_OK) {
+        net_fail(net, "a JSON connection gets what is no JSON: %s at %u:%u", error.message,
+                 error.line, error.column);
+        return;
+    }
+    client->json_messages += 1;
+    const JsonNode *kind = json_find(root, "kind");
+    const JsonNode *version = json_find(root, "v");
+    if (kind == NULL || version == NULL || version->integer != 2) {
+        net_fail(net, "a JSON message without an envelope");
+    } else if (json_text_equal(kind, "snapshot")) {
+        client->json_snapshots += 1;
+        const JsonNode *payload = json_find(root, "payload");
+        if (json_find(payload, "tick") == NULL || json_find(payload, "features") == NULL ||
+            json_find(payload, "localAckSeq") == NULL) {
+            net_fail(net, "a JSON snapshot lacks its tick, features or localAckSeq");
+        }
+    } else if (json_text_equal(kind, "error")) {
+        net_fail(net, "a JSON connection is refused: %.*s", (int)(count < 200 ? count : 200),
+                 (const char *)bytes);
+    }
+}
+
+static void json_update(Net *net, NetClient *client)
+{
+    client->json_seq += 1;
+    char text[300];
+    const bool left = rng_below(&client->bot.rng, 2) == 0;
+    const int bytes = snprintf(
+        text, sizeof text,
+        "{\"v\":2,\"kind\":\"command\",\"seq\":%u,\"feature\":\"movement\",\"action\":"
+        "\"input_batch\",\"clientTime\":%.2f,\"payload\":{\"inputs\":[{\"seq\":%u,\"up\":true,"
+        "\"down\":false,\"left\":%s,\"right\":false}]}}",
+        client->json_seq + 1, (double)net->now_us / 1000, client->json_seq,
+        left ? "true" : "false");
+    if (stream_has_room(client->up, client->profile, (size_t)bytes)) {
+        stream_send(client->up, client->profile, &client->rng, net->now_us, (const uint8_t *)text,
+                    (size_t)bytes);
+    }
+}
+
+// --- clients ------------------------------------------------------------------------------------
+
+static void note_durable(Net *net, NetClient *client, const PendingCommand *pending)
+{
+    if (client->durable_count == DURABLE_MAX) {
+        return;
+    }
+    DurableThing thing = {
+        .is_chunk = pending->is_chunk, .net_id = pending->net_id, .at = pending->at};
+    if (pending->is_chunk) {
+        // What is durable now is at least what the client had when it asked.
+        thing.version = 1;
+    }
+    (void)net;
+    client->durable[client->durable_count++] = thing;
+}
+
+static void read_events(Net *net, NetClient *client)
+{
+    const ClientEvent *event;
+    while ((event = client_event(client->client)) != NULL) {
+        const Message *message = &event->message;
+        for (uint32_t i = 0; i < client->pending_count; i++) {
+            PendingCommand *pending = &client->pending[i];
+            bool over = false;
+            if (message->number == MESSAGE_ACK &&
+                ((const MessageAck *)message->body)->command_seq == pending->seq) {
+                pending->net_id = ((const MessageAck *)message->body)->entity_id;
+                Bot *bot = &client->bot;
+                if (pending->net_id != 0 && bot->built_count < 8) {
+                    bot->built[bot->built_count++] = pending->net_id;
+                }
+            } else if (message->number == MESSAGE_DURABLE &&
+                       ((const MessageDurable *)message->body)->command_seq == pending->seq) {
+                note_durable(net, client, pending);
+                over = true;
+            } else if (message->number == MESSAGE_ERROR &&
+                       ((const MessageError *)message->body)->command_seq == pending->seq) {
+                over = true;
+            }
+            if (over) {
+                client->pending[i] = client->pending[--client->pending_count];
+                break;
+            }
+        }
+    }
+}
+
+static void update_client(Net *net, NetClient *client)
+{
+    if (client->client == NULL) {
+        json_update(net, client);
+        return;
+    }
+    bot_play(net, client);
+    client_update(client->client, (double)net->now_us / 1000);
+    read_events(net, client);
+    const uint8_t *bytes;
+    size_t count;
+    while (client_output(client->client, &bytes, &count) &&
+           stream_has_room(client->up, client->profile, count)) {
+        stream_send(client->up, client->profile, &client->rng, net->now_us, bytes, count);
+        client_output_take(client->client);
+    }
+    uint8_t noise[512];
+    if (bot_noise(net, client, noise, sizeof noise, &count) &&
+        stream_has_room(client->up, client->profile, count)) {
+        stream_send(client->up, client->profile, &client->rng, net->now_us, noise, count);
+    }
+    if (client_state(client->client) == CLIENT_PLAYING && client->playing_us == 0) {
+        client->playing_us = net->now_us;
+    }
+    if (client->bot.kind == BOT_CHURN && client->playing_us != 0 &&
+        rng_below(&client->bot.rng, 400) == 0) {
+        if (rng_below(&client->bot.rng, 2) == 0) {
+            const MessageLeave leave = {0};
+            (void)client_send(client->client, MESSAGE_LEAVE, &leave);
+        } else {
+            link_down(net, client, 100000 + rng_below(&client->bot.rng, 2000000));
+        }
+    }
+}
+
+static void move_client(Net *net, NetClient *client)
+{
+    if (client->connection == 0) {
+        if (net->now_us >= client->reconnect_us) {
+            link_up(net, client);
+        }
+        return;
+    }
+    const uint8_t *bytes;
+    size_t count;
+    while (client->connection != 0 && stream_receive(client->up, net->now_us, &bytes, &count)) {
+        const Entry entry = {.type = ENTRY_MESSAGE,
+                             .connection = client->connection,
+                             .bytes = bytes,
+                             .byte_count = count};
+        (void)net_enter(net, &entry); // hostile ones are refused
+    }
+    take_outputs(net, client);
+    send_waiting(net, client);
+    while (stream_receive(client->down, net->now_us, &bytes, &count)) {
+        spy_delivered(&client->spy);
+        if (client->client != NULL) {
+            client_receive(client->client, (double)net->now_us / 1000, bytes, count);
+        } else {
+            json_receive(net, client, bytes, count);
+        }
+    }
+    if (client->client != NULL && client_state(client->client) == CLIENT_CLOSED) {
+        link_down(net, client, RESPAWN_GAP_US);
+        return;
+    }
+    if (net->now_us >= client->next_frame_us) {
+        client->next_frame_us += client->frame_us;
+        update_client(net, client);
+    }
+    if (client->profile->cuts_a_minute != 0 && client->connection != 0 &&
+        rng_below(&client->rng, 60000) < client->profile->cuts_a_minute) {
+        link_down(net, client, rng_below(&client->rng, client->profile->reconnect_us));
+    }
+}
+
+static NetClient *client_of(Net *net, uint64_t connection)
+{
+    for (uint32_t i = 0; i < net->client_count; i++) {
+        if (net->clients[i].connection == connection) {
+            return &net->clients[i];
+        }
+    }
+    return NULL;
+}
+
+// The world is done with these; what it said last is still delivered.
+static void close_finished(Net *net)
+{
+    for (uint64_t id = world_closing(net->world); id != 0; id = world_closing(net->world)) {
+        NetClient *client = client_of(net, id);
+        if (client != NULL) {
+            const Entry entry = {.type = ENTRY_DISCONNECT, .connection = id};
+            (void)net_enter(net, &entry);
+            client->connection = 0;
+            // The goodbye arrives at once: it is the last thing on the line.
+            size_t at = 0;
+            while (client->client != NULL && at < client->waiting_bytes) {
+                uint32_t length;
+                memcpy(&length, client->waiting + at, 4);
+                client_receive(client->client, (double)net->now_us / 1000, client->waiting + at + 4,
+                               length);
+                at += 4 + (size_t)length;
+            }
+            link_down(net, client, RESPAWN_GAP_US);
+        }
+    }
+}
+
+// --- the restart --------------------------------------------------------------------------------
+
+static void check_durable(Net *net, const Sim *before_gone, const uint64_t *alive,
+                          uint32_t alive_count)
+{
+    (void)before_gone;
+    const Sim *sim = world_sim(net->world);
+    for (uint32_t c = 0; c < net->client_count; c++) {
+        const NetClient *client = &net->clients[c];
+        for (uint32_t i = 0; i < client->durable_count; i++) {
+            const DurableThing *thing = &client->durable[i];
+            if (thing->is_chunk) {
+                if (terrain_chunk_version(sim_terrain_view(sim), thing->at) == 0) {
+                    net_fail(net, "an edit that was durable is gone");
+                }
+                continue;
+            }
+            bool was_alive = false;
+            for (uint32_t a = 0; a < alive_count; a++) {
+                was_alive = was_alive || alive[a] == thing->net_id;
+            }
+            if (was_alive && handle_is_none(sim_find(sim, thing->net_id))) {
+                net_fail(net, "structure %llu was durable and is gone",
+                         (unsigned long long)thing->net_id);
+            }
+        }
+    }
+}
+
+static void restart_world(Net *net)
+{
+    static uint64_t alive[NET_ENTITY_MAX];
+    uint32_t alive_count = 0;
+    const Sim *sim = world_sim(net->world);
+    const uint32_t mask = ENTITY_MASK(ENTITY_STRUCTURE);
+    for (Handle handle = sim_next(sim, HANDLE_NONE, mask); !handle_is_none(handle);
+         handle = sim_next(sim, handle, mask)) {
+        alive[alive_count++] = sim_entity(sim, handle)->net_id;
+    }
+    replay_journal(net);
+    for (uint32_t i = 0; i < net->client_count; i++) {
+        link_down(net, &net->clients[i], 200000 + rng_below(&net->rng, 1000000));
+    }
+    heap_thaw(&net->world_heap);
+    world_destroy(&net->world_heap, net->world);
+    store_lose(net);
+    open_world(net);
+    step_world(net);
+    check_durable(net, sim, alive, alive_count);
+}
+
+// --- the whole ----------------------------------------------------------------------------------
+
+static void *take(Net *net, size_t bytes)
+{
+    void *block = heap_alloc(&net->heap, bytes);
+    ASSERT(block != NULL);
+    return block;
+}
+
+static void load_places(Net *net)
+{
+    const TestPlace which = net->scenario->low_rate ? TEST_PLACE_LOW_RATE
+                            : net->scenario->course ? TEST_PLACE_COURSE
+                                                    : TEST_PLACE_FLAT;
+    net->whole_bytes = test_place_bytes(&net->heap, which, false, &net->whole_count);
+    net->stripped_bytes = test_place_bytes(&net->heap, which, true, &net->stripped_count);
+    Status status = place_load(&net->heap, net->whole_bytes, net->whole_count, &net->whole);
+    ASSERT(status == STATUS_OK);
+    status = place_load(&net->heap, net->stripped_bytes, net->stripped_count, &net->stripped);
+    ASSERT(status == STATUS_OK);
+}
+
+static void configure(Net *net, uint64_t seed)
+{
+    net->config = world_config_default();
+    WorldConfig *config = &net->config;
+    config->place = net->whole;
+    config->stripped = net->stripped_bytes;
+    config->stripped_bytes = net->stripped_count;
+    snprintf(config->world_id, sizeof config->world_id, "world_net");
+    snprintf(config->room_code, sizeof config->room_code, "NETNET");
+    config->seed = seed;
+    for (uint32_t i = 0; i < sizeof config->secret; i++) {
+        config->secret[i] = (uint8_t)(seed >> (i % 8 * 8)) ^ (uint8_t)(i * 37);
+    }
+    config->player_max = NET_CLIENTS_MAX + 8;
+    config->entity_max = NET_ENTITY_MAX;
+    config->visible_max = 128;
+    config->json_session_max = 4;
+    config->scripts = net->scenario->scripts;
+}
+
+static void open_clients(Net *net, uint64_t seed)
+{
+    const NetScenario *scenario = net->scenario;
+    const uint32_t range = scenario->clients_max - scenario->clients_min + 1;
+    const uint32_t players = scenario->clients_min + rng_below(&net->rng, range);
+    net->client_count = players + scenario->json_count;
+    net->clients = take(net, net->client_count * sizeof *net->clients);
+    uint32_t profile_count = 0;
+    while (profile_count < 6 && scenario->profiles[profile_count] != NULL) {
+        profile_count += 1;
+    }
+    for (uint32_t i = 0; i < net->client_count; i++) {
+        NetClient *client = &net->clients[i];
+        client->index = i;
+        client->json = i >= players;
+        client->profile = scenario->profiles[rng_below(&net->rng, profile_count)];
+        client->rng = rng_make(seed, 1000 + i);
+        bot_init(&client->bot, scenario->bots[i % scenario->bot_count], seed * 64 + i);
+        client->up = stream_create(&net->heap);
+        client->down = stream_create(&net->heap);
+        client->waiting = take(net, NET_WAITING);
+        // 60, 50, 30 or 20 pictures a second, each with its own phase.
+        static const uint32_t rates[] = {60, 60, 50, 30, 20};
+        const uint32_t rate = rates[rng_below(&net->rng, 5)];
+        client->frame_us = client->json ? 100000 : 1000000 / rate;
+        client->next_frame_us = rng_below(&net->rng, client->frame_us);
+        client->reconnect_us = rng_below(&net->rng, 1000000);
+        if (!client->json) {
+            make_client(net, client);
+        }
+    }
+}
+
+static void compare_floats(float *values, uint32_t count)
+{
+    // Shell sort: small, no recursion, good enough for some thousands.
+    for (uint32_t gap = count / 2; gap > 0; gap /= 2) {
+        for (uint32_t i = gap; i < count; i++) {
+            const float value = values[i];
+            uint32_t j = i;
+            for (; j >= gap && values[j - gap] > value; j -= gap) {
+                values[j] = values[j - gap];
+            }
+            values[j] = value;
+        }
+    }
+}
+
+static void sum_up(Net *net)
+{
+    compare_floats(net->errors, net->error_count);
+    if (net->error_count > 0) {
+        const uint32_t at = (uint32_t)((uint64_t)net->error_count * 99 / 100);
+        net->result.error_p99_m = net->errors[at < net->error_count ? at : net->error_count - 1];
+    }
+    if (net->scenario->clean && net->error_count > 200 && net->result.error_p99_m > 0.05f) {
+        net_fail(net, "p99 of the position error is %.3f m on clean links",
+                 (double)net->result.error_p99_m);
+    }
+    const WorldStats world = world_stats(net->world);
+    if (world.corrections_without_cause > 0) {
+        net_fail(net, "%llu corrections without a cause",
+                 (unsigned long long)world.corrections_without_cause);
+    }
+    uint32_t playing = 0;
+    for (uint32_t i = 0; i < net->client_count; i++) {
+        const NetClient *client = &net->clients[i];
+        if (client->client == NULL) {
+            if (client->json_snapshots < net->scenario->seconds * 5) {
+                net_fail(net, "JSON connection %u got only %llu snapshots", i,
+                         (unsigned long long)client->json_snapshots);
+            }
+            continue;
+        }
+        playing += client_state(client->client) == CLIENT_PLAYING;
+        const ClientStats stats = client_stats(client->client);
+        net->result.corrections += stats.predict.corrections;
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            net->result.corrections_by_cause[bit] += stats.predict.corrections_by_cause[bit];
+        }
+        if (net->scenario->clean && client->profile == &link_clean &&
+            client_state(client->client) != CLIENT_PLAYING) {
+            net_fail(net, "client %u does not play at the end: %s", i,
+                     client_closed_reason(client->client));
+        }
+        if (net->scenario->alone && client_state(client->client) == CLIENT_PLAYING) {
+            const uint64_t *causes = stats.predict.corrections_by_cause;
+            if (causes[0] + causes[1] + causes[2] + causes[4] > 0) {
+                net_fail(net,
+                         "a lonely player on a clean link was corrected: late %llu, pushed "
+                         "%llu, moved %llu, ground %llu",
+                         (unsigned long long)causes[0], (unsigned long long)causes[1],
+                         (unsigned long long)causes[2], (unsigned long long)causes[4]);
+            }
+        }
+    }
+    if (playing == 0) {
+        net_fail(net, "nobody plays at the end");
+    }
+    net->result.ticks = world.tick;
+    net->result.hash = net->hash.state;
+}
+
+static void print_second(Net *net)
+{
+    const WorldStats world = world_stats(net->world);
+    printf("%5.1f s  tick %llu  players %u  frames %llu  checks %llu  max %.3f m  corrections "
+           "%llu late %llu\n",
+           (double)net->now_us / 1e6, (unsigned long long)world.tick, world.players,
+           (unsigned long long)net->result.frames, (unsigned long long)net->result.checks,
+           (double)net->result.error_max_m, (unsigned long long)world.corrections,
+           (unsigned long long)world.inputs_late);
+}
+
+static void play(Net *net)
+{
+    const uint64_t end_us = (uint64_t)net->scenario->seconds * 1000000;
+    net->restart_us = net->scenario->restart ? end_us / 3 + rng_below(&net->rng, 3000000) : 0;
+    for (net->now_us = 0; net->now_us < end_us && !net->result.failed; net->now_us += STEP_US) {
+        store_answer(net);
+        for (uint32_t i = 0; i < net->client_count; i++) {
+            move_client(net, &net->clients[i]);
+        }
+        if (net->now_us >= net->next_tick_us) {
+            step_world(net);
+            for (uint32_t i = 0; i < net->client_count; i++) {
+                if (net->clients[i].connection != 0) {
+                    take_outputs(net, &net->clients[i]);
+                }
+            }
+            close_finished(net);
+        }
+        if (net->now_us % 1000000 == 999000) {
+            for (uint32_t i = 0; i < net->client_count; i++) {
+                truth_check(net, &net->clients[i]);
+            }
+            if (net->verbose) {
+                print_second(net);
+            }
+        }
+        if (net->restart_us != 0 && net->now_us >= net->restart_us) {
+            net->restart_us = 0;
+            restart_world(net);
+        }
+    }
+    sum_up(net);
+}
+
+static void close_net(Net *net)
+{
+    for (uint32_t i = 0; i < net->client_count; i++) {
+        NetClient *client = &net->clients[i];
+        if (client->client != NULL) {
+            client_destroy(&net->heap, client->client);
+        }
+        stream_destroy(&net->heap, client->up);
+        stream_destroy(&net->heap, client->down);
+        heap_free(&net->heap, client->waiting);
+    }
+    heap_thaw(&net->world_heap);
+    world_destroy(&net->world_heap, net->world);
+    store_free(net);
+    place_unload(&net->heap, net->whole);
+    place_unload(&net->heap, net->stripped);
+    void *const blocks[] = {net->clients, net->truth,       net->journal,       net->tick_hashes,
+                            net->errors,  net->whole_bytes, net->stripped_bytes};
+    for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        heap_free(&net->heap, blocks[i]);
+    }
+    if (net->heap.bytes_now != 0 || net->world_heap.bytes_now != 0) {
+        net_fail(net, "%llu bytes were not given back",
+                 (unsigned long long)(net->heap.bytes_now + net->world_heap.bytes_now));
+    }
+}
+
+NetResult net_run(const NetScenario *scenario, uint64_t seed, bool verbose)
+{
+    static Net net;
+    net = (Net){.scenario = scenario,
+                .verbose = verbose,
+                .heap = heap_make(2ull << 30),
+                .world_heap = heap_make(1ull << 30),
+                .rng = rng_make(seed, 42),
+                .next_connection = 1,
+                .journal_max = JOURNAL_MAX,
+                .tick_hash_max = TICKS_MAX,
+                .hash = HASH64_INIT};
+    load_places(&net);
+    configure(&net, seed);
+    net.truth = take(&net, sizeof *net.truth);
+    net.store = take(&net, sizeof *net.store);
+    net.store->epoch = 1;
+    const MemoryStoreConfig data = memory_store_config_default();
+    const Status status = memory_store_create(&net.heap, &data, &net.store->data);
+    ASSERT(status == STATUS_OK);
+    net.journal = take(&net, JOURNAL_MAX);
+    net.tick_hashes = take(&net, TICKS_MAX * sizeof *net.tick_hashes);
+    net.errors = take(&net, NET_ERRORS_MAX * sizeof *net.errors);
+    open_world(&net);
+    open_clients(&net, seed);
+    play(&net);
+    if (!net.result.failed) {
+        replay_journal(&net);
+    }
+    close_net(&net);
+    return net.result;
+}

@@ -1,0 +1,132 @@
+// What was true on the server in the last two seconds, and how far from it a client's picture may
+// be. The bound is the formula of docs/PROTOCOL.md:
+//
+//   E = tolerance + quantum + a * d * d / 2,   at most 2 * v * d
+//
+// where d is how long before the shown moment the last frame was that could have told of a change:
+// one snapshot interval when frames come in time, more when the shown moment is beyond the newest
+// frame. a and v are the highest acceleration and speed that a mover may have.
+#include "tests/scenario/net/net_inside.h"
+
+#define TOLERANCE_M    0.016f // of the curve, and of rounding to the grid
+#define ACCELERATION_M 85.0f  // 60 on the ground and 25 of gravity
+#define SPEED_M        40.0f  // falling from the highest place there is
+#define CLEAN_P99_M    0.05f
+
+void truth_record(Net *net)
+{
+    Truth *truth = net->truth;
+    Sim *sim = world_sim(net->world);
+    const uint64_t tick = sim_tick(sim);
+    const uint32_t at = (uint32_t)(tick % TRUTH_TICKS);
+    const uint32_t before = (uint32_t)((tick + TRUTH_TICKS - 1) % TRUTH_TICKS);
+    truth->ticks[at] = tick;
+    for (uint32_t slot = 0; slot <= NET_ENTITY_MAX; slot++) {
+        truth->entries[at][slot].net_id = 0;
+    }
+    const uint32_t mask = ENTITY_MASK_CHARACTERS | ENTITY_MASK(ENTITY_PROJECTILE);
+    for (Handle handle = sim_next(sim, HANDLE_NONE, mask); !handle_is_none(handle);
+         handle = sim_next(sim, handle, mask)) {
+        const Entity *entity = sim_entity(sim, handle);
+        const TruthEntry *last = &truth->entries[before][handle.index];
+        TruthEntry *entry = &truth->entries[at][handle.index];
+        *entry = (TruthEntry){.net_id = entity->net_id, .position = entity->position};
+        if (truth->ticks[before] + 1 == tick && last->net_id == entity->net_id &&
+            entity->type != ENTITY_PROJECTILE) {
+            entry->jumped = vec3_length(vec3_sub(entity->position, last->position)) > 1.0f;
+        }
+    }
+}
+
+const TruthEntry *truth_at(const Net *net, uint64_t tick, uint64_t net_id)
+{
+    const uint32_t at = (uint32_t)(tick % TRUTH_TICKS);
+    if (net->truth->ticks[at] != tick) {
+        return NULL;
+    }
+    const Handle handle = sim_find(world_sim(net->world), net_id);
+    if (handle_is_none(handle)) {
+        return NULL;
+    }
+    const TruthEntry *entry = &net->truth->entries[at][handle.index];
+    return entry->net_id == net_id ? entry : NULL;
+}
+
+// Did it jump, appear or go between two ticks? Then there is nothing to compare with.
+static bool is_broken(const Net *net, uint64_t from, uint64_t to, uint64_t net_id)
+{
+    for (uint64_t tick = from; tick <= to; tick++) {
+        const TruthEntry *entry = truth_at(net, tick, net_id);
+        if (entry == NULL || entry->jumped) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_error(Net *net, float error)
+{
+    if (net->error_count < NET_ERRORS_MAX) {
+        net->errors[net->error_count++] = error;
+    }
+    net->result.error_max_m = math_max(net->result.error_max_m, error);
+}
+
+static void check_entity(Net *net, NetClient *client, const ClientEntity *entity, double view)
+{
+    const uint64_t low = (uint64_t)view;
+    const uint64_t now = sim_tick(world_sim(net->world));
+    const uint64_t rate = net->whole->tick_rate;
+    const uint64_t interval = rate / net->whole->snapshot_rate;
+    if (low < interval * 4 || low + 1 > now || now - low + interval * 4 >= TRUTH_TICKS) {
+        return;
+    }
+    const uint64_t newest = client->spy.delivered_tick;
+    const uint64_t dark = low + 1 > newest ? low + 1 - newest : 0; // ticks beyond what was told
+    const uint64_t blind = interval + dark;
+    if (is_broken(net, low - (blind < low ? blind : low), low + 1, entity->net_id) ||
+        is_broken(net, low, low + 1 + interval < now ? low + 1 + interval : now, entity->net_id)) {
+        return;
+    }
+    const Vec3 a = truth_at(net, low, entity->net_id)->position;
+    const Vec3 b = truth_at(net, low + 1, entity->net_id)->position;
+    const Vec3 truth = vec3_lerp(a, b, (float)(view - (double)low));
+    const float error = vec3_length(vec3_sub(entity->pose.position, truth));
+    const float d = (float)blind / (float)rate;
+    const float speed = entity->kind == NET_PROJECTILE
+                            ? math_max(SPEED_M, vec3_length(entity->pose.velocity))
+                            : SPEED_M;
+    const float bound = TOLERANCE_M + math_min(ACCELERATION_M * d * d / 2, 2 * speed * d);
+    net->result.checks += 1;
+    if (dark == 0) {
+        note_error(net, error);
+    }
+    if (error > bound) {
+        net_fail(net,
+                 "client %u shows %llu (kind %d) %.3f m from the truth at tick %.2f; the bound is "
+                 "%.3f m (newest frame %llu)",
+                 client->index, (unsigned long long)entity->net_id, (int)entity->kind,
+                 (double)error, view, (double)bound, (unsigned long long)newest);
+    }
+}
+
+void truth_check(Net *net, NetClient *client)
+{
+    // A picture takes a moment to fill after the door was opened.
+    if (client->client == NULL || client_state(client->client) != CLIENT_PLAYING ||
+        client->playing_us == 0 || net->now_us < client->playing_us + 1500000) {
+        return;
+    }
+    const double view = client_view_time(client->client);
+    for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
+         slot = client_next(client->client, slot)) {
+        const ClientEntity entity = client_entity(client->client, slot);
+        if (net_kind_moves(entity.kind) && entity.net_id != client->spy.own) {
+            check_entity(net, client, &entity, view);
+        }
+    }
+    const ClientStats stats = client_stats(client->client);
+    if (stats.predict.corrections_without_cause > 0) {
+        net_fail(net, "client %u had a correction without a cause", client->index);
+    }
+}
