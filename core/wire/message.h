@@ -14,7 +14,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/bytes.h"
-#include "core/base/json.h"
+#include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "core/wire/net.h"
 
@@ -119,9 +119,18 @@ typedef struct MessageJsonError {
     const char *code; // "unsupported_version", "malformed", "unknown_action"
     JsonError where;
 } MessageJsonError;
+// The whole envelope. STATUS_LIMIT in the writer.
 void message_to_json(const Message *message, ByteWriter *writer);
+// Only the payload, as a value wherever the writer stands: events inside a JSON snapshot.
+void message_write_payload(uint8_t number, const void *body, JsonWriter *writer);
 // `v` other than 2 is STATUS_UNSUPPORTED with the code unsupported_version. In an input,
 // {up,down,left,right} mean the same as move: [x, z] in -1..1, which means the same as moveX and
-// moveZ; yaw and pitch may also be given in radians as yawRadians and pitchRadians.
+// moveZ; yaw and pitch may also be given in radians as yawRadians and pitchRadians. jump, run, fire
+// and use may stand as booleans.
+// With MESSAGE_DOWN events are taken too. Texts point into the arena, which takes the parsed tree:
+// MESSAGE_JSON_ARENA_BYTES are enough for whatever we write ourselves.
+#define MESSAGE_JSON_DOWN_BYTES_MAX (512 << 10)
+#define MESSAGE_JSON_NODES_MAX      4096
+#define MESSAGE_JSON_ARENA_BYTES    (2u << 20)
 MUST_USE Status message_from_json(const char *text, size_t bytes, MessageDirection direction,
                                   Arena *arena, Message *out, MessageJsonError *error);
