@@ -18,10 +18,14 @@
 #define NET_POSITION_PER_M   256 // positions are multiples of 1/256 m: 23 bits with sign
 #define NET_VELOCITY_PER_MPS 64  // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
 #define NET_GRAVITY_PER_MPS2 32  // 0..2047.97 m/s^2, as 16 bits; upwards is not curved
+#define NET_POSITION_BITS    23
+#define NET_VELOCITY_BITS    18
 #define NET_SLOTS_MAX        256 // entities that one client sees at once
 #define NET_BOOK_BYTES_MAX   4096
 #define NET_SHAPE_BYTES_MAX  512
-#define NET_RING             32 // versions of an entity that are kept to encode from
+#define NET_NAME_BYTES_MAX   64   // of an entity, an attribute, a tag
+#define NET_TEXT_BYTES_MAX   1024 // of an attribute
+#define NET_RING             32   // versions of an entity that are kept to encode from
 
 typedef enum NetKind {
     NET_NONE,
@@ -55,12 +59,16 @@ typedef struct NetMotion {
 NetMotion net_motion_quantise(Vec3 position, Vec3 velocity, float gravity, uint64_t tick);
 // At a whole tick; before the anchor it is the anchor.
 void net_motion_at(const NetMotion *motion, uint64_t tick, uint32_t tick_rate, int32_t out[3]);
+// The same curve with its anchor at that tick, rounded and kept inside the ranges.
+NetMotion net_motion_move(const NetMotion *motion, uint64_t tick, uint32_t tick_rate);
 // For drawing: at a fraction of a tick, in metres.
 Vec3 net_motion_position(const NetMotion *motion, double tick, uint32_t tick_rate);
 Vec3 net_motion_velocity(const NetMotion *motion, double tick, uint32_t tick_rate);
 // Is the truth at that tick within `tolerance` (in units of a position) of the curve, every axis?
 bool net_motion_holds(const NetMotion *motion, Vec3 position, uint64_t tick, uint32_t tick_rate,
                       int32_t tolerance);
+// Is every number inside its range? What is quantised or decoded is.
+bool net_motion_is_sane(const NetMotion *motion);
 
 // --- the state ----------------------------------------------------------------------------------
 typedef enum NetStatusFlag {

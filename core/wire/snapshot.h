@@ -3,16 +3,17 @@
 //
 //   u8     message number of SNAPSHOT (schema.def)
 //   bits   full? · sequence (low 8 bits) · tick · acknowledged input · inputs waiting
-//   bits   own state? (exact floats, byte aligned)
+//   bits   own state? enters or leaves? · the own state (exact floats, byte aligned)
 //   bits   leaves: slots · enters: slot, kind, ids, full record · updates: which slots, then for
 //          each: age 1? else the age, and the record
-//   bytes  events until the end: varint length, u8 message number, varint ticks ago, payload
+//   bytes  events until the end: varint ticks ago, varint length, message (its number first)
 //
 // docs/PROTOCOL.md has the exact widths.
 #pragma once
 
 #include "core/wire/delta.h"
 
+#define SNAPSHOT_NUMBER    68 // MESSAGE_SNAPSHOT of message.h
 #define SNAPSHOT_BYTES_MAX (96 << 10)
 
 typedef struct SnapshotHeader {
