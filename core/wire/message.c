@@ -74,13 +74,14 @@ const MessageField *message_fields(MessageGroup group)
 
 typedef struct GroupRow {
     uint32_t bytes;
+    bool is_struct;
     const char *name;
 } GroupRow;
 
 static const GroupRow group_rows[MESSAGE_GROUP_COUNT] = {
-#define STRUCT(name) [GROUP_Wire##name] = {sizeof(Wire##name), #name},
+#define STRUCT(name) [GROUP_Wire##name] = {sizeof(Wire##name), true, #name},
 #define MESSAGE(number_name, name, number, direction, kind, feature, action, text) \
-    [GROUP_##name] = {sizeof(Message##name), #name},
+    [GROUP_##name] = {sizeof(Message##name), false, #name},
 #include "core/wire/schema.def"
 };
 
@@ -94,6 +95,12 @@ const char *message_group_name(MessageGroup group)
 {
     ASSERT(group < MESSAGE_GROUP_COUNT);
     return group_rows[group].name;
+}
+
+bool message_group_is_struct(MessageGroup group)
+{
+    ASSERT(group < MESSAGE_GROUP_COUNT);
+    return group_rows[group].is_struct;
 }
 
 typedef enum RowIndex {

@@ -29,6 +29,7 @@ typedef enum MessageGroup {
 #include "core/wire/schema.def"
     MESSAGE_GROUP_COUNT
 } MessageGroup;
+bool message_group_is_struct(MessageGroup group); // a STRUCT, not a MESSAGE
 
 typedef struct MessageField {
     FieldType type;

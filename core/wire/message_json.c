@@ -509,9 +509,8 @@ static const MessageRow *find_row(const JsonNode *root, MessageDirection directi
         return NULL;
     }
     const MessageRow *row = NULL;
-    if (strcmp(names[0], "ping") == 0) { // the room document's ping loop
-        row = message_row_find("command", names[1] == NULL ? "session" : names[1],
-                               names[2] == NULL ? "ping" : names[2]);
+    if (strcmp(names[0], "ping") == 0 && names[1] == NULL && names[2] == NULL) {
+        row = message_row(MESSAGE_PING); // the room document's ping loop
     } else if (names[1] == NULL && names[2] == NULL) {
         row = row_of_kind(names[0]);
     } else if (names[1] != NULL && names[2] != NULL) {
