@@ -1,0 +1,71 @@
+// The HTTP server: libmicrohttpd behind a small face. Routes are a table; a handler gets a request
+// and fills a response, or takes the socket over (WebSocket). Handlers run on the server's own
+// threads and must not block; what blocks goes to a worker and is answered later.
+//
+// Every response has the security headers; every error is {"error":{"code","message"}}. Bodies,
+// headers, connections and time are bounded.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct HttpServer HttpServer;
+typedef struct HttpRequest HttpRequest;
+
+typedef struct HttpResponse {
+    uint32_t status;          // 200
+    const char *content_type; // "application/json"
+    const uint8_t *body;      // copied unless body_is_static
+    size_t bytes;
+    bool body_is_static;                 // outlives the server
+    const char *cache;                   // Cache-Control; NULL: "no-store"
+    const char *content_security_policy; // NULL: the strict default
+    const char *location;
+} HttpResponse;
+
+typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
+
+typedef struct HttpRoute {
+    const char *method; // "GET"; HEAD comes with it
+    const char *path;   // "/blob/*": a star takes one segment, two take the rest
+    HttpHandler handler;
+    size_t body_max; // 0: no body
+} HttpRoute;
+
+typedef struct HttpConfig {
+    const char *address;     // "127.0.0.1"
+    uint16_t port;           // 0: any, see http_port
+    const HttpRoute *routes; // kept
+    uint32_t route_count;
+    void *user;                           // for handlers
+    uint32_t connections_per_address_max; // loopback may be without limit
+    bool loopback_unlimited;
+    uint32_t connection_max;
+    // A file name inside the web root, or NULL: not served. Only paths that no route has.
+    const char *web_root;
+    // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
+    const char *const *origins;
+    bool origin_same_host; // the Origin's host is the Host header's: development
+} HttpConfig;
+
+MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
+uint16_t http_port(const HttpServer *server);
+void http_stop(HttpServer *server);
+
+const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
+const char *http_query(const HttpRequest *request, const char *name);
+const char *http_header(const HttpRequest *request, const char *name);
+const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
+bool http_is_loopback(const HttpRequest *request);
+void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
+               const char *message);
+
+// Turns the request into a WebSocket: checks version, key, subprotocol and Origin, answers 101, and
+// calls `take` with the socket and the bytes already read, on the server's thread. The socket is
+// the taker's from then on. On failure the response is filled with the error.
+typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
+void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);

@@ -1,0 +1,80 @@
+// What is kept, behind one asynchronous face: batches go in, completions come out, on one writer
+// thread with one commit for everything that arrived meanwhile. Implementations: SQLite (one file
+// per data folder, WAL), later PostgreSQL.
+//
+// Every world has a lease with an epoch; a save carries (epoch, seq) and is refused (STATUS_DENIED)
+// when it is not the next of the current epoch: that world is fenced and stops. A completion with
+// STATUS_OK means: on disk, and survives pulling the plug.
+//
+// Functions may be called from any thread; completions are taken by store_poll.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/script/script_world.h"
+#include "core/world/row.h"
+
+typedef struct Store Store;
+
+typedef struct StoreConfig {
+    const char *path;         // the database file; its folder exists
+    uint32_t commit_ms;       // group commit: 50
+    size_t bytes_waiting_max; // batches not committed yet; more is STATUS_LIMIT
+} StoreConfig;
+StoreConfig store_config_default(void);
+
+// Opens or makes the database, migrates it, checks it (a damaged one is STATUS_MALFORMED with a
+// reason: never opened in part). The reason may be NULL.
+MUST_USE Status store_open(const StoreConfig *config, Store **out, char *reason, size_t bytes);
+void store_close(Store *store); // commits what waits
+
+// --- worlds and leases; these wait for the disk -------------------------------------------------
+typedef struct StoreWorld {
+    char world_id[65];
+    char room_code[17];
+    char name[129];
+    uint8_t place_hash[32];
+    uint64_t created_unix_ms;
+} StoreWorld;
+MUST_USE Status store_world_put(Store *store, const StoreWorld *world);
+MUST_USE Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *out);
+uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max);
+MUST_USE Status store_world_delete(Store *store, const char *world_id);
+// Takes the world's lease: the next epoch. A lease that this host (by its id) holds is taken at
+// once, another host's only when it has expired: STATUS_EXISTS.
+MUST_USE Status store_lease_take(Store *store, const char *world_id, const char *host_id,
+                                 uint64_t now_unix_ms, uint64_t duration_ms, uint64_t *epoch);
+MUST_USE Status store_lease_renew(Store *store, const char *world_id, uint64_t epoch,
+                                  uint64_t now_unix_ms, uint64_t duration_ms);
+void store_lease_release(Store *store, const char *world_id, uint64_t epoch);
+// Every row of a world, in the form that ENTRY_ROW takes; called for each.
+typedef void (*StoreRowSink)(void *user, const uint8_t *row, size_t bytes);
+MUST_USE Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *user);
+
+// --- batches ------------------------------------------------------------------------------------
+// The rows of one COMMAND_SAVE; checked row by row before anything is written. STATUS_LIMIT: too
+// much waits already.
+MUST_USE Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
+                           const uint8_t *rows, size_t bytes, uint64_t tag);
+// A DataStore request of a world's script.
+MUST_USE Status store_request(Store *store, const char *world_id, uint64_t epoch,
+                              const StoreRequest *request, uint64_t tag);
+
+typedef struct StoreCompletion {
+    uint64_t tag;
+    char world_id[65];
+    Status status; // STATUS_DENIED: fenced; STATUS_BLOCKED: the disk refuses (full), try later
+    bool ok;       // of a DataStore request: else bytes are the error
+    const uint8_t *bytes;
+    size_t byte_count;
+} StoreCompletion;
+// Takes one; its bytes are valid until the next call. False: none.
+bool store_poll(Store *store, StoreCompletion *out);
+int store_descriptor(const Store *store); // readable when there is one
+
+typedef struct StoreStats {
+    uint64_t commits, rows, bytes, refused, disk_errors;
+    double commit_ms_last, commit_ms_max;
+    bool disk_refuses; // at the moment
+} StoreStats;
+StoreStats store_stats(Store *store);

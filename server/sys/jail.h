@@ -1,0 +1,37 @@
+// Locks the calling process in for good: no files, no network, no new programs. Each layer that
+// this kernel has is used; a missing one is an error unless weak jails are allowed.
+//
+// Order: namespaces → limits → groups, gid, uid → no dump, no new privileges → Landlock → seccomp.
+// A process with more than one thread cannot be locked in.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum JailLayer {
+    JAIL_NAMESPACES = 1 << 0,
+    JAIL_LIMITS = 1 << 1,
+    JAIL_IDENTITY = 1 << 2, // root gives up being root
+    JAIL_NO_PRIVILEGES = 1 << 3,
+    JAIL_LANDLOCK = 1 << 4,
+    JAIL_SECCOMP = 1 << 5,
+    JAIL_LAYERS_ALL = (1 << 6) - 1
+} JailLayer;
+
+typedef struct JailConfig {
+    bool allow_weak;           // go on with the layers there are, and say which are missing
+    uint64_t memory_bytes_max; // address space; 0: no limit (sanitizers need all of it)
+    uint32_t descriptor_max;
+    uint32_t uid, gid; // of nobody, when started by root
+} JailConfig;
+
+JailConfig jail_config_default(void);
+// *layers gets what holds. On failure the process must exit: it may be half locked in. The reason
+// names the layer.
+MUST_USE Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes);
+// What this kernel would give.
+uint32_t jail_layers_here(void);
+const char *jail_layer_name(JailLayer layer);

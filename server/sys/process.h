@@ -1,0 +1,30 @@
+// Starting our own program again as another process with a few descriptors, and knowing when it
+// ends. Nothing is inherited but those descriptors and standard error; the environment is empty but
+// for what is named. The child dies with its parent.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PROCESS_DESCRIPTORS_MAX 8
+
+typedef struct ProcessConfig {
+    const char *program;                      // NULL: this program itself
+    const char *const *arguments;             // ends with NULL; the first is the name
+    int descriptors[PROCESS_DESCRIPTORS_MAX]; // become 3, 4, …
+    uint32_t descriptor_count;
+} ProcessConfig;
+
+typedef struct Process {
+    pid_t pid;
+    int pid_descriptor; // readable when it has ended
+} Process;
+
+MUST_USE Status process_start(const ProcessConfig *config, Process *out);
+// False while it runs. *code is its exit code, or 128 + the signal.
+bool process_ended(Process *process, int *code);
+void process_kill(Process *process, int signal);
+void process_wait(Process *process, int *code);
