@@ -108,9 +108,11 @@ static MotionGuess motion_guess(const NetMotion *base, uint64_t tick, uint32_t t
 static int32_t guess_position(const MotionGuess *guess, uint32_t axis, int32_t velocity)
 {
     const int64_t change = (int64_t)velocity - guess->curve.velocity[axis];
-    // change / 64 m/s · even_ticks / 2 / rate s · 256, rounded towards zero.
-    return guess->curve.position[axis] +
-           (int32_t)(change * 2 * guess->even_ticks / guess->tick_rate);
+    // change / 64 m/s · even_ticks / 2 / rate s · 256, rounded towards zero, inside the range.
+    const int64_t more = change * 2 * guess->even_ticks / guess->tick_rate;
+    const int64_t limit = 1 << (NET_POSITION_BITS - 1);
+    const int64_t position = guess->curve.position[axis] + more;
+    return (int32_t)(position < -limit ? -limit : position >= limit ? limit - 1 : position);
 }
 
 // Where a curve that began earlier is taken to begin. By then it is at its end: see net_motion_at.

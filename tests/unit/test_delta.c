@@ -1,0 +1,168 @@
+// Records: whatever state there is, the reader has exactly it; whatever bits there are, the reader
+// has a state inside its ranges or a status.
+#include "core/wire/delta.h"
+#include "tests/support/test.h"
+#include "tests/unit/net_random.h"
+
+#include <string.h>
+
+#define RECORD_BYTES (NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX + 128)
+
+static uint8_t scratch[NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX];
+
+static size_t encode(NetKind kind, const NetState *base, const NetState *now,
+                     const DeltaDetail *detail, uint64_t tick, uint8_t *out)
+{
+    BitWriter writer = bit_writer(out, RECORD_BYTES);
+    delta_encode(kind, base, now, detail, tick, 60, &writer);
+    CHECK_OK(writer.status);
+    return writer.at;
+}
+
+TEST(delta_random_states_round_trip)
+{
+    Rng rng = rng_make(test_seed(), 1);
+    static uint8_t record[RECORD_BYTES];
+    static uint8_t shape[NET_SHAPE_BYTES_MAX];
+    static uint8_t book[NET_BOOK_BYTES_MAX];
+    for (uint32_t round = 0; round < 4000 && test_is_passing(); round++) {
+        const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
+        uint64_t tick = 5000 + rng_below(&rng, 100000);
+        const NetState none = {0};
+        NetState base = none;
+        for (uint32_t step = 0; step < 8 && test_is_passing(); step++) {
+            const NetState now = net_random_state(&rng, kind, &base, tick);
+            const DeltaDetail detail = {shape, rng_below(&rng, 100), book, rng_below(&rng, 100)};
+            for (uint32_t i = 0; i < 100; i++) {
+                shape[i] = (uint8_t)rng_u32(&rng);
+                book[i] = (uint8_t)rng_u32(&rng);
+            }
+            const bool is_full = step == 0 || rng_below(&rng, 8) == 0;
+            const size_t bits = encode(kind, is_full ? NULL : &base, &now, &detail, tick, record);
+            BitReader reader = bit_reader(record, (bits + 7) / 8);
+            DeltaRead read;
+            REQUIRE(delta_decode(kind, is_full ? NULL : &base, tick, 60, &reader, scratch, &read) ==
+                    STATUS_OK);
+            CHECK_INT(reader.at, bits);
+            CHECK(net_state_equal(&read.state, &now));
+            CHECK(is_full ? read.state.version == now.version : true);
+            if (!is_full) {
+                CHECK_INT(read.components, net_state_difference(&base, &now));
+            }
+            if ((read.components & NET_SHAPE) != 0 && now.shape_version != 0) {
+                CHECK_INT(read.detail.shape_bytes, detail.shape_bytes);
+                CHECK_BYTES(read.detail.shape, shape, detail.shape_bytes);
+            }
+            if ((read.components & NET_BOOK) != 0) {
+                CHECK_INT(read.detail.book_bytes, detail.book_bytes);
+                CHECK_BYTES(read.detail.book, book, detail.book_bytes);
+            }
+            base = now;
+            tick += rng_below(&rng, 10);
+        }
+    }
+}
+
+// The reader's base began later than the writer's when the curve was too old for the wire. From
+// then on they still agree.
+TEST(delta_curves_older_than_the_wire_can_say_stay_the_same)
+{
+    static uint8_t record[RECORD_BYTES];
+    NetState first = {
+        .version = 1,
+        .motion = {.tick = 100, .position = {5, -7, 11}, .velocity = {3, 40, -9}, .gravity = 2}};
+    const uint64_t frame = 100 + NET_MOTION_TICKS_MAX + 777;
+    const DeltaDetail none = {0};
+    size_t bits = encode(NET_NPC, NULL, &first, &none, frame, record);
+    BitReader reader = bit_reader(record, (bits + 7) / 8);
+    DeltaRead read;
+    REQUIRE(delta_decode(NET_NPC, NULL, frame, 60, &reader, scratch, &read) == STATUS_OK);
+    CHECK_INT(read.state.motion.tick, frame - NET_MOTION_TICKS_MAX);
+    const NetState theirs = read.state;
+    NetState next = first;
+    next.version = 2;
+    next.motion.tick = frame + 3;
+    next.motion.position[0] = 99;
+    bits = encode(NET_NPC, &first, &next, &none, frame + 3, record);
+    reader = bit_reader(record, (bits + 7) / 8);
+    REQUIRE(delta_decode(NET_NPC, &theirs, frame + 3, 60, &reader, scratch, &read) == STATUS_OK);
+    CHECK(net_state_equal(&read.state, &next));
+}
+
+TEST(delta_typical_records_are_short)
+{
+    static uint8_t record[RECORD_BYTES];
+    const DeltaDetail none = {0};
+    NetState base = {.version = 1, .motion = {.tick = 997, .velocity = {320, 0, 0}}};
+    NetState now = base;
+    now.version = 2;
+    now.motion = net_motion_move(&base.motion, 1000, 60);
+    // In the middle of a turn: 60 m/s^2 sideways for three ticks.
+    now.motion.velocity[2] = 192;
+    now.motion.position[2] += 26;
+    CHECK(encode(NET_PLAYER, &base, &now, &none, 1000, record) <= 33);
+    now.yaw = 64;
+    CHECK(encode(NET_PLAYER, &base, &now, &none, 1000, record) <= 44);
+    // Nothing but a look around.
+    now = base;
+    now.yaw = 3;
+    CHECK(encode(NET_PLAYER, &base, &now, &none, 1000, record) <= 9);
+    // To a stop.
+    now = base;
+    now.motion = net_motion_move(&base.motion, 1000, 60);
+    now.motion.velocity[0] = 0;
+    now.motion.position[0] -= 40;
+    CHECK(encode(NET_PLAYER, &base, &now, &none, 1000, record) <= 21);
+}
+
+TEST(delta_any_bits_give_a_state_in_range_or_a_status)
+{
+    Rng rng = rng_make(test_seed(), 2);
+    static uint8_t bytes[256];
+    static uint8_t again[RECORD_BYTES];
+    uint32_t good = 0;
+    for (uint32_t round = 0; round < 40000 && test_is_passing(); round++) {
+        const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
+        const uint64_t tick = rng_below(&rng, 9000);
+        const NetState none = {0};
+        const NetState base = net_random_state(&rng, kind, &none, tick);
+        const size_t count = rng_below(&rng, sizeof bytes);
+        for (size_t i = 0; i < count; i++) {
+            bytes[i] = (uint8_t)(rng_u32(&rng) & rng_u32(&rng));
+        }
+        const NetState *from = rng_below(&rng, 2) == 0 ? NULL : &base;
+        BitReader reader = bit_reader(bytes, count);
+        DeltaRead read;
+        if (delta_decode(kind, from, tick, 60, &reader, scratch, &read) != STATUS_OK) {
+            CHECK(reader.status != STATUS_OK);
+            continue;
+        }
+        good++;
+        CHECK(net_motion_is_sane(&read.state.motion));
+        CHECK(read.state.motion.tick <= tick);
+        CHECK(!net_kind_moves(kind) || tick - read.state.motion.tick <= NET_MOTION_TICKS_MAX);
+        // What was read can be written, and is then read as the same.
+        if (from != NULL) {
+            read.state.version = base.version + 1;
+        }
+        const size_t bits = encode(kind, from, &read.state, &read.detail, tick, again);
+        static uint8_t scratch_again[sizeof scratch];
+        BitReader second = bit_reader(again, (bits + 7) / 8);
+        DeltaRead same;
+        REQUIRE(delta_decode(kind, from, tick, 60, &second, scratch_again, &same) == STATUS_OK);
+        CHECK(net_state_equal(&same.state, &read.state));
+    }
+    CHECK(good > 1000);
+}
+
+TEST(delta_unknown_components_are_refused)
+{
+    uint8_t bytes[64] = {0};
+    BitWriter writer = bit_writer(bytes, sizeof bytes);
+    bit_write(&writer, 1, 1); // shapes: not the short mask
+    bit_write(&writer, NET_PRIVATE, 6);
+    BitReader reader = bit_reader(bytes, sizeof bytes);
+    const NetState base = {.version = 1};
+    DeltaRead read;
+    CHECK_INT(delta_decode(NET_PART, &base, 10, 60, &reader, scratch, &read), STATUS_RANGE);
+}
