@@ -196,6 +196,28 @@ static bool compile_into(ScriptSystem *system, Script *script, const CompileRequ
     return true;
 }
 
+Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
+                        size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES])
+{
+    error[0] = 0;
+    if (system->is_dead || strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
+        return STATUS_RANGE;
+    }
+    lua_State *lua = system->lua;
+    const int environment = push_environment(system);
+    system->totals.compile_count += 1;
+    Status status =
+        vm_compile(lua, request->script_id, request->code, request->code_bytes, environment);
+    if (status == STATUS_OK) {
+        status = rune_write(lua, request->script_id, out, capacity, bytes);
+    } else {
+        snprintf(error, SCRIPT_MESSAGE_BYTES, "%s", lua_tostring(lua, -1));
+        status = STATUS_MALFORMED;
+    }
+    lua_settop(lua, environment - 1);
+    return status;
+}
+
 static bool is_loaded_already(const Script *script, const char *hash)
 {
     return script != NULL && hash != NULL && script->hash[0] != 0 &&

@@ -51,6 +51,11 @@ typedef struct RowProfiles {
     WireProfile profiles[PROFILES_MAX];
     uint32_t count; // at least one after row_repair: "default"
 } RowProfiles;
+// Names people see: 1..64 bytes of UTF-8 without control characters. Ids: letters, digits, _ and -.
+bool row_name_is_valid(NetText name);
+bool row_id_is_valid(NetText id);
+bool row_text_equal(NetText a, NetText b);
+#define ROW_DEFAULT_PROFILE ((NetText){"default", 7})
 // A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
 // True if something had to be repaired.
 bool row_repair(RowProfiles *profiles, NetText fallback_name);
@@ -84,6 +89,10 @@ void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteW
 void row_put_attributes(NetText entity_name, uint64_t net_id, const uint8_t *attributes,
                         size_t bytes, ByteWriter *writer);
 
+void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer);
+void row_delete_attributes(NetText entity_name, uint64_t net_id, ByteWriter *writer);
+
+// STATUS_MISMATCH for a row of another type; a deletion has no content: STATUS_NOT_FOUND.
 MUST_USE Status row_meta(const Row *row, RowMeta *out);
 MUST_USE Status row_player(const Row *row, RowPlayer *out);
 MUST_USE Status row_resume(const Row *row, RowResume *out);
