@@ -11,11 +11,14 @@
 
 #include <string.h>
 
-// How the bits of a number are chosen: a class, then that many bits with sign.
-static const uint8_t flat_velocity_bits[4] = {0, 0, 9, 19}; // same · now zero · narrow · any
-static const uint8_t flat_position_bits[4] = {3, 5, 7, 24};
-static const uint8_t rise_velocity_bits[4] = {0, 0, 10, 19}; // same · now zero · narrow · any
-static const uint8_t rise_position_bits[4] = {0, 5, 9, 24};
+// How many bits a number has: a class, then that many with sign. The classes 3 and 4 have one bit
+// more in their names. Of a velocity the first two mean: as the curve says, and now zero.
+#define CLASS_COUNT 5
+typedef const uint8_t ClassBits[CLASS_COUNT];
+static ClassBits flat_velocity_bits = {0, 0, 9, 11, 19};
+static ClassBits flat_position_bits = {2, 4, 7, 10, 24};
+static ClassBits rise_velocity_bits = {0, 0, 10, 12, 19};
+static ClassBits rise_position_bits = {0, 4, 8, 12, 24};
 
 enum {
     CLASS_SAME = 0,
@@ -43,13 +46,25 @@ static bool fits(int32_t value, uint32_t bits)
     return bits == 0 ? value == 0 : value >= -(1 << (bits - 1)) && value < 1 << (bits - 1);
 }
 
-static uint32_t class_of(const uint8_t bits[4], uint32_t first, int32_t a, int32_t b)
+// The first class from `first` on in which both fit.
+static uint32_t class_of(ClassBits bits, uint32_t first, int32_t a, int32_t b)
 {
     uint32_t number = first;
-    while (number < 3 && !(fits(a, bits[number]) && fits(b, bits[number]))) {
+    while (number < CLASS_COUNT - 1 && !(fits(a, bits[number]) && fits(b, bits[number]))) {
         number++;
     }
     return number;
+}
+
+static void write_class(BitWriter *writer, uint32_t number)
+{
+    bit_write(writer, number < 3 ? number : number == 3 ? 3 : 7, number < 3 ? 2 : 3);
+}
+
+static uint32_t read_class(BitReader *reader)
+{
+    const uint32_t number = (uint32_t)bit_read(reader, 2);
+    return number == 3 && bit_read_bool(reader) ? 4 : number;
 }
 
 // --- component masks ----------------------------------------------------------------------------
@@ -146,25 +161,11 @@ static uint64_t read_anchor(BitReader *reader, uint64_t frame_tick)
     return frame_tick - 1 - before;
 }
 
-static void write_pair(BitWriter *writer, const uint8_t bits[4], uint32_t number, int32_t a,
-                       int32_t b)
+static void write_pair(BitWriter *writer, ClassBits bits, uint32_t number, int32_t a, int32_t b)
 {
-    bit_write(writer, number, 2);
+    write_class(writer, number);
     bit_write_signed(writer, a, bits[number]);
     bit_write_signed(writer, b, bits[number]);
-}
-
-// Velocities of the two level axes, or (b unused) of the height.
-static void write_velocity(BitWriter *writer, const uint8_t bits[4], int32_t a, int32_t b,
-                           bool now_zero)
-{
-    if (a == 0 && b == 0) {
-        bit_write(writer, CLASS_SAME, 2);
-    } else if (now_zero) {
-        bit_write(writer, CLASS_ZERO, 2);
-    } else {
-        write_pair(writer, bits, class_of(bits, 2, a, b), a, b);
-    }
 }
 
 static void write_gravity(BitWriter *writer, uint16_t base, uint16_t now)
@@ -184,6 +185,14 @@ static uint16_t read_gravity(BitReader *reader, uint16_t base)
     return (uint16_t)bit_read(reader, bit_read_bool(reader) ? 16 : 0);
 }
 
+static uint32_t velocity_class(ClassBits bits, int32_t a, int32_t b, bool is_zero_now)
+{
+    if (a == 0 && b == 0) {
+        return CLASS_SAME;
+    }
+    return is_zero_now ? CLASS_ZERO : class_of(bits, CLASS_ZERO + 1, a, b);
+}
+
 // The height: velocity, gravity and, relative to a base, position.
 static void write_rise(BitWriter *writer, const MotionGuess *guess, const NetMotion *now,
                        bool is_full)
@@ -197,19 +206,13 @@ static void write_rise(BitWriter *writer, const MotionGuess *guess, const NetMot
         return;
     }
     write_gravity(writer, guess->curve.gravity, now->gravity);
-    if (velocity == 0) {
-        bit_write(writer, CLASS_SAME, 2);
-    } else if (now->velocity[1] == 0) {
-        bit_write(writer, CLASS_ZERO, 2);
-    } else {
-        const uint32_t number = class_of(rise_velocity_bits, 2, velocity, 0);
-        bit_write(writer, number, 2);
-        bit_write_signed(writer, velocity, rise_velocity_bits[number]);
-    }
+    const uint32_t number = velocity_class(rise_velocity_bits, velocity, 0, now->velocity[1] == 0);
+    write_class(writer, number);
+    bit_write_signed(writer, number == CLASS_ZERO ? 0 : velocity, rise_velocity_bits[number]);
     if (!is_full) {
-        const uint32_t number = class_of(rise_position_bits, 0, position, 0);
-        bit_write(writer, number, 2);
-        bit_write_signed(writer, position, rise_position_bits[number]);
+        const uint32_t left = class_of(rise_position_bits, 0, position, 0);
+        write_class(writer, left);
+        bit_write_signed(writer, position, rise_position_bits[left]);
     }
 }
 
@@ -223,9 +226,12 @@ static void write_motion(BitWriter *writer, const NetMotion *base, const NetMoti
     const MotionGuess guess = motion_guess(is_full ? &none : base, tick, tick_rate);
     write_anchor(writer, frame_tick - tick);
     write_rise(writer, &guess, now, is_full);
-    write_velocity(writer, flat_velocity_bits, now->velocity[0] - guess.curve.velocity[0],
-                   now->velocity[2] - guess.curve.velocity[2],
-                   now->velocity[0] == 0 && now->velocity[2] == 0);
+    const int32_t vx = now->velocity[0] - guess.curve.velocity[0];
+    const int32_t vz = now->velocity[2] - guess.curve.velocity[2];
+    const bool stands = now->velocity[0] == 0 && now->velocity[2] == 0;
+    const uint32_t number = velocity_class(flat_velocity_bits, vx, vz, stands);
+    const bool has_bits = number > CLASS_ZERO;
+    write_pair(writer, flat_velocity_bits, number, has_bits ? vx : 0, has_bits ? vz : 0);
     if (is_full) {
         for (uint32_t i = 0; i < 3; i++) {
             bit_write_signed(writer, now->position[i], NET_POSITION_BITS);
@@ -237,8 +243,7 @@ static void write_motion(BitWriter *writer, const NetMotion *base, const NetMoti
     write_pair(writer, flat_position_bits, class_of(flat_position_bits, 0, x, z), x, z);
 }
 
-static int32_t read_velocity(BitReader *reader, uint32_t number, const uint8_t bits[4],
-                             int32_t base)
+static int32_t read_velocity(BitReader *reader, uint32_t number, ClassBits bits, int32_t base)
 {
     if (number == CLASS_ZERO) {
         return 0;
@@ -253,11 +258,11 @@ static void read_rise(BitReader *reader, const MotionGuess *guess, bool is_full,
     int32_t position = 0;
     if (bit_read_bool(reader)) {
         now->gravity = read_gravity(reader, guess->curve.gravity);
-        const uint32_t number = (uint32_t)bit_read(reader, 2);
+        const uint32_t number = read_class(reader);
         now->velocity[1] =
             read_velocity(reader, number, rise_velocity_bits, guess->curve.velocity[1]);
         if (!is_full) {
-            const uint32_t width = rise_position_bits[bit_read(reader, 2)];
+            const uint32_t width = rise_position_bits[read_class(reader)];
             position = (int32_t)bit_read_signed(reader, width);
         }
     }
@@ -272,7 +277,7 @@ static void read_motion(BitReader *reader, const NetMotion *base, uint64_t frame
     NetMotion now = {.tick = read_anchor(reader, frame_tick)};
     const MotionGuess guess = motion_guess(is_full ? &none : base, now.tick, tick_rate);
     read_rise(reader, &guess, is_full, &now);
-    const uint32_t number = (uint32_t)bit_read(reader, 2);
+    const uint32_t number = read_class(reader);
     for (uint32_t i = 0; i < 3; i += 2) {
         now.velocity[i] =
             read_velocity(reader, number, flat_velocity_bits, guess.curve.velocity[i]);
@@ -282,7 +287,7 @@ static void read_motion(BitReader *reader, const NetMotion *base, uint64_t frame
             now.position[i] = (int32_t)bit_read_signed(reader, NET_POSITION_BITS);
         }
     } else {
-        const uint32_t width = flat_position_bits[bit_read(reader, 2)];
+        const uint32_t width = flat_position_bits[read_class(reader)];
         for (uint32_t i = 0; i < 3; i += 2) {
             const int32_t left = (int32_t)bit_read_signed(reader, width);
             now.position[i] = guess_position(&guess, i, now.velocity[i]) + left;
