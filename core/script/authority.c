@@ -418,3 +418,16 @@ Status authority_player_chat(Authority *authority, uint64_t player_id, Text text
         authority, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT, .player_id = player_id, .name = text});
     return pushed ? STATUS_OK : STATUS_LIMIT;
 }
+
+Status authority_set_name(Authority *authority, uint64_t net_id, Text name)
+{
+    WorldThing thing;
+    if (!authority_find(authority, net_id, &thing)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Status status = book_set_name(&authority->book, net_id, name);
+    if (status == STATUS_OK) {
+        book_find(&authority->book, net_id)->entity = thing.handle;
+    }
+    return status;
+}

@@ -61,6 +61,10 @@ MUST_USE Status authority_player_spawn(Authority *authority, uint64_t player_id,
 // STATUS_RANGE for nothing or too much text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
+// --- what the owner spawned itself ---------------------------------------------------------------
+// Once; STATUS_NOT_FOUND, and as book_set_name.
+MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);
+
 // --- what scripts want --------------------------------------------------------------------------
 // Since the last clear, oldest first.
 const Effect *authority_effects(const Authority *authority, uint32_t *count);

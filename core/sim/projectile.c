@@ -293,9 +293,12 @@ static void hit_end(Sim *sim, uint32_t slot, const Flight *flight)
 {
     const Entity *entity = sim_at(sim, slot);
     const Projectile projectile = entity->projectile;
+    const Entity *shooter = pool_find(&sim->entities, projectile.shooter);
+    const uint64_t shooter_id = shooter != NULL ? shooter->net_id : 0;
     SimEvent event = {.type = SIM_EVENT_PROJECTILE_HIT,
                       .detail = projectile.kind,
                       .subject = entity->net_id,
+                      .shooter = shooter_id,
                       .position = flight->point,
                       .normal = flight->normal,
                       .value = (float)projectile.kind};
@@ -309,8 +312,7 @@ static void hit_end(Sim *sim, uint32_t slot, const Flight *flight)
     sim_emit(sim, event);
     if (!handle_is_none(target) && sim->config.authority && projectile.damage != 0 &&
         !sim_is_type(sim, target.index, ENTITY_PART)) {
-        const Entity *shooter = pool_find(&sim->entities, projectile.shooter);
-        (void)sim_damage(sim, target, projectile.damage, shooter != NULL ? shooter->net_id : 0);
+        (void)sim_damage(sim, target, projectile.damage, shooter_id);
     }
     sim_release(sim, slot);
 }

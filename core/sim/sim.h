@@ -101,6 +101,7 @@ typedef struct SimEvent {
     uint32_t detail;
     uint64_t subject; // net ids: they stay meaningful when the entity is gone
     uint64_t other;
+    uint64_t shooter; // of a projectile that hit; 0: none, or gone
     Vec3 position;
     Vec3 normal;
     float value;
@@ -144,6 +145,8 @@ MUST_USE Status sim_thaw_part(Sim *sim, uint64_t net_id, Handle *out);
 // Takes an anchored part out of this sim.
 MUST_USE Status sim_hide_part(Sim *sim, uint64_t net_id);
 bool sim_part_is_hidden(const Sim *sim, uint32_t scene_index);
+// The first hidden part at or after a scene index; UINT32_MAX when there is none.
+uint32_t sim_next_hidden(const Sim *sim, uint32_t scene_index);
 
 void sim_remove(Sim *sim, Handle entity); // harmless when stale
 
