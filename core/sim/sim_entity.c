@@ -381,6 +381,19 @@ bool sim_part_is_hidden(const Sim *sim, uint32_t scene_index)
     return (sim->hidden[scene_index / 64] >> (scene_index % 64) & 1) != 0;
 }
 
+uint32_t sim_next_hidden(const Sim *sim, uint32_t scene_index)
+{
+    const uint32_t count = sim->scene == NULL ? 0 : scene_part_count(sim->scene);
+    uint64_t above = ~0ull << (scene_index % 64);
+    for (uint32_t word = scene_index / 64; word < (count + 63) / 64; word++, above = ~0ull) {
+        const uint64_t bits = sim->hidden[word] & above;
+        if (bits != 0) {
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+        }
+    }
+    return UINT32_MAX;
+}
+
 static void set_hidden(Sim *sim, uint32_t scene_index, bool hidden)
 {
     const uint64_t bit = 1ull << (scene_index % 64);

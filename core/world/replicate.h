@@ -54,12 +54,13 @@ bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t ne
 
 // --- events -------------------------------------------------------------------------------------
 // `message` is an encoded event (message_encode_event), copied. It happened at `tick`.
+#define REPLICATOR_EVENT_MAX (66 << 10)
 typedef struct ReplicatorEvent {
     uint64_t tick;
     const uint8_t *message;
     size_t bytes;
     uint64_t subject;  // an entity it names; 0: none
-    uint64_t other;    // another one; 0: none
+    uint64_t other;    // another one, which is entered first if it is in the interest; 0: none
     bool has_position; // only for those whose interest holds this place; also when the subject is
     Vec3 position;     // gone already
 } ReplicatorEvent;
@@ -85,6 +86,7 @@ typedef struct ReplicatorStats {
     uint64_t captures, versions_made, frames, frame_bytes;
     uint64_t records_encoded, records_appended, records_full, records_postponed;
     uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, books_cut;
+    uint64_t entities_dropped; // captures of anchored parts for which there was no entry
 } ReplicatorStats;
 ReplicatorStats replicator_stats(const Replicator *replicator);
 // For tests: what a session has been told of an entity (version 0: nothing), and what is current.

@@ -1,0 +1,65 @@
+// Waiting events as a run of bytes that starts again at its front whenever it is empty, so that a
+// session which keeps up touches little memory; see event_queue.h.
+#include "core/world/event_queue.h"
+
+#include "core/base/check.h"
+
+#include <string.h>
+
+void event_queue_init(EventQueue *queue, uint8_t *data, size_t capacity)
+{
+    *queue = (EventQueue){.data = data, .capacity = capacity};
+}
+
+void event_queue_clear(EventQueue *queue)
+{
+    queue->begin = 0;
+    queue->end = 0;
+}
+
+size_t event_queue_waiting(const EventQueue *queue)
+{
+    return queue->end - queue->begin;
+}
+
+Status event_queue_push(EventQueue *queue, const QueuedEvent *event, const uint8_t *message)
+{
+    const size_t need = sizeof *event + event->bytes;
+    if (need > queue->capacity - event_queue_waiting(queue)) {
+        return STATUS_LIMIT;
+    }
+    if (need > queue->capacity - queue->end) {
+        memmove(queue->data, queue->data + queue->begin, event_queue_waiting(queue));
+        queue->end -= queue->begin;
+        queue->begin = 0;
+    }
+    memcpy(queue->data + queue->end, event, sizeof *event);
+    if (event->bytes > 0) {
+        memcpy(queue->data + queue->end + sizeof *event, message, event->bytes);
+    }
+    queue->end += need;
+    return STATUS_OK;
+}
+
+bool event_queue_next(const EventQueue *queue, size_t *at, QueuedEvent *event,
+                      const uint8_t **message)
+{
+    ASSERT(*at <= event_queue_waiting(queue));
+    if (*at == event_queue_waiting(queue)) {
+        return false;
+    }
+    const uint8_t *from = queue->data + queue->begin + *at;
+    memcpy(event, from, sizeof *event);
+    *message = from + sizeof *event;
+    *at += sizeof *event + event->bytes;
+    return true;
+}
+
+void event_queue_drop(EventQueue *queue, size_t at)
+{
+    ASSERT(at <= event_queue_waiting(queue));
+    queue->begin += at;
+    if (queue->begin == queue->end) {
+        event_queue_clear(queue);
+    }
+}

@@ -1,0 +1,91 @@
+// The states of all entities as clients may know them, version by version. A capture compares every
+// entity of the sim with its last version and makes a new one where it differs: a mover only when
+// the truth has left its curve, or when it looks or fares differently; a shape when its bytes would
+// differ; both when their public book does.
+//
+// An entity in the sim's slot n is entry n here; entries above the slots are anchored parts of the
+// scene that are hidden or have a book. A serial number tells two entities in one entry apart.
+// Only characters have a ring of past versions: what else moves keeps to its curve, and is sent
+// whole when it does not.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/script/book.h"
+#include "core/wire/delta.h"
+
+#define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
+#define NET_TABLE_JUMP_M    8.0f  // further from capture to capture: it may be in other interests
+
+// What every session looks at in every frame, and little else.
+typedef struct NetEntry {
+    uint32_t serial;  // 0: free
+    uint32_t version; // the current one, from 1
+    Vec3 position;
+    float reach;     // of its bounding sphere; 0 for movers
+    float speed;     // when the version was made
+    uint32_t jumped; // the last capture in which it jumped
+} NetEntry;
+_Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
+
+typedef struct NetDetail {
+    uint64_t net_id, owner_id;
+    NetKind kind;
+    uint32_t stamp; // the last capture that found it
+    uint32_t ring;  // 1 + its ring; 0: none
+    NetState now;
+    Vec3 step; // between the last two captures
+    // A look that differs a little is sent once it has rested.
+    uint8_t look_yaw;
+    int8_t look_pitch;
+    uint8_t look_rest;
+    bool book_stale;
+    uint32_t shape_bytes, book_bytes;
+    uint64_t book_hash;
+} NetDetail;
+
+typedef struct NetTableConfig {
+    const Sim *sim;   // kept
+    const Book *book; // kept; may be NULL
+    float tolerance_m;
+} NetTableConfig;
+
+typedef struct NetTable {
+    const Sim *sim;
+    const Book *book;
+    uint32_t tick_rate;
+    int32_t tolerance; // in units of a position
+    uint32_t entity_max, scene_max, entry_max;
+    uint64_t tick;     // of the last capture
+    uint32_t capture;  // their number
+    uint32_t serial;   // of the newest entry
+    NetEntry *entries; // by entry, 0 is none
+    NetDetail *details;
+    NetShape *shapes; // by entry; entities only
+    NetState (*rings)[NET_RING];
+    uint32_t *ring_free;
+    uint32_t ring_free_count;
+    uint32_t *scene_free;
+    uint32_t scene_free_count;
+    IdMap map;
+    uint32_t *active; // entries in use, entities in slot order first
+    uint32_t active_count;
+    uint32_t *active_before;
+    uint32_t *offers; // new, or jumped, in the last capture
+    uint32_t offer_count;
+    uint64_t book_version, book_removed; // as last seen
+    uint8_t *scratch;                    // shape and book of one entity
+    uint64_t versions_made, books_cut, entries_dropped;
+} NetTable;
+
+size_t net_table_bytes(const NetTableConfig *config);
+MUST_USE Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *config);
+void net_table_capture(NetTable *table);
+
+uint32_t net_table_find(const NetTable *table, uint64_t net_id); // 0: not there
+// A past version of an entry; NULL when it is no longer, or was never, kept.
+const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version);
+// The record of an entry for who has version `base` (0: none): at most net_table_bound bytes.
+void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer);
+uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base);
+void net_table_hash(const NetTable *table, Hash64 *hash);
