@@ -20,16 +20,27 @@ typedef struct ClockStats {
     uint64_t resets; // jumps: a new session, or a stall of more than a second
 } ClockStats;
 
+// What one snapshot said.
+typedef struct ClockSample {
+    double at_ms;       // when it came
+    double ahead_ms;    // server's tick time − local time: the less it was delayed, the more
+    double lead_ticks;  // act_tick − local time in ticks, at that moment
+    double spare_ticks; // inputs that waited, less the lead that they were made with
+    bool has_spare;
+} ClockSample;
+
 typedef struct Clock {
     uint32_t tick_rate, snapshot_rate;
     bool running;
+    bool has_pong;
+    double start_ms;
     double now_ms;    // of the last update
     double act_tick;  // predicted: fraction included
     double view_tick; // others
     double offset_ms; // server tick time − local time, best estimate
-    double late_ms[CLOCK_SAMPLES];
-    uint32_t late_count, late_at;
-    double delay_ms, rtt_ms, jitter_ms, waiting;
+    ClockSample samples[CLOCK_SAMPLES];
+    uint32_t sample_count, sample_at; // the newest is before sample_at
+    double delay_ms, rtt_ms, jitter_ms;
     uint64_t resets;
 } Clock;
 

@@ -8,7 +8,8 @@
 #define INTERPOLATE_STATES 16
 
 typedef struct InterpolateLine {
-    NetState states[INTERPOLATE_STATES];     // oldest first; anchors ascend
+    NetState states[INTERPOLATE_STATES];     // oldest first
+    uint64_t true_tick[INTERPOLATE_STATES];  // ascending: the state is true from this tick on
     uint64_t known_tick[INTERPOLATE_STATES]; // until this tick the state before was still true
     uint32_t count;
 } InterpolateLine;
@@ -24,6 +25,8 @@ typedef struct InterpolatePose {
 // older state held.
 void interpolate_push(InterpolateLine *line, const NetState *state, uint64_t frame_tick,
                       uint64_t frame_before);
-// interp_target of the UGC document: the pose at a tick, which may have a fraction. Beyond the
-// newest state the curve goes on for at most a quarter of a second.
-InterpolatePose interpolate_at(const InterpolateLine *line, double tick, uint32_t tick_rate);
+// interp_target of the UGC document: the pose at a tick, which may have a fraction. Nothing newer
+// came until `frame_tick`, so until then the newest state holds; beyond it the curve goes on for at
+// most a quarter of a second.
+InterpolatePose interpolate_at(const InterpolateLine *line, double tick, uint64_t frame_tick,
+                               uint32_t tick_rate);

@@ -73,11 +73,16 @@ void puppet_pose(Sim *sim, Handle puppet, Vec3 position, Vec3 velocity, float ya
 
 void puppet_set_health(Sim *sim, Handle puppet, float health)
 {
-    Entity *entity = find_puppet(sim, puppet);
-    if (entity == NULL || !entity_is_character(entity) || !math_is_finite(health)) {
+    Entity *entity = pool_find(&sim->entities, puppet);
+    if (entity == NULL || sim->config.authority || !math_is_finite(health)) {
         return;
     }
-    entity->character.health = math_clamp(health, 0, sim->config.character.health_max);
+    if (entity->type == ENTITY_STRUCTURE) {
+        const float full = scene_piece(sim->scene, entity->part.piece)->health;
+        entity->part.health = math_clamp(health, 0, full);
+    } else if (entity->puppet && entity_is_character(entity)) {
+        entity->character.health = math_clamp(health, 0, sim->config.character.health_max);
+    }
 }
 
 void sim_remove_now(Sim *sim, Handle handle)

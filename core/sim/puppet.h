@@ -18,6 +18,7 @@ typedef struct PuppetDesc {
 MUST_USE Status puppet_spawn(Sim *sim, const PuppetDesc *desc, Handle *out);
 // Harmless for what is no puppet. Numbers that are not finite are ignored.
 void puppet_pose(Sim *sim, Handle puppet, Vec3 position, Vec3 velocity, float yaw, float pitch);
+// Also of a structure.
 void puppet_set_health(Sim *sim, Handle puppet, float health);
 
 // Sets the tick, forwards or back: moving parts take the pose of that tick, and for what they

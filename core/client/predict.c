@@ -1,0 +1,613 @@
+// See predict.h. Two things are kept per tick in a ring: the input that led to it, and the state
+// that came of it. The ring is what an answer of the server is compared with, and what is played
+// again from there.
+//
+//            T: the server's word          now: the last predicted tick
+//   ─────────┼──────────────────────────────┼──────▶ ticks
+//            └── inputs of T+1 … now ───────┘ played again when T differs
+#include "core/client/predict.h"
+
+#include "core/base/check.h"
+#include "core/sim/structure.h"
+#include "core/wire/input_frame.h"
+
+#define SMOOTH_SECONDS     0.1f // what is left of a correction falls to a third in this time
+#define SMOOTH_DISTANCE_M  2.0f // what jumps farther was put there, and is shown so
+#define SMOOTH_DONE_M      0.0005f
+#define TERRAIN_CHUNKS_MAX 512
+#define TERRAIN_PAGES_MAX  2048
+
+typedef struct Prediction {
+    uint64_t tick; // 0: empty
+    WireInputFrame frame;
+    bool has_body;
+    uint32_t hash;
+    CharacterState state;
+} Prediction;
+
+struct Predict {
+    Sim *sim;
+    uint64_t own_net_id; // 0: no body
+    Handle own;
+    Prediction ring[PREDICT_INPUTS_MAX]; // by tick % PREDICT_INPUTS_MAX
+    uint64_t ack_tick;                   // inputs up to this one were answered
+    Vec3 offset;                         // shown minus predicted, on its way to zero
+    PredictStats stats;
+};
+
+_Static_assert((PREDICT_INPUTS_MAX & (PREDICT_INPUTS_MAX - 1)) == 0, "seq and tick wrap alike");
+
+// --- creation -----------------------------------------------------------------------------------
+
+Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Predict **out)
+{
+    if (visible_max < 1 || visible_max > NET_SLOTS_MAX) {
+        return STATUS_RANGE;
+    }
+    SimConfig config = sim_config_client();
+    config.tick_rate = place->tick_rate;
+    config.character = place->character;
+    config.entity_max = visible_max + 1; // and the own body, while it is not seen yet
+    config.character_max = config.entity_max;
+    config.structures_max = config.entity_max;
+    config.terrain =
+        (TerrainConfig){.chunk_max = TERRAIN_CHUNKS_MAX, .page_max = TERRAIN_PAGES_MAX};
+    Predict *predict = heap_alloc(heap, sizeof *predict);
+    if (predict == NULL) {
+        return STATUS_LIMIT;
+    }
+    *predict = (Predict){.own = HANDLE_NONE};
+    const Status status = sim_create(heap, &config, place->scene, &predict->sim);
+    if (status != STATUS_OK) {
+        heap_free(heap, predict);
+        return status;
+    }
+    *out = predict;
+    return STATUS_OK;
+}
+
+void predict_destroy(Heap *heap, Predict *predict)
+{
+    if (predict != NULL) {
+        sim_destroy(heap, predict->sim);
+        heap_free(heap, predict);
+    }
+}
+
+Sim *predict_sim(Predict *predict)
+{
+    return predict->sim;
+}
+
+const PredictStats *predict_stats(const Predict *predict)
+{
+    return &predict->stats;
+}
+
+WireInputFrame predict_quantise(const SimInput *input)
+{
+    return input_frame_quantise(input);
+}
+
+SimInput predict_input(const WireInputFrame *frame)
+{
+    return input_frame_sim(frame);
+}
+
+// --- the ring -----------------------------------------------------------------------------------
+
+static Prediction *ring_at(Predict *predict, uint64_t tick)
+{
+    return &predict->ring[tick % PREDICT_INPUTS_MAX];
+}
+
+// What was predicted for that tick; NULL when it is not remembered.
+static const Prediction *ring_find(const Predict *predict, uint64_t tick)
+{
+    const Prediction *found = &predict->ring[tick % PREDICT_INPUTS_MAX];
+    return tick != 0 && found->tick == tick ? found : NULL;
+}
+
+// The tick that a sequence number stands for: the one nearest to now.
+static uint64_t tick_of_seq(const Predict *predict, uint32_t seq)
+{
+    const uint64_t now = sim_tick(predict->sim);
+    const uint32_t behind = (uint32_t)now - seq;
+    if (behind < 1u << 31) {
+        return now > behind ? now - behind : 0;
+    }
+    return now + (uint32_t)(seq - (uint32_t)now);
+}
+
+static void remember(Predict *predict, Prediction *prediction)
+{
+    prediction->has_body = predict->own_net_id != 0;
+    prediction->hash = 0;
+    if (prediction->has_body) {
+        prediction->state = character_state(predict->sim, predict->own);
+        prediction->hash = character_state_hash(&prediction->state);
+    }
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+static void remove_own(Predict *predict)
+{
+    sim_remove_now(predict->sim, predict->own);
+    predict->own = HANDLE_NONE;
+    predict->own_net_id = 0;
+    predict->offset = VEC3_ZERO;
+}
+
+void predict_reset(Predict *predict, uint64_t tick)
+{
+    Sim *sim = predict->sim;
+    remove_own(predict);
+    for (Handle at = sim_next(sim, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(at);
+         at = sim_next(sim, at, ENTITY_MASK_ALL)) {
+        sim_remove_now(sim, at);
+    }
+    const Scene *scene = sim_scene(sim);
+    const uint32_t part_count = scene != NULL ? scene_part_count(scene) : 0;
+    for (uint32_t i = 0; i < part_count; i++) {
+        sim_show_part(sim, (uint64_t)i + 1);
+    }
+    for (uint32_t i = 0; i < PREDICT_INPUTS_MAX; i++) {
+        predict->ring[i].tick = 0;
+    }
+    predict->ack_tick = 0;
+    sim_set_tick(sim, tick);
+}
+
+void predict_step(Predict *predict, WireInputFrame *frame)
+{
+    Sim *sim = predict->sim;
+    const uint64_t tick = sim_tick(sim) + 1;
+    frame->tick = tick;
+    frame->seq = (uint32_t)tick;
+    Prediction *prediction = ring_at(predict, tick);
+    if (prediction->tick > predict->ack_tick) {
+        predict->stats.inputs_dropped += 1;
+    }
+    prediction->tick = tick;
+    prediction->frame = *frame;
+    const SimInput input = input_frame_sim(frame);
+    sim_set_input(sim, predict->own, &input);
+    sim_step(sim);
+    remember(predict, prediction);
+}
+
+uint64_t predict_tick(const Predict *predict)
+{
+    return sim_tick(predict->sim);
+}
+
+uint32_t predict_hash(const Predict *predict, uint32_t seq)
+{
+    const Prediction *found = ring_find(predict, tick_of_seq(predict, seq));
+    return found != NULL ? found->hash : 0;
+}
+
+// The first remembered input after that tick, and how many there are from it on.
+static uint32_t inputs_after(const Predict *predict, uint64_t after, uint64_t *first)
+{
+    const uint64_t now = sim_tick(predict->sim);
+    const uint64_t oldest = now >= PREDICT_INPUTS_MAX ? now - PREDICT_INPUTS_MAX + 1 : 1;
+    uint64_t tick = after + 1 > oldest ? after + 1 : oldest;
+    while (tick <= now && ring_find(predict, tick) == NULL) {
+        tick += 1;
+    }
+    *first = tick;
+    return tick <= now ? (uint32_t)(now - tick + 1) : 0;
+}
+
+uint32_t predict_pending(const Predict *predict, uint32_t ack_seq)
+{
+    uint64_t first = 0;
+    return inputs_after(predict, tick_of_seq(predict, ack_seq), &first);
+}
+
+uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFrame *out,
+                        uint32_t max)
+{
+    uint64_t first = 0;
+    const uint32_t found = inputs_after(predict, tick_of_seq(predict, after_seq), &first);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && count < max; i++) {
+        const Prediction *prediction = ring_find(predict, first + i);
+        if (prediction != NULL) {
+            out[count++] = prediction->frame;
+        }
+    }
+    return count;
+}
+
+void predict_acknowledge(Predict *predict, uint32_t ack_seq)
+{
+    const uint64_t tick = tick_of_seq(predict, ack_seq);
+    // 0 is "none yet", and nobody can have applied what was not made.
+    if (ack_seq != 0 && tick <= sim_tick(predict->sim) && tick > predict->ack_tick) {
+        predict->ack_tick = tick;
+    }
+}
+
+// --- the server's word on the own body ----------------------------------------------------------
+
+static Vec3 own_position(const Predict *predict)
+{
+    const Entity *entity = sim_entity(predict->sim, predict->own);
+    return entity != NULL ? entity->position : VEC3_ZERO;
+}
+
+// Makes the body; false when the sim has no room for it.
+static bool spawn_own(Predict *predict, const NetOwn *own)
+{
+    Sim *sim = predict->sim;
+    remove_own(predict);
+    sim_remove_now(sim, sim_find(sim, own->net_id)); // it was somebody else until now
+    const CharacterDesc desc = {.net_id = own->net_id, .position = own->state.position};
+    Handle handle = HANDLE_NONE;
+    if (sim_spawn_player(sim, &desc, &handle) != STATUS_OK) {
+        predict->stats.things_dropped += 1;
+        return false;
+    }
+    predict->own = handle;
+    predict->own_net_id = own->net_id;
+    return true;
+}
+
+static void count_correction(Predict *predict, const NetOwn *own, const Prediction *predicted)
+{
+    PredictStats *stats = &predict->stats;
+    const bool had_prediction = predicted != NULL && predicted->has_body;
+    const uint32_t causes =
+        (own->causes & NET_CAUSES_ALL) | (had_prediction ? 0 : (uint32_t)NET_CAUSE_SPAWN);
+    stats->corrections += 1;
+    for (uint32_t bit = 0; bit < 8; bit++) {
+        stats->corrections_by_cause[bit] += causes >> bit & 1;
+    }
+    if ((causes & ~(uint32_t)NET_CAUSE_PERIODIC) == 0) {
+        stats->corrections_without_cause += 1;
+    }
+    if (had_prediction) {
+        const Vec3 off = vec3_sub(own->state.position, predicted->state.position);
+        stats->correction_last_m = vec3_length(off);
+        stats->correction_max_m = math_max(stats->correction_max_m, stats->correction_last_m);
+    }
+}
+
+// The body is at T as the server says; brings it to `now` again.
+static void replay(Predict *predict, uint64_t now)
+{
+    Sim *sim = predict->sim;
+    WireInputFrame frame = {.seq = 0}; // stands still where no input is remembered
+    for (uint64_t tick = sim_tick(sim) + 1; tick <= now; tick++) {
+        Prediction *prediction = ring_at(predict, tick);
+        const bool remembered = prediction->tick == tick;
+        if (remembered) {
+            frame = prediction->frame;
+        }
+        const SimInput input = input_frame_sim(&frame);
+        sim_set_input(sim, predict->own, &input);
+        sim_step(sim);
+        predict->stats.replayed_ticks += 1;
+        if (remembered) {
+            remember(predict, prediction);
+        }
+    }
+}
+
+// Takes the server's state of a tick, and goes on from there to where the prediction was.
+static void correct(Predict *predict, const NetOwn *own)
+{
+    Sim *sim = predict->sim;
+    const uint64_t now = sim_tick(sim);
+    // A client that is behind, or that was alone for longer than it remembers, begins here.
+    const bool fresh = own->tick >= now || now - own->tick > PREDICT_INPUTS_MAX;
+    const uint64_t from = own->tick >= now || !fresh ? own->tick : now;
+    sim_set_tick(sim, from);
+    if (character_state_apply(sim, predict->own, &own->state) != STATUS_OK) {
+        // Nothing that our own server sends; the body stays where it was.
+        predict->stats.things_dropped += 1;
+    }
+    Prediction *prediction = ring_at(predict, from);
+    if (prediction->tick == from) {
+        remember(predict, prediction);
+    }
+    if (!fresh) {
+        replay(predict, now);
+    }
+}
+
+// Health is the server's alone: it is taken over wherever the prediction stands.
+static void take_health(Predict *predict, float health)
+{
+    CharacterState state = character_state(predict->sim, predict->own);
+    if (state.health > 0 && health > 0 && state.health != health) {
+        state.health = health;
+        if (character_state_apply(predict->sim, predict->own, &state) != STATUS_OK) {
+            predict->stats.things_dropped += 1;
+        }
+    }
+}
+
+void predict_own(Predict *predict, const NetOwn *own)
+{
+    if (own->net_id == 0) {
+        remove_own(predict);
+        return;
+    }
+    const bool is_new = own->net_id != predict->own_net_id;
+    if (is_new && !spawn_own(predict, own)) {
+        return;
+    }
+    const Prediction *predicted = is_new ? NULL : ring_find(predict, own->tick);
+    if (predicted != NULL && predicted->has_body &&
+        predicted->hash == character_state_hash(&own->state)) {
+        take_health(predict, own->state.health);
+        return;
+    }
+    count_correction(predict, own, predicted);
+    const Vec3 shown = vec3_add(own_position(predict), predict->offset);
+    correct(predict, own);
+    const Vec3 offset = vec3_sub(shown, own_position(predict));
+    predict->offset = !is_new && vec3_length(offset) <= SMOOTH_DISTANCE_M ? offset : VEC3_ZERO;
+}
+
+// --- what others did ----------------------------------------------------------------------------
+
+static uint64_t scene_part_max(const Predict *predict)
+{
+    const Scene *scene = sim_scene(predict->sim);
+    return scene != NULL ? scene_part_count(scene) : 0;
+}
+
+// Whoever stands on it finds it again by its net id.
+static void hold_ground(Predict *predict, uint64_t net_id)
+{
+    if (predict->own_net_id == 0) {
+        return;
+    }
+    const CharacterState state = character_state(predict->sim, predict->own);
+    if (state.ground_net_id == net_id) {
+        const Status status = character_state_apply(predict->sim, predict->own, &state);
+        ASSERT(status == STATUS_OK || status == STATUS_RANGE);
+    }
+}
+
+// An anchored part comes back unless something else has its net id.
+static void show_anchored(Predict *predict, uint64_t net_id)
+{
+    if (net_id <= scene_part_max(predict) && handle_is_none(sim_find(predict->sim, net_id))) {
+        sim_show_part(predict->sim, net_id);
+    }
+}
+
+static Status enter_mover(Predict *predict, const MergeSlot *entity)
+{
+    const NetState *state = &entity->state;
+    const uint32_t rate = sim_config(predict->sim)->tick_rate;
+    const double tick = (double)state->motion.tick;
+    const PuppetDesc desc = {.type = entity->kind == NET_PLAYER ? ENTITY_PLAYER
+                                     : entity->kind == NET_NPC  ? ENTITY_NPC
+                                                                : ENTITY_PROJECTILE,
+                             .net_id = entity->net_id,
+                             .owner_id = entity->owner_id,
+                             .position = net_motion_position(&state->motion, tick, rate),
+                             .velocity = net_motion_velocity(&state->motion, tick, rate),
+                             .yaw = (float)state->yaw * (MATH_PI / 128),
+                             .radius = math_min((float)state->projectile_radius / 128, 1),
+                             .kind = state->projectile_kind};
+    Handle puppet = HANDLE_NONE;
+    const Status status = puppet_spawn(predict->sim, &desc, &puppet);
+    if (status == STATUS_OK) {
+        puppet_set_health(predict->sim, puppet, (float)state->health);
+    }
+    return status;
+}
+
+static Status enter_structure(Predict *predict, const MergeSlot *entity, const NetShape *shape)
+{
+    const StructureDesc desc = {.net_id = entity->net_id,
+                                .owner_id = entity->owner_id,
+                                .piece = shape->piece,
+                                .cell = shape->cell,
+                                .turn = shape->turn};
+    Handle structure = HANDLE_NONE;
+    const Status status = structure_place(predict->sim, &desc, &structure);
+    if (status == STATUS_OK) {
+        puppet_set_health(predict->sim, structure, (float)shape->health);
+    }
+    return status;
+}
+
+static Status enter_part(Predict *predict, const MergeSlot *entity, const NetShape *shape)
+{
+    Sim *sim = predict->sim;
+    const ShapeDesc desc = {.net_id = entity->net_id,
+                            .owner_id = entity->owner_id,
+                            .part = {shape->shape, shape->rest, shape->data}};
+    if (entity->net_id <= scene_part_max(predict) &&
+        !sim_part_is_hidden(sim, (uint32_t)entity->net_id - 1)) {
+        const Status hidden = sim_hide_part(sim, entity->net_id);
+        ASSERT(hidden == STATUS_OK);
+    }
+    Handle part = HANDLE_NONE;
+    Status status = entity->kind == NET_PART ? sim_spawn_part(sim, &desc, &part)
+                                             : sim_spawn_prop(sim, &desc, &part);
+    if (status == STATUS_OK) {
+        status = sim_replace_motion(sim, part, shape->rest, &shape->motion);
+        if (status != STATUS_OK) {
+            sim_remove_now(sim, part);
+        }
+    }
+    if (status != STATUS_OK) {
+        show_anchored(predict, entity->net_id);
+    }
+    return status;
+}
+
+static Status enter_scene_part(Predict *predict, const MergeSlot *entity)
+{
+    if (entity->net_id > scene_part_max(predict)) {
+        return STATUS_RANGE;
+    }
+    if ((entity->state.flags & NET_HIDDEN) == 0) {
+        show_anchored(predict, entity->net_id);
+    } else if (!sim_part_is_hidden(predict->sim, (uint32_t)entity->net_id - 1)) {
+        return sim_hide_part(predict->sim, entity->net_id);
+    }
+    return STATUS_OK;
+}
+
+void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *shape)
+{
+    if (entity->net_id == 0 || entity->net_id == predict->own_net_id) {
+        return; // the own body is predicted, not shown
+    }
+    if (entity->kind != NET_SCENE_PART) {
+        sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
+    }
+    Status status = STATUS_RANGE;
+    if (net_kind_moves(entity->kind)) {
+        status = enter_mover(predict, entity);
+    } else if (entity->kind == NET_SCENE_PART) {
+        status = enter_scene_part(predict, entity);
+    } else if (entity->kind == NET_STRUCTURE && shape != NULL) {
+        status = enter_structure(predict, entity, shape);
+    } else if ((entity->kind == NET_PART || entity->kind == NET_PROP) && shape != NULL) {
+        status = enter_part(predict, entity, shape);
+    }
+    if (status != STATUS_OK) {
+        predict->stats.things_dropped += 1;
+        return;
+    }
+    hold_ground(predict, entity->net_id);
+}
+
+static bool shape_equal(Shape a, Shape b)
+{
+    return a.kind == b.kind && vec3_equal(a.half, b.half);
+}
+
+static bool data_equal(const PartData *a, const PartData *b)
+{
+    return a->flags == b->flags && a->bounce_speed == b->bounce_speed && a->damage == b->damage &&
+           vec3_equal(a->conveyor_speed, b->conveyor_speed);
+}
+
+// False when it has to be made anew.
+static bool update_part(Predict *predict, Handle handle, const NetShape *shape)
+{
+    Sim *sim = predict->sim;
+    const Part *part = &sim_entity(sim, handle)->part;
+    if (!shape_equal(part->shape, shape_tidy(shape->shape)) ||
+        (!data_equal(&part->data, &shape->data) &&
+         sim_set_part_data(sim, handle, &shape->data) != STATUS_OK)) {
+        return false;
+    }
+    return sim_replace_motion(sim, handle, shape->rest, &shape->motion) == STATUS_OK;
+}
+
+static bool update_structure(Predict *predict, Handle handle, const NetShape *shape)
+{
+    const Part *part = &sim_entity(predict->sim, handle)->part;
+    if (part->piece != shape->piece || part->turn != shape->turn || part->cell.x != shape->cell.x ||
+        part->cell.y != shape->cell.y || part->cell.z != shape->cell.z) {
+        return false;
+    }
+    puppet_set_health(predict->sim, handle, (float)shape->health);
+    return true;
+}
+
+void predict_update(Predict *predict, const MergeSlot *entity, uint32_t components,
+                    const NetShape *shape)
+{
+    const Handle handle = sim_find(predict->sim, entity->net_id);
+    const Entity *known = sim_entity(predict->sim, handle);
+    if (entity->net_id == predict->own_net_id) {
+        return;
+    }
+    if (entity->kind == NET_SCENE_PART || (known == NULL && net_kind_moves(entity->kind))) {
+        predict_enter(predict, entity, NULL);
+        return;
+    }
+    if ((components & NET_SHAPE) == 0 || shape == NULL) {
+        return; // where movers are shown, interpolation says
+    }
+    const bool is_part =
+        (entity->kind == NET_PART && known != NULL && known->type == ENTITY_PART) ||
+        (entity->kind == NET_PROP && known != NULL && known->type == ENTITY_PROP);
+    const bool is_structure =
+        entity->kind == NET_STRUCTURE && known != NULL && known->type == ENTITY_STRUCTURE;
+    if ((is_part && update_part(predict, handle, shape)) ||
+        (is_structure && update_structure(predict, handle, shape))) {
+        return;
+    }
+    predict_enter(predict, entity, shape);
+}
+
+void predict_leave(Predict *predict, const MergeSlot *entity)
+{
+    if (entity->net_id == 0) {
+        return;
+    }
+    if (entity->net_id == predict->own_net_id) {
+        remove_own(predict);
+        return;
+    }
+    if (entity->kind != NET_SCENE_PART) {
+        sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
+    }
+    show_anchored(predict, entity->net_id);
+}
+
+void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocity, float yaw,
+                  float pitch, float health)
+{
+    if (net_id == predict->own_net_id) {
+        return;
+    }
+    const Handle puppet = sim_find(predict->sim, net_id);
+    puppet_pose(predict->sim, puppet, position, velocity, yaw, pitch);
+    puppet_set_health(predict->sim, puppet, health);
+}
+
+// --- the own body on the screen -----------------------------------------------------------------
+
+void predict_smooth(Predict *predict, float seconds)
+{
+    const float x = math_clamp(seconds, 0, 1) / SMOOTH_SECONDS;
+    // One over the first terms of exp(x): near enough, and the same everywhere.
+    const float left = 1 / (1 + x + x * x / 2 + x * x * x / 6);
+    predict->offset = vec3_scale(predict->offset, left);
+    if (vec3_length(predict->offset) < SMOOTH_DONE_M) {
+        predict->offset = VEC3_ZERO;
+    }
+}
+
+PredictView predict_view(const Predict *predict, float fraction)
+{
+    const Entity *entity = sim_entity(predict->sim, predict->own);
+    if (entity == NULL) {
+        return (PredictView){.present = false};
+    }
+    const uint64_t now = sim_tick(predict->sim);
+    const Prediction *before = now != 0 ? ring_find(predict, now - 1) : NULL;
+    Vec3 from = entity->position;
+    if (before != NULL && before->has_body &&
+        vec3_length(vec3_sub(before->state.position, from)) <= SMOOTH_DISTANCE_M) {
+        from = before->state.position;
+    }
+    const Character *character = &entity->character;
+    const Vec3 between = vec3_lerp(from, entity->position, math_clamp(fraction, 0, 1));
+    return (PredictView){.present = true,
+                         .net_id = entity->net_id,
+                         .position = vec3_add(between, predict->offset),
+                         .velocity = entity->velocity,
+                         .yaw = character->input.yaw,
+                         .pitch = character->input.pitch,
+                         .health = character->health,
+                         .grounded = character->grounded,
+                         .climbing = character->climbing};
+}
