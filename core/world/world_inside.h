@@ -92,6 +92,11 @@ typedef struct Own {
     OwnCheck truth[INPUT_BUFFER];
 } Own;
 
+// Rings of the outputs: the largest frame and some messages; JSON is longer. Untouched pages cost
+// nothing, and a ring that is emptied begins anew.
+#define OUTPUT_BYTES      (256u << 10)
+#define OUTPUT_JSON_BYTES (768u << 10)
+
 #define FLOW_FRAMES 64
 typedef struct Flow {
     uint32_t sent, acked;        // sequence numbers of frames
@@ -134,9 +139,6 @@ typedef struct Session {
     uint64_t fire_tick; // may shoot again from then on
     // Previews.
     uint64_t preview_until[2]; // build, terraform; 0: none is shown
-    // Terrain.
-    ChunkCoord chunk_at; // of the eye, when versions were last told
-    bool chunks_told;
     uint64_t respawn_tick;
     // Output: messages one after the other, u32 length before each. Outside the state.
     uint8_t *out;
@@ -162,6 +164,7 @@ struct World {
     uint64_t next_player;
     uint32_t manifest_version;
     WorldStats stats;
+    LogSink no_log; // where the owner wants to hear nothing
     Arena scratch;  // of one message or one job
     uint8_t *frame; // one snapshot or event being written
     size_t frame_capacity;
@@ -173,11 +176,12 @@ struct World {
     uint32_t merge_count;
     uint32_t player_max;   // bodies; there are more sessions, for those who come in
     uint32_t session_high; // above the highest in use
-    IdMap connections;     // to session number + 1
-    IdMap players;         // the same
-    uint64_t token_count;  // resume tokens given
-    uint32_t events_seen;  // of the sim's, in this tick
-    uint64_t *closed;      // connections that the world gave up before they were told
+    void *map_block;
+    IdMap connections;    // to session number + 1
+    IdMap players;        // the same
+    uint64_t token_count; // resume tokens given
+    uint32_t events_seen; // of the sim's, in this tick
+    uint64_t *closed;     // connections that the world gave up before they were told
     uint32_t closed_count;
     uint32_t closing_count;         // sessions that world_closing has to look for
     uint8_t scene_hash[32];         // of the stripped form
@@ -228,6 +232,12 @@ void session_tick(World *world); // time-outs, bodies that are over, new lives
 // A new life for its body, at a spawn point.
 MUST_USE Status session_respawn(World *world, Session *session);
 Vec3 session_spawn_point(const World *world, uint64_t player);
+// The body of one session goes on with another: a resume, or a second connection of an account.
+void session_take_over(World *world, Session *from, Session *to);
+Session *session_of_account(World *world, uint64_t account);           // with a body; NULL: none
+Session *session_of_token(World *world, const uint8_t token_hash[32]); // the same
+uint32_t session_player_count(const World *world);
+uint32_t world_ticks(const World *world, uint64_t ms);                  // rounded up
 const Entity *session_body(const World *world, const Session *session); // NULL: has none
 static inline bool session_plays(const Session *session)
 {
@@ -333,6 +343,7 @@ void act_destroy(World *world);
 // The connection of a session is gone, or the session is about to be freed: previews end, transfers
 // and unanswered calls are forgotten. Twice is harmless. `session->player` must still be right.
 void act_forget(World *world, Session *session);
+void act_hash(const World *world, Hash64 *hash);
 
 // --- what the features do once per tick ---------------------------------------------------------
 void voxel_tick(World *world);    // versions of chunks for those who came near, after sim_step

@@ -1,0 +1,247 @@
+// What goes out to one connection: whole messages in a ring, each contiguous so that the owner can
+// write it as it stands. The ring is outside the world's state: that something was taken, or did
+// not fit, changes nothing but which connections the owner is asked to close.
+//
+//   begin ──▶ [length message][length message] … end          or, once it went round:
+//   [length message] … end      begin ──▶ [length message] … wrap
+#include "core/world/world_inside.h"
+
+#include "core/base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH_BYTES sizeof(uint32_t)
+
+uint32_t session_number(const World *world, const Session *session)
+{
+    const ptrdiff_t number = session - world->sessions;
+    ASSERT(number >= 0 && number < (ptrdiff_t)world->session_count);
+    return (uint32_t)number;
+}
+
+void output_open(World *world, Session *session, uint8_t *ring, size_t capacity)
+{
+    (void)world;
+    session->out = ring;
+    session->out_capacity = capacity;
+    session->out_begin = 0;
+    session->out_end = 0;
+    session->out_wrap = 0;
+    session->out_count = 0;
+    session->out_lost = false;
+    session->closing_told = false;
+}
+
+// Room for a message and its length, contiguous; NULL when there is none.
+static uint8_t *ring_reserve(Session *session, size_t count)
+{
+    const size_t need = LENGTH_BYTES + count;
+    if (session->out_count == 0) {
+        session->out_begin = 0;
+        session->out_end = 0;
+        session->out_wrap = 0;
+    }
+    const bool wrapped = session->out_wrap != 0;
+    const size_t limit = wrapped ? session->out_begin : session->out_capacity;
+    if (need <= limit - session->out_end) {
+        uint8_t *at = session->out + session->out_end;
+        session->out_end += need;
+        return at;
+    }
+    if (wrapped || need > session->out_begin) {
+        return NULL;
+    }
+    session->out_wrap = session->out_end;
+    session->out_end = need;
+    return session->out;
+}
+
+// The connection cannot be served any more: the owner is told, and says when it is gone.
+static void lose(World *world, Session *session)
+{
+    if (session->out_lost) {
+        return;
+    }
+    session->out_lost = true;
+    world->stats.sessions_behind += 1;
+    if (session->state != SESSION_CLOSING) {
+        world->closing_count += 1; // session_close counts it otherwise
+    }
+}
+
+void output_put(World *world, Session *session, const uint8_t *bytes, size_t count)
+{
+    ASSERT(session->connection != 0 && session->out != NULL);
+    session->flow.written += count;
+    session->flow.backlog += count;
+    world->stats.bytes_down += count;
+    if (session->out_lost) {
+        return;
+    }
+    uint8_t *at = count <= UINT32_MAX ? ring_reserve(session, count) : NULL;
+    if (at == NULL) {
+        lose(world, session);
+        return;
+    }
+    const uint32_t length = (uint32_t)count;
+    memcpy(at, &length, LENGTH_BYTES);
+    memcpy(at + LENGTH_BYTES, bytes, count);
+    session->out_count += 1;
+}
+
+void output_close(World *world, Session *session)
+{
+    const bool counted = session->state == SESSION_CLOSING || session->out_lost;
+    if (counted && !session->closing_told) {
+        ASSERT(world->closing_count > 0);
+        world->closing_count -= 1;
+    }
+    session->out_count = 0;
+}
+
+size_t session_waiting(const Session *session)
+{
+    return (size_t)session->flow.backlog;
+}
+
+// --- the owner's side ---------------------------------------------------------------------------
+
+bool world_output(const World *world, uint64_t connection, const uint8_t **bytes, size_t *count)
+{
+    const uint32_t slot = id_map_find(&world->connections, connection);
+    const Session *session = slot != 0 ? &world->sessions[slot - 1] : NULL;
+    if (session == NULL || session->out_count == 0) {
+        return false;
+    }
+    const uint8_t *at = session->out + session->out_begin;
+    uint32_t length = 0;
+    memcpy(&length, at, LENGTH_BYTES);
+    *bytes = at + LENGTH_BYTES;
+    *count = length;
+    return true;
+}
+
+void world_output_take(World *world, uint64_t connection)
+{
+    const uint8_t *bytes = NULL;
+    size_t count = 0;
+    if (!world_output(world, connection, &bytes, &count)) {
+        return;
+    }
+    Session *session = session_of_connection(world, connection);
+    session->out_count -= 1;
+    session->out_begin += LENGTH_BYTES + count;
+    if (session->out_wrap != 0 && session->out_begin == session->out_wrap) {
+        session->out_begin = 0;
+        session->out_wrap = 0;
+    }
+    ASSERT(session->out_count > 0 || session->out_begin == session->out_end);
+}
+
+uint64_t world_closing(World *world)
+{
+    if (world->closed_count > 0) {
+        world->closed_count -= 1;
+        return world->closed[world->closed_count];
+    }
+    for (uint32_t i = 0; i < world->session_high && world->closing_count > 0; i++) {
+        Session *session = &world->sessions[i];
+        const bool done =
+            session->out_lost || (session->state == SESSION_CLOSING && session->out_count == 0);
+        if (session->connection != 0 && done && !session->closing_told) {
+            session->closing_told = true;
+            world->closing_count -= 1;
+            return session->connection;
+        }
+    }
+    return 0;
+}
+
+// --- messages -----------------------------------------------------------------------------------
+
+void session_send(World *world, Session *session, uint8_t number, const void *body)
+{
+    if (session->connection == 0) {
+        return; // dropped: it will ask again
+    }
+    session->seq += 1;
+    const Message message = {.number = number, .seq = session->seq, .body = body};
+    ByteWriter writer = byte_writer(world->message, world->message_capacity);
+    if (session->json) {
+        message_to_json(&message, &writer);
+    } else {
+        message_encode(&message, &writer);
+    }
+    if (writer.status != STATUS_OK) {
+        log_write(world->config.log, world->tick, LOG_ERROR, "world",
+                  "message %u does not fit into an output", number);
+        lose(world, session);
+        return;
+    }
+    output_put(world, session, world->message, writer.at);
+}
+
+void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id)
+{
+    const MessageAck ack = {.command_seq = command_seq, .entity_id = entity_id};
+    session_send(world, session, MESSAGE_ACK, &ack);
+}
+
+static NetText text_of(const char *text, size_t bytes_max)
+{
+    const size_t bytes = strlen(text);
+    return (NetText){text, (uint32_t)utf8_cut(text, bytes, bytes_max)};
+}
+
+void session_error(World *world, Session *session, uint32_t command_seq, bool fatal,
+                   const char *code, const char *format, ...)
+{
+    char text[241];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ASSERT(length >= 0);
+    if (fatal && session->state == SESSION_CLOSING) {
+        return; // one end is enough
+    }
+    // What was cut may end inside a character.
+    size_t bytes = strlen(text);
+    while (!utf8_is_valid(text, bytes)) {
+        bytes -= 1;
+    }
+    const MessageError error = {.code = text_of(code, 64),
+                                .message = {text, (uint32_t)bytes},
+                                .fatal = fatal,
+                                .command_seq = command_seq};
+    session_send(world, session, MESSAGE_ERROR, &error);
+    if (fatal) {
+        log_write(world->config.log, world->tick, LOG_INFO, "world", "player %llu: %s",
+                  (unsigned long long)session->player, code);
+        session_close(world, session);
+    }
+}
+
+void session_refuse(World *world, Session *session, uint32_t command_seq, Status status,
+                    const char *what)
+{
+    static const char *const codes[STATUS_COUNT] = {
+        [STATUS_OK] = "ok",
+        [STATUS_LIMIT] = "limit",
+        [STATUS_TRUNCATED] = "malformed",
+        [STATUS_MALFORMED] = "malformed",
+        [STATUS_UNSUPPORTED] = "unsupported",
+        [STATUS_RANGE] = "range",
+        [STATUS_NOT_FOUND] = "not_found",
+        [STATUS_EXISTS] = "exists",
+        [STATUS_BLOCKED] = "blocked",
+        [STATUS_DENIED] = "denied",
+        [STATUS_MISMATCH] = "mismatch",
+    };
+    ASSERT(status > STATUS_OK && status < STATUS_COUNT);
+    world->stats.commands_denied += 1;
+    session_error(world, session, command_seq, false, codes[status], "%s: %s", what,
+                  status_text(status));
+}

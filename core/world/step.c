@@ -1,0 +1,150 @@
+// The middle of a tick: inputs go in, the sim steps, and what happened in it becomes events for
+// clients. Events of the sim are also emitted by scripts between two steps, and the next step
+// forgets them, so they are read twice a tick.
+#include "core/world/world_inside.h"
+
+#include "core/wire/input_frame.h"
+
+#define DAMAGE_LIMIT   1e6f
+#define POSITION_LIMIT 16400.0f
+
+// --- inputs -------------------------------------------------------------------------------------
+
+static void take_input(World *world, Session *session)
+{
+    WireInputFrame frame;
+    const InputTaken taken =
+        input_take(&session->input, world->tick + 1, world->tick_rate / 2, &frame);
+    if (taken != INPUT_TAKEN) {
+        world->stats.inputs_repeated += 1;
+        own_cause(world, session, NET_CAUSE_LATE_INPUT);
+    }
+    if (session_body(world, session) == NULL) {
+        return;
+    }
+    const SimInput input = input_frame_sim(&frame);
+    sim_set_input(world->sim, sim_find(world->sim, session->entity), &input);
+    act_fire(world, session, &frame);
+}
+
+void step_inputs(World *world)
+{
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        Session *session = &world->sessions[i];
+        if (session->state == SESSION_PLAYING && !session->joining) {
+            take_input(world, session);
+        }
+    }
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+static Vec3 bounded(Vec3 v, float limit)
+{
+    return vec3(math_clamp(v.x, -limit, limit), math_clamp(v.y, -limit, limit),
+                math_clamp(v.z, -limit, limit));
+}
+
+static void tell_hit(World *world, const SimEvent *event)
+{
+    const Vec3 at = bounded(event->position, POSITION_LIMIT);
+    const MessageProjectileHit hit = {.entity_id = event->subject,
+                                      .other = event->other,
+                                      .shooter = event->shooter,
+                                      .projectile_kind = event->detail & 0xffff,
+                                      .position = at,
+                                      .normal = bounded(event->normal, 1)};
+    const ReplicatorEvent where = {
+        .subject = event->subject, .other = event->other, .has_position = true, .position = at};
+    event_broadcast(world, MESSAGE_PROJECTILE_HIT, &hit, &where);
+}
+
+static void tell_damage(World *world, const SimEvent *event)
+{
+    const MessageDamaged damaged = {.entity_id = event->subject,
+                                    .cause = event->other,
+                                    .amount =
+                                        math_clamp(event->value, -DAMAGE_LIMIT, DAMAGE_LIMIT)};
+    const ReplicatorEvent where = {.subject = event->subject};
+    event_broadcast(world, MESSAGE_DAMAGED, &damaged, &where);
+}
+
+static void tell_death(World *world, const SimEvent *event)
+{
+    const MessageDied died = {.entity_id = event->subject, .cause = event->other};
+    const ReplicatorEvent where = {.subject = event->subject};
+    event_broadcast(world, MESSAGE_DIED, &died, &where);
+    Session *session = world_session_of_entity(world, event->subject);
+    if (session != NULL) {
+        own_cause(world, session, NET_CAUSE_DAMAGE);
+    }
+}
+
+static void tell_npc(World *world, const SimEvent *event)
+{
+    const MessageNpcEvent npc = {.entity_id = event->subject,
+                                 .old_state = event->detail >> 8 & 3,
+                                 .new_state = event->detail & 3,
+                                 .target = event->other};
+    const ReplicatorEvent where = {.subject = event->subject};
+    event_broadcast(world, MESSAGE_NPC_EVENT, &npc, &where);
+}
+
+static void tell_structure(World *world, const SimEvent *event)
+{
+    const Vec3 at = bounded(event->position, POSITION_LIMIT);
+    const MessageStructureRemoved removed = {
+        .entity_id = event->subject, .reason = event->detail, .position = at};
+    const ReplicatorEvent where = {.subject = event->subject, .has_position = true, .position = at};
+    event_broadcast(world, MESSAGE_STRUCTURE_REMOVED, &removed, &where);
+}
+
+void step_events(World *world)
+{
+    uint32_t count = 0;
+    const SimEvent *events = sim_events(world->sim, &count);
+    for (; world->events_seen < count; world->events_seen++) {
+        const SimEvent *event = &events[world->events_seen];
+        switch (event->type) {
+        case SIM_EVENT_PROJECTILE_HIT:
+            tell_hit(world, event);
+            break;
+        case SIM_EVENT_DAMAGED:
+            tell_damage(world, event);
+            break;
+        case SIM_EVENT_DIED:
+            tell_death(world, event);
+            break;
+        case SIM_EVENT_NPC_STATE:
+            tell_npc(world, event);
+            break;
+        case SIM_EVENT_STRUCTURE_REMOVED:
+            tell_structure(world, event);
+            break;
+        default: // the rest is for scripts, or seen in states
+            break;
+        }
+    }
+}
+
+// --- the step -----------------------------------------------------------------------------------
+
+void step_sim(World *world)
+{
+    step_events(world);
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        if (session_plays(&world->sessions[i])) {
+            own_before(world, &world->sessions[i]);
+        }
+    }
+    sim_step(world->sim);
+    world->tick = sim_tick(world->sim);
+    world->events_seen = 0;
+    geometry_tick(world);
+    step_events(world);
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        if (session_plays(&world->sessions[i])) {
+            own_after(world, &world->sessions[i]);
+        }
+    }
+}
