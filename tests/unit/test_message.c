@@ -223,22 +223,25 @@ TEST(cut_and_overlong_bytes_are_refused)
     }
 }
 
-// A field past its limit, in a body that is otherwise fine.
-static void break_field(const MessageField *field, uint8_t *body)
+// A field past its limit, in a body that is otherwise fine; on one of three axes, on either side.
+static void break_field(const MessageField *field, uint8_t *body, uint32_t way)
 {
     static const char too_long[4200] = "";
     void *value = body + field->offset;
+    const int32_t sign = way % 2 == 0 ? 1 : -1;
+    const bool is_vector = field->type == FIELD_COORD || field->type == FIELD_VEC3;
+    const uint32_t axis = is_vector ? way / 2 : 0;
     switch (field->type) {
     case FIELD_UINT:
         *(uint64_t *)value = field->limit + 1;
         break;
     case FIELD_SINT:
     case FIELD_COORD:
-        *(int32_t *)value = -(int32_t)field->limit - 1;
+        ((int32_t *)value)[axis] = sign * ((int32_t)field->limit + 1);
         break;
     case FIELD_F32:
     case FIELD_VEC3:
-        *(float *)value = nextafterf(field->magnitude, FLT_MAX);
+        ((float *)value)[axis] = (float)sign * nextafterf(field->magnitude, FLT_MAX);
         break;
     case FIELD_TEXT:
         *(NetText *)value = (NetText){too_long, (uint32_t)field->limit + 1};
@@ -314,7 +317,27 @@ static void check_broken(const MessageRow *row, const Message *message)
     check_refused(row, second, writer.at, STATUS_RANGE);
 }
 
-// Every field of every message, and of the items of its lists.
+// Breaks `field` of the message, or `inside` of the first item of that list, in every way.
+static uint32_t check_field(const MessageRow *row, const MessageField *field,
+                            const MessageField *inside, Rng *rng)
+{
+    const FieldType type = inside == NULL ? field->type : inside->type;
+    if (type == FIELD_BOOL || type == FIELD_HASH) {
+        return 0;
+    }
+    for (uint32_t way = 0; way < 6 && test_is_passing(); way++) {
+        const Message message = make_example(row, EXAMPLE_FILLED, rng);
+        uint8_t *body = (uint8_t *)(uintptr_t)message.body;
+        if (inside == NULL) {
+            break_field(field, body, way);
+        } else {
+            break_field(inside, *(uint8_t **)(void *)(body + field->offset), way);
+        }
+        check_broken(row, &message);
+    }
+    return 1;
+}
+
 TEST(every_limit_holds)
 {
     Rng rng = rng_make(test_seed(), 3);
@@ -322,27 +345,14 @@ TEST(every_limit_holds)
     for (uint32_t i = 0; message_row_at(i) != NULL && test_is_passing(); i++) {
         const MessageRow *row = message_row_at(i);
         const MessageField *field = message_fields(message_row_group(row));
-        for (; field->type != FIELD_END && test_is_passing(); field++) {
-            if (field->type == FIELD_BOOL || field->type == FIELD_HASH) {
-                continue;
-            }
-            Message message = make_example(row, EXAMPLE_FILLED, &rng);
-            uint8_t *body = (uint8_t *)(uintptr_t)message.body;
-            break_field(field, body);
-            check_broken(row, &message);
-            broken++;
+        for (; field->type != FIELD_END; field++) {
+            broken += check_field(row, field, NULL, &rng);
             if (field->type != FIELD_LIST) {
                 continue;
             }
-            for (const MessageField *in = message_fields(field->item); in->type != FIELD_END;
-                 in++) {
-                message = make_example(row, EXAMPLE_FILLED, &rng);
-                body = (uint8_t *)(uintptr_t)message.body;
-                if (in->type != FIELD_HASH) {
-                    break_field(in, *(uint8_t **)(void *)(body + field->offset));
-                    check_broken(row, &message);
-                    broken++;
-                }
+            const MessageField *inside = message_fields(field->item);
+            for (; inside->type != FIELD_END; inside++) {
+                broken += check_field(row, field, inside, &rng);
             }
         }
     }
@@ -369,11 +379,17 @@ TEST(bad_values_are_refused)
     check_refused(
         sound, (const uint8_t[]){110, 0, 1, 0, 0, 0x80, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
         19, STATUS_RANGE); // minus infinity
-    // A count that nothing follows costs no memory.
-    check_refused(message_row(MESSAGE_CHUNK_VERSIONS), (const uint8_t[]){99, 64}, 2,
-                  STATUS_TRUNCATED);
     check_refused(ping, NULL, 0, STATUS_TRUNCATED);
     check_refused(ping, first, MESSAGE_BYTES_MAX + 1, STATUS_LIMIT);
+}
+
+TEST(a_count_that_nothing_follows_costs_no_memory)
+{
+    Arena arena = fresh_arena();
+    Message out;
+    CHECK_INT(message_decode_event((const uint8_t[]){99, 64, 0, 0}, 4, &arena, &out),
+              STATUS_TRUNCATED);
+    CHECK_INT(arena.used_peak, arena_need(sizeof(MessageChunkVersions)));
 }
 
 TEST(numbers_have_a_direction)
