@@ -1,0 +1,248 @@
+// The layers of the jail, outermost first; see jail.h. Each says by itself whether this kernel has
+// it, so that one missing layer neither hides another nor goes unnoticed.
+#define _GNU_SOURCE
+#include "server/sys/jail.h"
+
+#include "core/base/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+JailConfig jail_config_default(void)
+{
+    return (JailConfig){
+        .memory_bytes_max = 4ull << 30, .descriptor_max = 8192, .uid = NOBODY, .gid = NOBODY};
+}
+
+const char *jail_layer_name(JailLayer layer)
+{
+    switch (layer) {
+    case JAIL_NAMESPACES:
+        return "namespaces";
+    case JAIL_LIMITS:
+        return "limits";
+    case JAIL_IDENTITY:
+        return "identity";
+    case JAIL_NO_PRIVILEGES:
+        return "no new privileges";
+    case JAIL_LANDLOCK:
+        return "landlock";
+    case JAIL_SECCOMP:
+        return "seccomp";
+    case JAIL_LAYERS_ALL:
+        break;
+    }
+    return "?";
+}
+
+// --- namespaces ---------------------------------------------------------------------------------
+
+static int namespace_flags(void)
+{
+    const int flags = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+    return geteuid() == 0 ? flags : flags | CLONE_NEWUSER;
+}
+
+static bool enter_namespaces(void)
+{
+    return unshare(namespace_flags()) == 0;
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+static bool limit(int resource, rlim_t value)
+{
+    const struct rlimit both = {value, value};
+    struct rlimit now;
+    if (getrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_max < value) {
+        return true; // lower already
+    }
+    return setrlimit((__rlimit_resource_t)resource, &both) == 0;
+}
+
+static bool enter_limits(const JailConfig *config)
+{
+    return (config->memory_bytes_max == 0 || limit(RLIMIT_AS, config->memory_bytes_max)) &&
+           limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, config->descriptor_max) &&
+           limit(RLIMIT_NPROC, 0);
+}
+
+// --- identity -----------------------------------------------------------------------------------
+
+static bool enter_identity(const JailConfig *config)
+{
+    if (geteuid() != 0) {
+        return getuid() != 0;
+    }
+    return setgroups(0, NULL) == 0 && setresgid(config->gid, config->gid, config->gid) == 0 &&
+           setresuid(config->uid, config->uid, config->uid) == 0 && setuid(0) != 0;
+}
+
+static bool enter_no_privileges(void)
+{
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+// --- Landlock -----------------------------------------------------------------------------------
+
+static int landlock_version(void)
+{
+    return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+// Every right that files have is handled, and none is given.
+static bool enter_landlock(void)
+{
+    const struct landlock_ruleset_attr rules = {
+        .handled_access_fs = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                             LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+                             LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                             LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                             LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                             LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                             LANDLOCK_ACCESS_FS_MAKE_SYM};
+    const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    if (ruleset < 0) {
+        return false;
+    }
+    const bool held = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    close(ruleset);
+    return held;
+}
+
+// --- seccomp ------------------------------------------------------------------------------------
+
+// What a world does: talk on sockets it was given, wait, know the time, take memory, end.
+static const int allowed[] = {
+    SCMP_SYS(read),         SCMP_SYS(write),
+    SCMP_SYS(readv),        SCMP_SYS(writev),
+    SCMP_SYS(sendmsg),      SCMP_SYS(recvmsg),
+    SCMP_SYS(sendto),       SCMP_SYS(recvfrom),
+    SCMP_SYS(shutdown),     SCMP_SYS(close),
+    SCMP_SYS(fstat),        SCMP_SYS(newfstatat),
+    SCMP_SYS(lseek),        SCMP_SYS(epoll_wait),
+    SCMP_SYS(epoll_pwait),  SCMP_SYS(epoll_pwait2),
+    SCMP_SYS(epoll_ctl),    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),        SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_getres), SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),    SCMP_SYS(gettimeofday),
+    SCMP_SYS(getrusage),    SCMP_SYS(brk),
+    SCMP_SYS(munmap),       SCMP_SYS(mremap),
+    SCMP_SYS(madvise),      SCMP_SYS(futex),
+    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
+    SCMP_SYS(exit),         SCMP_SYS(exit_group),
+    SCMP_SYS(getrandom),    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),       SCMP_SYS(restart_syscall),
+    SCMP_SYS(sched_yield),  SCMP_SYS(setsockopt),
+    SCMP_SYS(getsockopt),   SCMP_SYS(sched_getaffinity),
+};
+
+static bool add_rules(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0) {
+            return false;
+        }
+    }
+    // Memory, but never memory that can be executed.
+    const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    // fcntl to look at descriptors and make them not block, not to duplicate or to lease.
+    const struct scmp_arg_cmp get_flags = SCMP_A1(SCMP_CMP_EQ, F_GETFL);
+    const struct scmp_arg_cmp set_flags = SCMP_A1(SCMP_CMP_EQ, F_SETFL);
+    // The death of the process itself by abort().
+    const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, &no_exec) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &no_exec) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, &get_flags) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, &set_flags) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, &self) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ptrace), 0) == 0;
+}
+
+static bool enter_seccomp(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    if (filter == NULL) {
+        return false;
+    }
+    const bool held = add_rules(filter) && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return held;
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static bool enter_layer(const JailConfig *config, JailLayer layer)
+{
+    switch (layer) {
+    case JAIL_NAMESPACES:
+        return enter_namespaces();
+    case JAIL_LIMITS:
+        return enter_limits(config);
+    case JAIL_IDENTITY:
+        return enter_identity(config);
+    case JAIL_NO_PRIVILEGES:
+        return enter_no_privileges();
+    case JAIL_LANDLOCK:
+        return enter_landlock();
+    case JAIL_SECCOMP:
+        return enter_seccomp();
+    case JAIL_LAYERS_ALL:
+        break;
+    }
+    return false;
+}
+
+Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes)
+{
+    uint32_t held = 0;
+    for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
+        errno = 0;
+        if (enter_layer(config, (JailLayer)layer)) {
+            held |= layer;
+            continue;
+        }
+        // These two are the jail: without them nothing is locked.
+        const bool mandatory = layer == JAIL_SECCOMP || layer == JAIL_NO_PRIVILEGES;
+        if (!config->allow_weak || mandatory) {
+            snprintf(reason, bytes, "the jail's layer \"%s\" cannot be had here (%s)%s",
+                     jail_layer_name((JailLayer)layer), strerror(errno),
+                     mandatory ? "" : "; --allow-weak-jail goes on without it");
+            return STATUS_DENIED;
+        }
+    }
+    *layers = held;
+    return STATUS_OK;
+}
+
+uint32_t jail_layers_here(void)
+{
+    // Namespaces are tried in a child, because trying is doing.
+    uint32_t layers = JAIL_LIMITS | JAIL_IDENTITY | JAIL_NO_PRIVILEGES;
+    layers |= landlock_version() > 0 ? JAIL_LANDLOCK : 0;
+    layers |= prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? JAIL_SECCOMP : 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(enter_namespaces() ? 0 : 1);
+    }
+    int status = 1;
+    if (child > 0 && waitpid(child, &status, 0) == child && status == 0) {
+        layers |= JAIL_NAMESPACES;
+    }
+    return layers;
+}

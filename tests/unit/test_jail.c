@@ -1,0 +1,399 @@
+// Every call that a locked-in process must not make, made natively by one: a child for each, which
+// enters the jail and then tries. And that every layer this kernel has is really there.
+#define _GNU_SOURCE
+#include "server/sys/jail.h"
+
+#include "server/sys/process.h"
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+static JailConfig config(void)
+{
+    JailConfig jail = jail_config_default();
+    jail.allow_weak = true; // which layers there are is another test
+    if (SANITIZED) {
+        jail.memory_bytes_max = 0; // shadow memory takes terabytes of addresses
+    }
+    return jail;
+}
+
+// What a child says: it was refused, it was not, or it could not even be locked in.
+enum { REFUSED = 10, DONE = 11, NOT_LOCKED = 12 };
+
+static int in_jail(int (*attempt)(void))
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t layers;
+        char reason[200];
+        const JailConfig jail = config();
+        if (jail_enter(&jail, &layers, reason, sizeof reason) != STATUS_OK) {
+            _exit(NOT_LOCKED);
+        }
+        _exit(attempt() != 0 ? REFUSED : DONE);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Each returns 0 when it could be done.
+static int try_open(void)
+{
+    return open("/etc/passwd", O_RDONLY) < 0;
+}
+static int try_create(void)
+{
+    return open("/tmp/sandlot-jail-test", O_CREAT | O_WRONLY, 0600) < 0;
+}
+static int try_openat2(void)
+{
+    const uint64_t how[3] = {O_RDONLY, 0, 0};
+    return syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", how, sizeof how) < 0;
+}
+static int try_stat(void)
+{
+    return access("/etc/passwd", R_OK) != 0;
+}
+static int try_unlink(void)
+{
+    return unlink("/tmp/sandlot-jail-test") != 0;
+}
+static int try_mkdir(void)
+{
+    return mkdir("/tmp/sandlot-jail-folder", 0700) != 0;
+}
+static int try_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM, 0) < 0;
+}
+static int try_unix_socket(void)
+{
+    return socket(AF_UNIX, SOCK_STREAM, 0) < 0;
+}
+static int try_socketpair(void)
+{
+    int ends[2];
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0;
+}
+static int try_connect(void)
+{
+    return syscall(SYS_connect, 0, NULL, 0) < 0 && errno == EPERM;
+}
+static int try_bind(void)
+{
+    return syscall(SYS_bind, 0, NULL, 0) < 0 && errno == EPERM;
+}
+static int try_accept(void)
+{
+    return syscall(SYS_accept4, 0, NULL, NULL, 0) < 0 && errno == EPERM;
+}
+static int try_fork(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    return child < 0;
+}
+static int try_clone3(void)
+{
+    return syscall(SYS_clone3, NULL, 0) < 0 && errno == EPERM;
+}
+static int try_exec(void)
+{
+    char *const arguments[] = {"true", NULL};
+    char *const environment[] = {NULL};
+    execve("/bin/true", arguments, environment);
+    return 1;
+}
+static int try_execveat(void)
+{
+    return syscall(SYS_execveat, 0, "", NULL, NULL, AT_EMPTY_PATH) < 0 && errno == EPERM;
+}
+static int try_ptrace(void)
+{
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0;
+}
+static int try_kill_parent(void)
+{
+    return kill(getppid(), 0) != 0;
+}
+static int try_kill_group(void)
+{
+    return kill(0, 0) != 0;
+}
+static int try_tgkill_other(void)
+{
+    return syscall(SYS_tgkill, 1, 1, 0) != 0;
+}
+static int try_map_exec(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+           MAP_FAILED;
+}
+static int try_protect_exec(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED || mprotect(page, 4096, PROT_READ | PROT_EXEC) != 0;
+}
+static int try_memfd(void)
+{
+    return syscall(SYS_memfd_create, "x", 0) < 0;
+}
+static int try_mount(void)
+{
+    return mount("none", "/tmp", "tmpfs", 0, NULL) != 0;
+}
+static int try_unshare(void)
+{
+    return syscall(SYS_unshare, 0x10000000) != 0; // CLONE_NEWUSER
+}
+static int try_setuid(void)
+{
+    return setuid(0) != 0;
+}
+static int try_raise_limit(void)
+{
+    const struct rlimit more = {100, 100};
+    return setrlimit(RLIMIT_NPROC, &more) != 0;
+}
+static int try_prctl_dumpable(void)
+{
+    return syscall(SYS_prctl, 4, 1, 0, 0, 0) != 0; // PR_SET_DUMPABLE
+}
+static int try_bpf(void)
+{
+    return syscall(SYS_bpf, 0, NULL, 0) < 0 && errno == EPERM;
+}
+static int try_io_uring(void)
+{
+    return syscall(SYS_io_uring_setup, 1, NULL) < 0 && errno == EPERM;
+}
+static int try_perf(void)
+{
+    return syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0) < 0 && errno == EPERM;
+}
+static int try_process_vm(void)
+{
+    return syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0) < 0 && errno == EPERM;
+}
+static int try_ioctl(void)
+{
+    return syscall(SYS_ioctl, 0, 0x5412, "x") < 0 && errno == EPERM; // TIOCSTI
+}
+static int try_dup(void)
+{
+    return fcntl(2, F_DUPFD, 50) < 0;
+}
+static int try_chroot(void)
+{
+    return chroot("/tmp") != 0;
+}
+static int try_reboot(void)
+{
+    return syscall(SYS_reboot, 0, 0, 0, NULL) != 0 && errno == EPERM;
+}
+
+static const struct {
+    const char *name;
+    int (*attempt)(void);
+} attempts[] = {
+    {"open", try_open},
+    {"create", try_create},
+    {"openat2", try_openat2},
+    {"access", try_stat},
+    {"unlink", try_unlink},
+    {"mkdir", try_mkdir},
+    {"socket", try_socket},
+    {"unix socket", try_unix_socket},
+    {"socketpair", try_socketpair},
+    {"connect", try_connect},
+    {"bind", try_bind},
+    {"accept", try_accept},
+    {"fork", try_fork},
+    {"clone3", try_clone3},
+    {"exec", try_exec},
+    {"execveat", try_execveat},
+    {"kill the parent", try_kill_parent},
+    {"kill the group", try_kill_group},
+    {"tgkill another", try_tgkill_other},
+    {"mmap to execute", try_map_exec},
+    {"mprotect to execute", try_protect_exec},
+    {"memfd", try_memfd},
+    {"mount", try_mount},
+    {"unshare", try_unshare},
+    {"setuid", try_setuid},
+    {"raise a limit", try_raise_limit},
+    {"be dumpable", try_prctl_dumpable},
+    {"bpf", try_bpf},
+    {"io_uring", try_io_uring},
+    {"perf", try_perf},
+    {"read another's memory", try_process_vm},
+    {"ioctl", try_ioctl},
+    {"dup", try_dup},
+    {"chroot", try_chroot},
+    {"reboot", try_reboot},
+};
+
+TEST(nothing_that_is_forbidden_can_be_done)
+{
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        const int said = in_jail(attempts[i].attempt);
+        if (said != REFUSED) {
+            test_fail(__FILE__, __LINE__, "%s: the child says %d", attempts[i].name, said);
+        }
+    }
+}
+
+TEST(ptrace_is_deadly)
+{
+    CHECK_INT(in_jail(try_ptrace), 128 + SIGSYS);
+}
+
+static int try_work(void)
+{
+    struct timespec now;
+    char *block = malloc(1 << 20);
+    const bool good =
+        block != NULL && clock_gettime(CLOCK_MONOTONIC, &now) == 0 && write(2, "", 0) == 0;
+    free(block);
+    return good ? 0 : 1;
+}
+
+TEST(what_a_world_needs_can_be_done)
+{
+    CHECK_INT(in_jail(try_work), DONE);
+}
+
+static int try_abort(void)
+{
+    abort();
+}
+
+TEST(a_process_can_still_abort)
+{
+    CHECK_INT(in_jail(try_abort), 128 + SIGABRT);
+}
+
+static int try_much_memory(void)
+{
+    return mmap(NULL, 8ull << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
+           MAP_FAILED;
+}
+
+TEST(memory_is_limited)
+{
+    if (!SANITIZED) {
+        CHECK_INT(in_jail(try_much_memory), REFUSED);
+    }
+}
+
+TEST(every_layer_that_is_here_is_used)
+{
+    const uint32_t here = jail_layers_here();
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t layers = 0;
+        char reason[200];
+        const JailConfig jail = config();
+        const Status status = jail_enter(&jail, &layers, reason, sizeof reason);
+        _exit(status == STATUS_OK ? (int)layers : 255);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_INT(WEXITSTATUS(status) & (int)here, here);
+    printf("layers here:");
+    for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
+        printf(" %s %s%s", jail_layer_name((JailLayer)layer), (here & layer) != 0 ? "yes" : "NO",
+               layer == JAIL_SECCOMP ? "\n" : ",");
+    }
+}
+
+TEST(a_missing_layer_is_an_error_unless_allowed)
+{
+    const uint32_t missing = JAIL_LAYERS_ALL & ~jail_layers_here();
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t layers = 0;
+        char reason[200] = "";
+        JailConfig jail = config();
+        jail.allow_weak = false;
+        const Status status = jail_enter(&jail, &layers, reason, sizeof reason);
+        const bool right =
+            missing == 0 ? status == STATUS_OK
+                         : status == STATUS_DENIED && strstr(reason, "--allow-weak-jail") != NULL;
+        _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+}
+
+// --- processes ----------------------------------------------------------------------------------
+
+TEST(a_process_gets_its_descriptors_and_nothing_else)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const char *const arguments[] = {"sh", "-c", "exec ls /proc/self/fd >&3", NULL};
+    const ProcessConfig start = {.program = "/bin/sh",
+                                 .arguments = arguments,
+                                 .descriptors = {ends[1]},
+                                 .descriptor_count = 1};
+    Process process;
+    REQUIRE(process_start(&start, &process) == STATUS_OK);
+    close(ends[1]);
+    int code = -1;
+    process_wait(&process, &code);
+    char text[100] = "";
+    const ssize_t bytes = read(ends[0], text, sizeof text - 1);
+    CHECK(bytes > 0);
+    CHECK_INT(code, 0);
+    CHECK_TEXT(text, "0\n1\n2\n3\n4\n"); // the last is the folder that ls looks into
+    close(ends[0]);
+}
+
+TEST(how_a_process_ended)
+{
+    const char *const arguments[] = {"sh", "-c", "exit 7", NULL};
+    const char *const forever[] = {"sh", "-c", "sleep 100", NULL};
+    ProcessConfig start = {.program = "/bin/sh", .arguments = arguments};
+    Process process;
+    int code = -1;
+    REQUIRE(process_start(&start, &process) == STATUS_OK);
+    process_wait(&process, &code);
+    CHECK_INT(code, 7);
+    start.arguments = forever;
+    REQUIRE(process_start(&start, &process) == STATUS_OK);
+    CHECK(!process_ended(&process, &code));
+    process_kill(&process, SIGKILL);
+    process_wait(&process, &code);
+    CHECK_INT(code, 128 + SIGKILL);
+    CHECK(process_ended(&process, &code));
+}
