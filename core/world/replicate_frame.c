@@ -34,8 +34,9 @@ static size_t record_bytes(NetRecord record)
 }
 
 // The record of an entry for who has `base`; encoded once per capture, as far as there is room.
-static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t base, uint32_t age)
+static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t base)
 {
+    const uint32_t age = age_of(replicator, entry, base);
     replicator->stats.records_appended += 1;
     replicator->stats.records_full += age == 0 ? 1 : 0;
     MemoRecord *memo = age < MEMO_AGES ? &replicator->memos[entry][age] : NULL;
@@ -43,11 +44,11 @@ static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t ba
         return (NetRecord){replicator->records + memo->at, memo->bit_count};
     }
     replicator->stats.records_encoded += 1;
-    const uint32_t bound = net_table_bound(&replicator->table, entry, age == 0 ? 0 : base);
+    const uint32_t bound = net_table_bound(&replicator->table, entry, base);
     NetRecord record;
     if (memo != NULL && bound + 8 <= RECORDS_BYTES - replicator->records_used) {
         uint8_t *out = replicator->records + replicator->records_used;
-        const bool fits = encode_at(replicator, entry, age == 0 ? 0 : base, out,
+        const bool fits = encode_at(replicator, entry, base, out,
                                     RECORDS_BYTES - replicator->records_used, &record);
         ASSERT(fits);
         *memo = (MemoRecord){.capture = replicator->table.capture,
@@ -57,7 +58,7 @@ static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t ba
         return record;
     }
     const size_t room = replicator_frame_records_bytes(&replicator->config);
-    const bool fits = encode_at(replicator, entry, age == 0 ? 0 : base,
+    const bool fits = encode_at(replicator, entry, base,
                                 replicator->frame_records + replicator->frame_records_used,
                                 room - replicator->frame_records_used, &record);
     ASSERT(fits);
@@ -67,76 +68,81 @@ static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t ba
 
 // --- choosing -----------------------------------------------------------------------------------
 
-static bool has_gone(const Replicator *replicator, const Sent *sent, Vec3 eye)
+static bool is_beyond(const Replicator *replicator, const NetEntry *hot, Vec3 eye)
 {
-    const NetEntry *hot = &replicator->table.entries[sent->entry];
-    if (hot->serial != sent->serial || sent->leaving) {
-        return true;
-    }
     const float leave = replicator->config.radius * LEAVE_FACTOR;
-    return hot->jumped == replicator->table.capture &&
-           interest_key(eye, hot->position, hot->reach) > leave * leave;
+    return interest_key(eye, hot->position, hot->reach) > leave * leave;
 }
 
-static uint32_t update_bound(const Replicator *replicator, const Sent *sent)
-{
-    const uint32_t age = age_of(replicator, sent->entry, sent->base);
-    const MemoRecord *memo = age < MEMO_AGES ? &replicator->memos[sent->entry][age] : NULL;
-    if (memo != NULL && memo->capture == replicator->table.capture) {
-        return (memo->bit_count + UPDATE_EXTRA_BITS + 7) / 8;
-    }
-    return net_table_bound(&replicator->table, sent->entry, age == 0 ? 0 : sent->base) + 1;
-}
-
-// Leaves, and every update and enter that could go; their bounds together.
-static size_t collect(Replicator *replicator, Viewer *viewer, uint32_t session)
+// Leaves, and every update that could go. The bounds together.
+static size_t collect_sent(Replicator *replicator, Viewer *viewer, Vec3 eye)
 {
     Frame *frame = &replicator->frame;
-    const Vec3 eye = replicator->eyes[session].position;
+    const NetTable *table = &replicator->table;
     size_t bytes = 0;
     for (uint32_t slot = 0; slot < viewer->slot_end; slot++) {
         Sent *sent = &viewer->sent[slot];
         if (sent->entry == 0) {
             continue;
         }
-        if (has_gone(replicator, sent, eye)) {
+        const NetEntry *hot = &table->entries[sent->entry];
+        const bool is_new = hot->version != sent->base;
+        // Between two looks it may have got outside: then nothing more is said of it.
+        const bool moved = is_new || hot->jumped == table->capture;
+        if (hot->serial != sent->serial || sent->leaving ||
+            (moved && is_beyond(replicator, hot, eye))) {
             sent->leaving = true;
             frame->leaves[frame->leave_count++] = (uint8_t)slot;
-        } else if (replicator->table.entries[sent->entry].version != sent->base) {
-            const uint32_t bound = update_bound(replicator, sent);
+        } else if (is_new) {
+            const uint32_t bound = net_table_bound(table, sent->entry, sent->base) + 1;
             frame->choices[frame->choice_count++] = (FrameChoice){.index = slot, .bound = bound};
             bytes += bound;
         }
     }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < viewer->wanted_count; i++) {
-        const Wanted wanted = viewer->wanted[i];
-        if (replicator->table.entries[wanted.entry].serial == wanted.serial) {
-            viewer->wanted[kept++] = wanted;
-        }
-    }
-    viewer->wanted_count = kept;
-    for (uint32_t i = 0; i < viewer->wanted_count; i++) {
-        const uint32_t entry = viewer->wanted[i].entry;
-        const uint32_t bound = net_table_bound(&replicator->table, entry, 0) + ENTER_EXTRA_BYTES;
-        frame->choices[frame->choice_count++] =
-            (FrameChoice){.index = NET_SLOTS_MAX + i, .bound = bound};
-        bytes += bound;
-    }
     return bytes;
 }
 
-static void choose(Frame *frame, const FrameChoice *choice)
+// Every enter that could go; who is gone or got outside is wanted no more.
+static size_t collect_wanted(Replicator *replicator, Viewer *viewer, Vec3 eye)
 {
-    if (choice->index < NET_SLOTS_MAX) {
-        frame->update_slots[choice->index] = true;
-    } else if (!frame->entering[choice->index - NET_SLOTS_MAX]) {
-        frame->entering[choice->index - NET_SLOTS_MAX] = true;
-        frame->enter_order[frame->enter_order_count++] = choice->index - NET_SLOTS_MAX;
-    } else {
+    Frame *frame = &replicator->frame;
+    const NetTable *table = &replicator->table;
+    size_t bytes = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < viewer->wanted_count; i++) {
+        const Wanted wanted = viewer->wanted[i];
+        const NetEntry *hot = &table->entries[wanted.entry];
+        if (hot->serial == wanted.serial && !is_beyond(replicator, hot, eye)) {
+            const uint32_t bound = net_table_bound(table, wanted.entry, 0) + ENTER_EXTRA_BYTES;
+            frame->choices[frame->choice_count++] =
+                (FrameChoice){.index = NET_SLOTS_MAX + kept, .bound = bound};
+            viewer->wanted[kept++] = wanted;
+            bytes += bound;
+        }
+    }
+    viewer->wanted_count = kept;
+    return bytes;
+}
+
+// From here on it is in the frame: so it is encoded.
+static void choose(Replicator *replicator, const Viewer *viewer, uint32_t index)
+{
+    Frame *frame = &replicator->frame;
+    if (frame->chosen[index]) {
         return; // an event took it in already
     }
-    frame->record_bytes += choice->bound;
+    frame->chosen[index] = true;
+    NetRecord *record = &frame->records[index];
+    if (index < NET_SLOTS_MAX) {
+        const Sent *sent = &viewer->sent[index];
+        *record = take_record(replicator, sent->entry, sent->base);
+        frame->record_bits += record->bit_count + UPDATE_EXTRA_BITS;
+    } else {
+        const uint32_t wanted = index - NET_SLOTS_MAX;
+        frame->enter_order[frame->enter_order_count++] = wanted;
+        *record = take_record(replicator, viewer->wanted[wanted].entry, 0);
+        frame->record_bits += record->bit_count + ENTER_EXTRA_BYTES * 8;
+    }
 }
 
 // Nearer, faster and longer postponed first; what is not there yet before what is a little wrong.
@@ -191,10 +197,9 @@ static void choose_within(Replicator *replicator, const Viewer *viewer, uint32_t
     }
     for (uint32_t i = 0; i < frame->choice_count; i++) {
         const FrameChoice *choice = &frame->choices[i];
-        const bool fits = needed <= budget || frame->record_bytes + choice->bound <= budget ||
-                          frame->record_bytes == 0;
-        if (fits) {
-            choose(frame, choice);
+        const size_t bytes = (frame->record_bits + 7) / 8;
+        if (needed <= budget || bytes + choice->bound <= budget || bytes == 0) {
+            choose(replicator, viewer, choice->index);
         }
     }
 }
@@ -207,14 +212,11 @@ typedef enum EventFate { EVENT_GOES, EVENT_WAITS, EVENT_PASSES } EventFate;
 // be forced and must not.
 static bool bring_in(Replicator *replicator, const Viewer *viewer, uint32_t place, bool may_force)
 {
-    Frame *frame = &replicator->frame;
-    if (place < NET_SLOTS_MAX || place == UINT32_MAX || frame->entering[place - NET_SLOTS_MAX]) {
+    if (place < NET_SLOTS_MAX || place == UINT32_MAX || replicator->frame.chosen[place]) {
         return true;
     }
     if (may_force) {
-        const uint32_t entry = viewer->wanted[place - NET_SLOTS_MAX].entry;
-        const uint32_t bound = net_table_bound(&replicator->table, entry, 0) + ENTER_EXTRA_BYTES;
-        choose(frame, &(FrameChoice){.index = place, .bound = bound});
+        choose(replicator, viewer, place);
     }
     return may_force;
 }
@@ -290,7 +292,7 @@ static void make_enters(Replicator *replicator, const Viewer *viewer)
                             .kind = detail->kind,
                             .net_id = detail->net_id,
                             .owner_id = detail->owner_id,
-                            .record = take_record(replicator, wanted->entry, 0, 0)};
+                            .record = frame->records[NET_SLOTS_MAX + frame->enter_order[i]]};
     }
 }
 
@@ -298,21 +300,15 @@ static void make_updates(Replicator *replicator, const Viewer *viewer)
 {
     Frame *frame = &replicator->frame;
     for (uint32_t slot = 0; slot < viewer->slot_end; slot++) {
-        if (!frame->update_slots[slot]) {
+        if (!frame->chosen[slot]) {
             continue;
         }
         const Sent *sent = &viewer->sent[slot];
-        const uint32_t age = age_of(replicator, sent->entry, sent->base);
         frame->updates[frame->update_count++] =
             (SnapshotUpdate){.slot = slot,
-                             .age = age,
-                             .record = take_record(replicator, sent->entry, sent->base, age)};
+                             .age = age_of(replicator, sent->entry, sent->base),
+                             .record = frame->records[slot]};
     }
-}
-
-static uint8_t one_more(uint8_t waited)
-{
-    return (uint8_t)(waited < UINT8_MAX ? waited + 1 : waited);
 }
 
 static void count_postponed(Replicator *replicator, Viewer *viewer)
@@ -320,14 +316,12 @@ static void count_postponed(Replicator *replicator, Viewer *viewer)
     const Frame *frame = &replicator->frame;
     for (uint32_t i = 0; i < frame->choice_count; i++) {
         const uint32_t index = frame->choices[i].index;
-        const bool is_enter = index >= NET_SLOTS_MAX;
-        if (is_enter ? frame->entering[index - NET_SLOTS_MAX] : frame->update_slots[index]) {
-            continue;
+        if (!frame->chosen[index]) {
+            uint8_t *waited = index < NET_SLOTS_MAX ? &viewer->sent[index].waited
+                                                    : &viewer->wanted[index - NET_SLOTS_MAX].waited;
+            *waited = (uint8_t)(*waited < UINT8_MAX ? *waited + 1 : *waited);
+            replicator->stats.records_postponed += 1;
         }
-        uint8_t *waited =
-            is_enter ? &viewer->wanted[index - NET_SLOTS_MAX].waited : &viewer->sent[index].waited;
-        *waited = one_more(*waited);
-        replicator->stats.records_postponed += 1;
     }
 }
 
@@ -355,7 +349,7 @@ static void commit(Replicator *replicator, Viewer *viewer, const SnapshotHeader 
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < viewer->wanted_count; i++) {
-        if (!frame->entering[i]) {
+        if (!frame->chosen[NET_SLOTS_MAX + i]) {
             viewer->wanted[kept++] = viewer->wanted[i];
         }
     }
@@ -373,11 +367,11 @@ static void frame_reset(Frame *frame, const Viewer *viewer)
 {
     frame->leave_count = frame->enter_count = frame->update_count = 0;
     frame->choice_count = frame->enter_order_count = 0;
-    frame->record_bytes = 0;
+    frame->record_bits = 0;
     frame->event_end = 0;
     frame->event_count = 0;
-    memset(frame->update_slots, 0, viewer->slot_end);
-    memset(frame->entering, 0, viewer->wanted_count);
+    memset(frame->chosen, 0, viewer->slot_end);
+    memset(frame->chosen + NET_SLOTS_MAX, 0, viewer->wanted_count);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -390,7 +384,9 @@ static void plan_frame(Replicator *replicator, Viewer *viewer, uint32_t session,
                        ByteWriter *events)
 {
     Frame *frame = &replicator->frame;
-    const size_t needed = collect(replicator, viewer, session);
+    const Vec3 eye = replicator->eyes[session].position;
+    const size_t needed =
+        collect_sent(replicator, viewer, eye) + collect_wanted(replicator, viewer, eye);
     const size_t fixed = FRAME_BASE_BYTES + frame->leave_count + (has_own ? FRAME_OWN_BYTES : 0);
     const size_t budget = replicator->config.budget_bytes;
     const size_t left = budget > fixed ? budget - fixed : 0;
@@ -398,7 +394,7 @@ static void plan_frame(Replicator *replicator, Viewer *viewer, uint32_t session,
     // An event too large for its share takes no more than that from the records.
     const size_t for_events = smaller(events->at, budget / EVENT_SHARE);
     choose_within(replicator, viewer, session, needed, left > for_events ? left - for_events : 0);
-    const size_t used = smaller(frame->record_bytes, left);
+    const size_t used = smaller((frame->record_bits + 7) / 8, left);
     take_events(replicator, viewer, events, left - used, false);
 }
 

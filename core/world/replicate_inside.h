@@ -59,13 +59,13 @@ typedef struct MemoRecord {
     uint32_t bit_count;
 } MemoRecord;
 
-// What one frame is going to hold.
 typedef struct FrameChoice {
     float score;
     uint32_t index; // a slot, or NET_SLOTS_MAX + an index of wanted
     uint32_t bound; // bytes it takes at most
 } FrameChoice;
 
+// What one frame is going to hold.
 typedef struct Frame {
     uint8_t leaves[NET_SLOTS_MAX];
     SnapshotEnter enters[NET_SLOTS_MAX];
@@ -73,12 +73,12 @@ typedef struct Frame {
     uint32_t leave_count, enter_count, update_count;
     FrameChoice choices[2 * NET_SLOTS_MAX];
     uint32_t choice_count;
-    bool update_slots[NET_SLOTS_MAX];    // chosen
-    bool entering[NET_SLOTS_MAX];        // by index of wanted: chosen
-    uint32_t enter_order[NET_SLOTS_MAX]; // indices of wanted
+    bool chosen[2 * NET_SLOTS_MAX];       // by index of a choice
+    NetRecord records[2 * NET_SLOTS_MAX]; // of the chosen, by the same index
+    uint32_t enter_order[NET_SLOTS_MAX];  // indices of wanted
     uint32_t enter_order_count;
-    size_t record_bytes; // of what was chosen, at most
-    size_t event_end;    // how far the queue is read
+    size_t record_bits; // of the chosen
+    size_t event_end;   // how far the queue is read
     uint32_t event_count;
 } Frame;
 
