@@ -1,0 +1,453 @@
+// Sessions: who gets in and how, who stays, and how each way out looks from both sides.
+#include "tests/unit/world_fixture.h"
+
+#include "core/base/utf8.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static Heard hear(Fixture *fixture, uint64_t connection)
+{
+    Heard heard = {0};
+    fixture_hear(fixture, connection, NULL, &heard);
+    return heard;
+}
+
+TEST(welcome_says_everything)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 11, "ann");
+    Heard heard = {0};
+    fixture_hear(&fixture, 11, NULL, &heard);
+    CHECK_INT(heard.welcomes, 1);
+    CHECK_INT(heard.welcome.player, 1);
+    CHECK_INT(heard.welcome.tick_rate, 60);
+    CHECK_INT(heard.welcome.snapshot_rate, 20);
+    CHECK_INT(heard.welcome.scene_bytes, 64);
+    CHECK_INT(strlen(heard.token), 32);
+    CHECK(!heard.welcome.resumed);
+    uint64_t player = 0;
+    uint64_t entity = 0;
+    CHECK(world_player(fixture.world, 11, &player, &entity));
+    CHECK_INT(heard.welcome.entity_id, entity);
+    const Entity *body = sim_entity(world_sim(fixture.world), sim_find(fixture.world->sim, entity));
+    REQUIRE(body != NULL);
+    CHECK_INT(body->owner_id, player);
+    CHECK_NEAR(body->position.x, 5, 0.01);
+    fixture_close(&fixture);
+}
+
+TEST(handshake_comes_first)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    CHECK_OK(fixture_connect(&fixture, 1, false));
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_PING, &(MessagePing){.nonce = 1}));
+    fixture_tick(&fixture, 1);
+    CHECK(!fixture_is_closing(&fixture, 1)); // its output is not taken yet
+    const Heard heard = hear(&fixture, 1);
+    CHECK_TEXT(heard.code, "handshake_first");
+    CHECK(heard.fatal);
+    CHECK(fixture_is_closing(&fixture, 1));
+    CHECK(!fixture_is_closing(&fixture, 1)); // once
+    CHECK_INT(fixture_send(&fixture, 1, MESSAGE_PING, &(MessagePing){0}), STATUS_NOT_FOUND);
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    CHECK_INT(fixture_disconnect(&fixture, 1), STATUS_NOT_FOUND);
+    CHECK_INT(world_stats(fixture.world).sessions, 0);
+    fixture_close(&fixture);
+}
+
+TEST(a_wrong_version_is_refused)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    CHECK_OK(fixture_connect(&fixture, 1, false));
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_HANDSHAKE, &(MessageHandshake){.version = 1}));
+    fixture_tick(&fixture, 1);
+    CHECK_TEXT(hear(&fixture, 1).code, "unsupported_version");
+    fixture_close(&fixture);
+}
+
+TEST(a_handshake_must_come_in_time)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    CHECK_OK(fixture_connect(&fixture, 1, false));
+    fixture_tick(&fixture, 600);
+    CHECK_INT(hear(&fixture, 1).messages, 0);
+    fixture_tick(&fixture, 2);
+    CHECK_TEXT(hear(&fixture, 1).code, "handshake_timeout");
+    CHECK(fixture_is_closing(&fixture, 1));
+    // An owner that never says DISCONNECT does not keep the slot.
+    fixture_tick(&fixture, 700);
+    CHECK_INT(world_stats(fixture.world).sessions, 0);
+    fixture_close(&fixture);
+}
+
+TEST(names_and_ids_are_checked)
+{
+    static const char *const names[] = {"", "  ", "a\nb", "\xff\xfe",
+                                        "a\xe2\x80\xae"
+                                        "b"};
+    Fixture fixture;
+    fixture_open(&fixture);
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const MessageHandshake hello = {
+            .version = 2,
+            .player_id = {"no good!", 8},
+            .name = {utf8_is_valid(names[i], strlen(names[i])) ? names[i] : "",
+                     utf8_is_valid(names[i], strlen(names[i])) ? (uint32_t)strlen(names[i]) : 0}};
+        CHECK_OK(fixture_connect(&fixture, i + 1, false));
+        CHECK_OK(fixture_send(&fixture, i + 1, MESSAGE_HANDSHAKE, &hello));
+        fixture_tick(&fixture, 1);
+        const Session *session = session_of_connection(fixture.world, i + 1);
+        REQUIRE(session != NULL && session->state == SESSION_PLAYING);
+        CHECK(strncmp(session->name, "Player ", 7) == 0);
+        CHECK(strncmp(session->player_id, "p_", 2) == 0);
+        CHECK_INT(session->account, 0);
+    }
+    fixture_join(&fixture, 50, "zoe");
+    CHECK_TEXT(session_of_connection(fixture.world, 50)->name, "zoe");
+    fixture_close(&fixture);
+}
+
+TEST(a_full_world_says_so)
+{
+    Fixture fixture;
+    fixture_open_with(&fixture, 60, 20, 2);
+    fixture_join(&fixture, 1, "a");
+    fixture_join(&fixture, 2, "b");
+    fixture_join(&fixture, 3, "c");
+    CHECK_TEXT(hear(&fixture, 3).code, "world_full");
+    CHECK_INT(world_stats(fixture.world).players, 2);
+    // The second connection of somebody who is here needs no room.
+    fixture_join(&fixture, 4, "b");
+    CHECK_INT(hear(&fixture, 4).welcomes, 1);
+    // There are only so many slots for strangers.
+    Status status = STATUS_OK;
+    for (uint64_t i = 10; i < 40 && status == STATUS_OK; i++) {
+        status = fixture_connect(&fixture, i, false);
+    }
+    CHECK_INT(status, STATUS_LIMIT);
+    fixture_close(&fixture);
+}
+
+TEST(the_second_connection_takes_the_body_over)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    uint64_t player = 0;
+    uint64_t before = 0;
+    CHECK(world_player(fixture.world, 1, &player, &before));
+    fixture_join(&fixture, 2, "ann");
+    Heard old = hear(&fixture, 1);
+    CHECK_TEXT(old.code, "replaced");
+    CHECK(old.fatal);
+    CHECK(fixture_is_closing(&fixture, 1));
+    uint64_t again = 0;
+    uint64_t after = 0;
+    CHECK(world_player(fixture.world, 2, &again, &after));
+    CHECK_INT(again, player);
+    CHECK_INT(after, before);
+    CHECK(!world_player(fixture.world, 1, &again, &after));
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    fixture_tick(&fixture, 10);
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    fixture_close(&fixture);
+}
+
+TEST(resume_in_the_same_world)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    const Heard first = hear(&fixture, 1);
+    uint64_t player = 0;
+    uint64_t before = 0;
+    CHECK(world_player(fixture.world, 1, &player, &before));
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    fixture_tick(&fixture, 120);
+    CHECK(!handle_is_none(sim_find(fixture.world->sim, before)));
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    // The token alone says who it is.
+    CHECK_OK(fixture_connect(&fixture, 2, false));
+    CHECK_OK(fixture_handshake(&fixture, 2, "", first.token));
+    fixture_tick(&fixture, 3);
+    Merge merge;
+    merge_reset(&merge, 60);
+    Heard second = {0};
+    fixture_hear(&fixture, 2, &merge, &second);
+    CHECK_INT(second.welcomes, 1);
+    CHECK(second.welcome.resumed);
+    CHECK_INT(second.welcome.entity_id, before);
+    CHECK(strcmp(second.token, first.token) != 0);
+    CHECK(second.frames >= 1);
+    CHECK(second.has_own);
+    CHECK((second.own.causes & NET_CAUSE_SPAWN) != 0);
+    CHECK_INT(world_stats(fixture.world).resumes, 1);
+    // The old token is spent.
+    CHECK_OK(fixture_connect(&fixture, 3, false));
+    CHECK_OK(fixture_handshake(&fixture, 3, "eve", first.token));
+    fixture_tick(&fixture, 1);
+    const Heard third = hear(&fixture, 3);
+    CHECK_INT(third.welcomes, 1);
+    CHECK(!third.welcome.resumed);
+    CHECK(third.welcome.entity_id != before);
+    CHECK_INT(world_stats(fixture.world).players, 2);
+    fixture_close(&fixture);
+}
+
+TEST(a_dropped_body_goes_after_a_while)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    fixture_join(&fixture, 2, "bob");
+    const Heard first = hear(&fixture, 1);
+    uint64_t player = 0;
+    uint64_t entity = 0;
+    CHECK(world_player(fixture.world, 1, &player, &entity));
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    Merge merge;
+    merge_reset(&merge, 60);
+    Heard heard = {0};
+    uint64_t frame = 0;
+    for (uint32_t i = 0; i < 61 * 20; i++) {
+        fixture_tick(&fixture, 3);
+        fixture_hear(&fixture, 2, &merge, &heard);
+        frame = heard.frame.seq;
+        CHECK_OK(fixture_send(&fixture, 2, MESSAGE_INPUT_BATCH,
+                              &(MessageInputBatch){.last_snapshot = frame}));
+        if (i == 59 * 20) {
+            CHECK_INT(heard.event_counts[MESSAGE_PLAYER_LEFT], 0);
+        }
+    }
+    CHECK_INT(heard.event_counts[MESSAGE_PLAYER_LEFT], 1);
+    CHECK(handle_is_none(sim_find(fixture.world->sim, entity)));
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    // Its token still says who it is: a new body, where the old one stood.
+    CHECK_OK(fixture_connect(&fixture, 3, false));
+    CHECK_OK(fixture_handshake(&fixture, 3, "", first.token));
+    fixture_tick(&fixture, 1);
+    Heard back = {0};
+    fixture_hear(&fixture, 3, NULL, &back);
+    CHECK_INT(back.welcomes, 1);
+    CHECK_INT(back.welcome.player, player);
+    CHECK(back.welcome.entity_id != entity);
+    fixture_close(&fixture);
+}
+
+TEST(leaving_takes_the_body_at_once)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    uint64_t player = 0;
+    uint64_t entity = 0;
+    CHECK(world_player(fixture.world, 1, &player, &entity));
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_LEAVE, &(MessageLeave){0}));
+    fixture_tick(&fixture, 2);
+    (void)hear(&fixture, 1);
+    CHECK(fixture_is_closing(&fixture, 1));
+    CHECK(handle_is_none(sim_find(fixture.world->sim, entity)));
+    // Back in the same tick as it left: the number is still leaving, the body comes a tick later.
+    fixture_join(&fixture, 2, "ann");
+    CHECK_OK(fixture_send(&fixture, 2, MESSAGE_LEAVE, &(MessageLeave){0}));
+    CHECK_OK(fixture_connect(&fixture, 3, false));
+    CHECK_OK(fixture_handshake(&fixture, 3, "ann", ""));
+    fixture_tick(&fixture, 3);
+    const Heard again = hear(&fixture, 3);
+    CHECK_INT(again.welcomes, 1);
+    CHECK_INT(again.welcome.player, player);
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    fixture_close(&fixture);
+}
+
+TEST(presence_is_told_to_everybody)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    Merge merges[3];
+    Heard heard[3] = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        merge_reset(&merges[i], 60);
+        fixture_join(&fixture, i + 1, (const char *[]){"a", "b", "c"}[i]);
+        fixture_tick(&fixture, 5);
+        for (uint32_t j = 0; j <= i; j++) {
+            fixture_hear(&fixture, j + 1, &merges[j], &heard[j]);
+        }
+    }
+    CHECK_INT(heard[0].event_counts[MESSAGE_PLAYER_JOINED], 3);
+    CHECK_INT(heard[1].event_counts[MESSAGE_PLAYER_JOINED], 3);
+    CHECK_INT(heard[2].event_counts[MESSAGE_PLAYER_JOINED], 3);
+    fixture_close(&fixture);
+}
+
+TEST(others_sign_in_through_the_owner)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture.world->config.development = false;
+    CHECK_OK(fixture_connect(&fixture, 1, false));
+    CHECK_OK(fixture_handshake(&fixture, 1, "ann", ""));
+    fixture_tick(&fixture, 1);
+    CHECK_TEXT(hear(&fixture, 1).code, "auth_required");
+
+    CHECK_OK(fixture_connect(&fixture, 2, false));
+    const MessageHandshake hello = {.version = 2, .ticket = {"ticket", 6}};
+    CHECK_OK(fixture_send(&fixture, 2, MESSAGE_HANDSHAKE, &hello));
+    CHECK_OK(fixture_enter(&fixture, &(Entry){.type = ENTRY_TICK, .number = fixture.unix_ms}));
+    uint32_t count = 0;
+    const Command *commands = world_commands(fixture.world, &count);
+    const Command *auth = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        auth = commands[i].type == COMMAND_AUTH ? &commands[i] : auth;
+    }
+    REQUIRE(auth != NULL);
+    CHECK_INT(auth->connection, 2);
+    CHECK_INT(auth->byte_count, 6);
+    CHECK_BYTES(auth->bytes, "ticket", 6);
+    world_commands_clear(fixture.world);
+    const Entry answer = {.type = ENTRY_AUTH,
+                          .flags = ENTRY_OK,
+                          .connection = 2,
+                          .number = 77,
+                          .name = "Bo",
+                          .name_bytes = 2};
+    CHECK_OK(fixture_enter(&fixture, &answer));
+    CHECK_INT(fixture_enter(&fixture, &answer), STATUS_MISMATCH);
+    CHECK_INT(hear(&fixture, 2).welcomes, 1);
+    CHECK_TEXT(session_of_connection(fixture.world, 2)->name, "Bo");
+
+    CHECK_OK(fixture_connect(&fixture, 3, false));
+    CHECK_OK(fixture_send(&fixture, 3, MESSAGE_HANDSHAKE, &hello));
+    fixture_tick(&fixture, 1);
+    CHECK_OK(fixture_enter(&fixture, &(Entry){.type = ENTRY_AUTH, .connection = 3}));
+    CHECK_TEXT(hear(&fixture, 3).code, "auth_failed");
+
+    CHECK_OK(fixture_connect(&fixture, 4, false));
+    CHECK_OK(fixture_send(&fixture, 4, MESSAGE_HANDSHAKE, &hello));
+    fixture_tick(&fixture, 605);
+    CHECK_TEXT(hear(&fixture, 4).code, "handshake_timeout");
+    fixture_close(&fixture);
+}
+
+TEST(a_flood_ends_its_own_session_alone)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    fixture_join(&fixture, 2, "bob");
+    (void)hear(&fixture, 1);
+    Status status = STATUS_OK;
+    uint32_t sent = 0;
+    while (status == STATUS_OK && sent < 1000) {
+        status = fixture_send(&fixture, 1, MESSAGE_PING, &(MessagePing){.nonce = sent});
+        sent += 1;
+    }
+    CHECK_INT(status, STATUS_LIMIT);
+    CHECK_INT(sent, 257);
+    CHECK_TEXT(hear(&fixture, 1).code, "flood");
+    CHECK_OK(fixture_send(&fixture, 2, MESSAGE_PING, &(MessagePing){.nonce = 5}));
+    fixture_tick(&fixture, 1);
+    CHECK_INT(hear(&fixture, 2).pongs, 1);
+    // By bytes.
+    static uint8_t large[MESSAGE_BYTES_MAX];
+    CHECK_OK(fixture_send_bytes(&fixture, 2, large, sizeof large));
+    CHECK_INT(fixture_send_bytes(&fixture, 2, large, sizeof large), STATUS_LIMIT);
+    fixture_close(&fixture);
+}
+
+TEST(malformed_messages_are_strikes)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    (void)hear(&fixture, 1);
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint8_t broken[] = {MESSAGE_PING, 0x80};
+        CHECK_OK(fixture_send_bytes(&fixture, 1, broken, sizeof broken));
+        fixture_tick(&fixture, 1);
+        const Heard heard = hear(&fixture, 1);
+        CHECK_INT(heard.errors, 1);
+        CHECK_TEXT(heard.code, "malformed");
+        CHECK_INT(heard.fatal, i == 7);
+    }
+    // What a later version may say is skipped.
+    fixture_join(&fixture, 2, "bob");
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint8_t unknown[] = {63, 1, 2, 3};
+        CHECK_OK(fixture_send_bytes(&fixture, 2, unknown, sizeof unknown));
+    }
+    fixture_tick(&fixture, 1);
+    CHECK_INT(hear(&fixture, 2).errors, 0);
+    CHECK(world_stats(fixture.world).messages_refused >= 20);
+    // Too large or empty ends it at once.
+    static uint8_t large[MESSAGE_BYTES_MAX + 1];
+    CHECK_INT(fixture_send_bytes(&fixture, 2, large, sizeof large), STATUS_MALFORMED);
+    CHECK_TEXT(hear(&fixture, 2).code, "malformed");
+    fixture_close(&fixture);
+}
+
+TEST(operators_kick_say_and_stop)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    fixture_join(&fixture, 2, "bob");
+    const Entry kick = {.type = ENTRY_ADMIN,
+                        .name = "kick",
+                        .name_bytes = 4,
+                        .bytes = (const uint8_t *)"ann",
+                        .byte_count = 3};
+    CHECK_OK(fixture_enter(&fixture, &kick));
+    CHECK_INT(fixture_enter(&fixture, &kick), STATUS_NOT_FOUND);
+    CHECK_TEXT(hear(&fixture, 1).code, "kicked");
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    const Entry say = {.type = ENTRY_ADMIN,
+                       .name = "say",
+                       .name_bytes = 3,
+                       .bytes = (const uint8_t *)"hello",
+                       .byte_count = 5};
+    CHECK_OK(fixture_enter(&fixture, &say));
+    Merge merge;
+    merge_reset(&merge, 60);
+    Heard heard = {0};
+    fixture_tick(&fixture, 3);
+    fixture_hear(&fixture, 2, &merge, &heard);
+    CHECK_INT(heard.event_counts[MESSAGE_CHAT_SAID], 1);
+    const Entry odd = {.type = ENTRY_ADMIN, .name = "dance", .name_bytes = 5};
+    CHECK_INT(fixture_enter(&fixture, &odd), STATUS_UNSUPPORTED);
+    const Entry stop = {.type = ENTRY_ADMIN,
+                        .name = "stop",
+                        .name_bytes = 4,
+                        .bytes = (const uint8_t *)"update",
+                        .byte_count = 6};
+    CHECK_OK(fixture_enter(&fixture, &stop));
+    CHECK_TEXT(hear(&fixture, 2).code, "stopped");
+    uint32_t count = 0;
+    const Command *commands = world_commands(fixture.world, &count);
+    REQUIRE(count >= 1);
+    CHECK_INT(commands[count - 1].type, COMMAND_STOP);
+    CHECK_INT(fixture_connect(&fixture, 9, false), STATUS_LIMIT);
+    fixture_close(&fixture);
+}
+
+TEST(entries_that_make_no_sense)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    CHECK_INT(fixture_connect(&fixture, 0, false), STATUS_RANGE);
+    CHECK_OK(fixture_connect(&fixture, 1, false));
+    CHECK_INT(fixture_connect(&fixture, 1, false), STATUS_EXISTS);
+    CHECK_INT(fixture_disconnect(&fixture, 5), STATUS_NOT_FOUND);
+    CHECK_INT(fixture_send(&fixture, 5, MESSAGE_PING, &(MessagePing){0}), STATUS_NOT_FOUND);
+    CHECK_INT(fixture_enter(&fixture, &(Entry){.type = ENTRY_AUTH, .connection = 1}),
+              STATUS_MISMATCH);
+    CHECK_INT(world_enter(fixture.world, &(Entry){.type = ENTRY_NONE}), STATUS_MALFORMED);
+    fixture_tick(&fixture, 1);
+    CHECK_INT(fixture_enter(&fixture, &(Entry){.type = ENTRY_ROW}), STATUS_DENIED);
+    fixture_close(&fixture);
+}
