@@ -1,6 +1,7 @@
 // Runs time: every millisecond links deliver, clients draw their frames, and the world steps when
 // its tick is due. At the end the journal is replayed into a fresh world, which must have the same
 // hash at every tick.
+#include "core/base/json_read.h"
 #include "tests/scenario/net/net_inside.h"
 #include "tests/support/test_place.h"
 
@@ -525,16 +526,30 @@ static void *take(Net *net, size_t bytes)
     return block;
 }
 
+// The text of place.json with other rates.
+static void lower_rates(const char *text, char *out, size_t capacity)
+{
+    const char *brace = strchr(text, '{');
+    ASSERT(brace != NULL && strstr(text, "Rate\"") == NULL);
+    snprintf(out, capacity, "{\"tickRate\": 30, \"snapshotRate\": 10, %s", brace + 1);
+}
+
 static void load_places(Net *net)
 {
-    const TestPlace which = net->scenario->low_rate ? TEST_PLACE_LOW_RATE
-                            : net->scenario->course ? TEST_PLACE_COURSE
-                                                    : TEST_PLACE_FLAT;
-    net->whole_bytes = test_place_bytes(&net->heap, which, false, &net->whole_count);
-    net->stripped_bytes = test_place_bytes(&net->heap, which, true, &net->stripped_count);
-    Status status = place_load(&net->heap, net->whole_bytes, net->whole_count, &net->whole);
+    static char low[8192];
+    const char *place = net->scenario->course ? TEST_PLACE_COURSE : TEST_PLACE_FLAT;
+    const char *scene = net->scenario->course ? TEST_PLACE_COURSE_SCENE : TEST_PLACE_FLAT_SCENE;
+    if (net->scenario->low_rate) {
+        lower_rates(place, low, sizeof low);
+        place = low;
+    }
+    net->whole_bytes = test_place_whole(&net->heap, place, scene);
+    net->stripped_bytes = test_place_strip(&net->heap, net->whole_bytes);
+    Status status =
+        place_load(&net->heap, net->whole_bytes.data, net->whole_bytes.bytes, &net->whole);
     ASSERT(status == STATUS_OK);
-    status = place_load(&net->heap, net->stripped_bytes, net->stripped_count, &net->stripped);
+    status =
+        place_load(&net->heap, net->stripped_bytes.data, net->stripped_bytes.bytes, &net->stripped);
     ASSERT(status == STATUS_OK);
 }
 
@@ -543,8 +558,8 @@ static void configure(Net *net, uint64_t seed)
     net->config = world_config_default();
     WorldConfig *config = &net->config;
     config->place = net->whole;
-    config->stripped = net->stripped_bytes;
-    config->stripped_bytes = net->stripped_count;
+    config->stripped = net->stripped_bytes.data;
+    config->stripped_bytes = net->stripped_bytes.bytes;
     snprintf(config->world_id, sizeof config->world_id, "world_net");
     snprintf(config->room_code, sizeof config->room_code, "NETNET");
     config->seed = seed;
@@ -583,7 +598,7 @@ static void open_clients(Net *net, uint64_t seed)
         static const uint32_t rates[] = {60, 60, 50, 30, 20};
         const uint32_t rate = rates[rng_below(&net->rng, 5)];
         client->frame_us = client->json ? 100000 : 1000000 / rate;
-        client->next_frame_us = rng_below(&net->rng, client->frame_us);
+        client->next_frame_us = rng_below(&net->rng, (uint32_t)client->frame_us);
         client->reconnect_us = rng_below(&net->rng, 1000000);
         if (!client->json) {
             make_client(net, client);
@@ -722,8 +737,9 @@ static void close_net(Net *net)
     store_free(net);
     place_unload(&net->heap, net->whole);
     place_unload(&net->heap, net->stripped);
-    void *const blocks[] = {net->clients, net->truth,       net->journal,       net->tick_hashes,
-                            net->errors,  net->whole_bytes, net->stripped_bytes};
+    test_place_free(&net->heap, net->whole_bytes);
+    test_place_free(&net->heap, net->stripped_bytes);
+    void *const blocks[] = {net->clients, net->truth, net->journal, net->tick_hashes, net->errors};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         heap_free(&net->heap, blocks[i]);
     }

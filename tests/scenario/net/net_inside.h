@@ -6,6 +6,7 @@
 #include "core/script/memory_store.h"
 #include "core/world/row.h"
 #include "tests/scenario/net/net.h"
+#include "tests/support/test_place.h"
 
 #define TRUTH_TICKS    128
 #define NET_ENTITY_MAX 1024
@@ -129,8 +130,7 @@ struct Net {
     Rng rng;
     uint64_t now_us;
     Place *whole, *stripped;
-    uint8_t *whole_bytes, *stripped_bytes;
-    size_t whole_count, stripped_count;
+    TestPlaceBytes whole_bytes, stripped_bytes;
     WorldConfig config;
     World *world;
     uint64_t world_ticks; // entered in this life
