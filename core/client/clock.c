@@ -20,6 +20,7 @@
 #define JUMP_S          1.0    // farther off than this, a clock jumps
 #define SETTLE_MS       1000.0 // after the start the lead is set, not approached
 #define FIRST_ANSWER_MS 100.0  // until inputs can have been counted, beyond the round trip
+#define ASLEEP_MS       200.0  // between two updates
 #define DELAY_SLACK_MS  10.0
 #define DELAY_ENOUGH_MS 100.0
 #define DELAY_MAX_MS    1000.0
@@ -137,10 +138,18 @@ static double server_tick(const Clock *clock, double now_ms)
 
 // --- what comes in ------------------------------------------------------------------------------
 
+// Inputs go out in time from now on: the server's count of them comes a round trip later.
+static void expect_answers(Clock *clock, double now_ms)
+{
+    const double rtt_ms = clock->has_pong ? clock->rtt_ms : LEAD_GUESS_MS;
+    clock->answers_from_ms = now_ms + rtt_ms + FIRST_ANSWER_MS;
+}
+
 static void start(Clock *clock, double now_ms, uint64_t tick)
 {
     clock->running = true;
     clock->start_ms = now_ms;
+    expect_answers(clock, now_ms);
     clock->now_ms = now_ms;
     clock->offset_ms = (double)tick * 1000.0 / clock->tick_rate - now_ms;
     clock->sample_count = 0;
@@ -167,12 +176,14 @@ void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_
         start(clock, now_ms, tick);
         clock->resets += 1;
     }
+    if (now_ms - clock->now_ms > ASLEEP_MS) {
+        return; // we were asleep: nobody knows when it came
+    }
     const double ahead = (double)tick * 1000.0 / clock->tick_rate - now_ms;
-    const double answered_ms = clock->has_pong ? clock->rtt_ms : LEAD_GUESS_MS;
     ClockSample sample = {.at_ms = now_ms,
                           .ahead_ms = ahead,
                           .lead_ticks = clock->act_tick - ticks_of(clock, clock->now_ms),
-                          .has_spare = now_ms - clock->start_ms > answered_ms + FIRST_ANSWER_MS};
+                          .has_spare = now_ms > clock->answers_from_ms};
     sample.spare_ticks = (double)inputs_waiting - lead_then(clock, now_ms);
     if (clock->sample_count != 0) {
         const double change = ahead - sample_newest(clock, 0)->ahead_ms;
@@ -196,7 +207,8 @@ void clock_pong(Clock *clock, double now_ms, double sent_ms, uint64_t tick)
     }
     clock->has_pong = true;
     clock->rtt_ms = rtt;
-    if (clock->running && now_ms - clock->start_ms < SETTLE_MS) {
+    double lead = 0;
+    if (clock->running && !lead_wanted(clock, &lead)) {
         clock->act_tick =
             server_tick(clock, clock->now_ms) + ticks_of(clock, rtt) + BATCH_TICKS + WAITING_WANTED;
     }
@@ -253,6 +265,9 @@ uint32_t clock_advance(Clock *clock, double now_ms, uint64_t predicted_tick)
     advance_act(clock, clock->now_ms, elapsed);
     advance_view(clock, clock->now_ms, elapsed);
     const double owed = clock->act_tick - (double)predicted_tick;
+    if (owed > TICK_CATCH_UP_MAX) {
+        expect_answers(clock, clock->now_ms);
+    }
     return owed < 1 ? 0 : (uint32_t)minimum(owed, TICK_CATCH_UP_MAX);
 }
 

@@ -34,10 +34,11 @@ typedef struct Clock {
     bool running;
     bool has_pong;
     double start_ms;
-    double now_ms;    // of the last update
-    double act_tick;  // predicted: fraction included
-    double view_tick; // others
-    double offset_ms; // server tick time − local time, best estimate
+    double answers_from_ms; // before it, the server cannot have counted inputs that were in time
+    double now_ms;          // of the last update
+    double act_tick;        // predicted: fraction included
+    double view_tick;       // others
+    double offset_ms;       // server tick time − local time, best estimate
     ClockSample samples[CLOCK_SAMPLES];
     uint32_t sample_count, sample_at; // the newest is before sample_at
     double delay_ms, rtt_ms, jitter_ms;
