@@ -37,8 +37,10 @@ typedef struct PlaceBinding {
 // Something that moves or thinks and is spawned when the world starts: net ids follow the anchored
 // parts, in this order. A client spawns none of them: they come by replication.
 typedef struct PlaceEntity {
+    uint64_t net_id;
     Text name;
-    PrefabKind kind; // PREFAB_PART, PREFAB_PROP or PREFAB_NPC
+    bool server_only; // clients must never learn of it
+    PrefabKind kind;  // PREFAB_PART, PREFAB_PROP or PREFAB_NPC
     PartDesc part;
     MotionSegment segments[MOTION_SEGMENTS_MAX]; // ticks counted from the start of the world
     uint32_t segment_count;
@@ -97,6 +99,10 @@ typedef struct Place {
     uint32_t extra_count;
     const Text *actions; // the place's own buttons, from the fifth bit on
     uint32_t action_count;
+    uint32_t entity_max;          // entities beside the anchored parts, players included
+    const Text *voxel_kind_names; // of kind 1 and up
+    const PlaceLook *voxel_kind_looks;
+    uint32_t voxel_kind_count;
     uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
 } Place;
 

@@ -1,0 +1,617 @@
+// Compiling, stripping and printing a place; see place.h. The bytes:
+//
+//   0   u32   magic "SLPC"
+//   4   u8    version of this layout, 1
+//   5   u8    form: 0 whole, 1 stripped
+//   6   four sections in this order, each a u8 tag, a u32 length and so many bytes:
+//         1   place.json    the table place_table_settings
+//         2   scene.json    the table place_table_scene
+//         3   chunk files   for each terrain item that names one: u32 length, bytes
+//         4   prefabs       varint count, each a name and the table place_table_prefab; by name
+//
+// Tables as bytes are described in place_table.h, the tables themselves in docs/FORMATS.md.
+//
+// The stripped form is the same layout with less in it. Its entities are the anchored parts, in
+// order, with the id n for net id n and with world poses instead of parents, and the spawns.
+// Attributes that name an entity have its net id there.
+#include "core/wire/place.h"
+
+#include "core/base/check.h"
+#include "core/base/json_read.h"
+#include "core/base/limits.h"
+#include "core/wire/place_doc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC         0x43504c53u // "SLPC"
+#define LAYOUT        1
+#define FORM_WHOLE    0
+#define FORM_STRIPPED 1
+#define HEAD_BYTES    6
+
+enum { SECTION_SETTINGS = 1, SECTION_SCENE, SECTION_CHUNKS, SECTION_PREFABS };
+
+// --- errors -------------------------------------------------------------------------------------
+
+void place_error_text(const PlaceError *error, char *text, size_t bytes)
+{
+    if (error->status == STATUS_OK) {
+        (void)snprintf(text, bytes, "%s", status_text(STATUS_OK));
+    } else if (error->where.line == 0) {
+        (void)snprintf(text, bytes, "%s %s", error->path, error->where.message);
+    } else {
+        char where[JSON_ERROR_TEXT_BYTES];
+        json_error_text(&error->where, where);
+        (void)snprintf(text, bytes, "%s %s", error->path, where);
+    }
+}
+
+static Status fail_file(PlaceError *error, const char *path, Status status, const char *message)
+{
+    *error = (PlaceError){.status = status, .where = {.status = status}};
+    (void)snprintf(error->path, sizeof error->path, "%s", path);
+    (void)snprintf(error->where.message, sizeof error->where.message, "%s", message);
+    return status;
+}
+
+static Status fail_json(PlaceError *error, const char *path, const JsonError *where)
+{
+    *error = (PlaceError){.status = where->status, .where = *where};
+    (void)snprintf(error->path, sizeof error->path, "%s", path);
+    return where->status;
+}
+
+// --- the doc as bytes ---------------------------------------------------------------------------
+
+static void write_chunks(const PlaceDoc *doc, ByteWriter *writer)
+{
+    for (uint32_t i = 0; i < doc->scene.terrain.count; i++) {
+        const PlaceFillDoc *fill = place_fill(doc, i);
+        if (fill->chunk.bytes != 0) {
+            byte_write_u32(writer, fill->data_bytes);
+            byte_write_bytes(writer, fill->data, fill->data_bytes);
+        }
+    }
+}
+
+static void write_section(const PlaceDoc *doc, uint32_t section, ByteWriter *writer)
+{
+    switch (section) {
+    case SECTION_SETTINGS:
+        place_table_write(&place_table_settings, &doc->settings, doc->stripped, writer);
+        break;
+    case SECTION_SCENE:
+        place_table_write(&place_table_scene, &doc->scene, doc->stripped, writer);
+        break;
+    case SECTION_CHUNKS:
+        write_chunks(doc, writer);
+        break;
+    default:
+        byte_write_varint(writer, doc->prefab_count);
+        for (uint32_t i = 0; i < doc->prefab_count; i++) {
+            place_text_write(writer, doc->prefabs[i].name);
+            place_table_write(&place_table_prefab, &doc->prefabs[i], doc->stripped, writer);
+        }
+        break;
+    }
+}
+
+void place_doc_write(const PlaceDoc *doc, ByteWriter *writer)
+{
+    byte_write_u32(writer, MAGIC);
+    byte_write_u8(writer, LAYOUT);
+    byte_write_u8(writer, doc->stripped ? FORM_STRIPPED : FORM_WHOLE);
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_PREFABS; section++) {
+        ByteWriter counter = byte_counter();
+        write_section(doc, section, &counter);
+        if (counter.at > UINT32_MAX) {
+            writer->status = STATUS_LIMIT;
+            return;
+        }
+        byte_write_u8(writer, (uint8_t)section);
+        byte_write_u32(writer, (uint32_t)counter.at);
+        write_section(doc, section, writer);
+    }
+}
+
+static bool is_prefab_name(PlaceText name)
+{
+    for (uint32_t i = 0; i < name.bytes; i++) {
+        const char c = name.data[i];
+        const bool is_good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                             (c >= '0' && c <= '9') || c == '_' || c == '-';
+        if (!is_good) {
+            return false;
+        }
+    }
+    return name.bytes >= 1 && name.bytes <= PLACE_NAME_BYTES;
+}
+
+static void read_chunks(ByteReader *reader, PlaceDoc *doc)
+{
+    for (uint32_t i = 0; i < doc->scene.terrain.count; i++) {
+        PlaceFillDoc *fill = place_fill(doc, i);
+        if (fill->chunk.bytes != 0) {
+            fill->data_bytes = byte_read_u32(reader);
+            fill->data = byte_read_bytes(reader, fill->data_bytes);
+        }
+    }
+}
+
+static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *doc)
+{
+    const uint32_t count = byte_read_count(reader, PLACE_PREFABS_MAX);
+    if (count > byte_reader_left(reader)) {
+        byte_reader_fail(reader, STATUS_TRUNCATED);
+        return;
+    }
+    doc->prefabs = place_take(scratch, count + 1, sizeof doc->prefabs[0]);
+    if (doc->prefabs == NULL) {
+        byte_reader_fail(reader, STATUS_LIMIT);
+        return;
+    }
+    for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
+        PlacePrefabDoc *prefab = &doc->prefabs[i];
+        const PlaceText name = place_text_read(reader, 1, PLACE_NAME_BYTES);
+        place_table_read(&place_table_prefab, reader, scratch, prefab);
+        prefab->name = name;
+        if (!is_prefab_name(name) ||
+            (i > 0 && place_text_compare(doc->prefabs[i - 1].name, name) >= 0)) {
+            byte_reader_fail(reader, STATUS_MALFORMED);
+        }
+    }
+    doc->prefab_count = count;
+}
+
+static Status read_section(ByteReader *bytes, uint32_t section, PlaceScratch *scratch,
+                           PlaceDoc *doc)
+{
+    const uint8_t tag = byte_read_u8(bytes);
+    const uint32_t length = byte_read_u32(bytes);
+    const uint8_t *data = byte_read_bytes(bytes, length);
+    if (bytes->status != STATUS_OK) {
+        return bytes->status;
+    }
+    if (tag != section) {
+        return STATUS_MALFORMED;
+    }
+    ByteReader reader = byte_reader(data, length);
+    switch (section) {
+    case SECTION_SETTINGS:
+        place_table_read(&place_table_settings, &reader, scratch, &doc->settings);
+        break;
+    case SECTION_SCENE:
+        place_table_read(&place_table_scene, &reader, scratch, &doc->scene);
+        break;
+    case SECTION_CHUNKS:
+        read_chunks(&reader, doc);
+        break;
+    default:
+        read_prefabs(&reader, scratch, doc);
+        break;
+    }
+    return byte_reader_finish(&reader);
+}
+
+Status place_doc_read(const uint8_t *bytes, size_t count, PlaceScratch *scratch, PlaceDoc *doc)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    const uint32_t magic = byte_read_u32(&reader);
+    const uint8_t layout = byte_read_u8(&reader);
+    const uint8_t form = byte_read_u8(&reader);
+    if (reader.status != STATUS_OK) {
+        return reader.status;
+    }
+    if (magic != MAGIC || form > FORM_STRIPPED) {
+        return STATUS_MALFORMED;
+    }
+    if (layout != LAYOUT) {
+        return STATUS_UNSUPPORTED;
+    }
+    *doc = (PlaceDoc){.stripped = form == FORM_STRIPPED};
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_PREFABS; section++) {
+        const Status status = read_section(&reader, section, scratch, doc);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    const Status status = byte_reader_finish(&reader);
+    PlaceFault fault;
+    return status != STATUS_OK ? status : place_check(doc, scratch, &fault);
+}
+
+// --- compiling ----------------------------------------------------------------------------------
+
+typedef struct Compile {
+    Heap *heap;
+    PlaceScratch scratch;
+    const PlaceFile *files;
+    uint32_t file_count;
+    PlaceError *error;
+    PlaceDoc doc;
+    const JsonNode *settings;
+    const JsonNode *scene;
+    const JsonNode **prefabs; // as in doc.prefabs
+    const char **prefab_paths;
+} Compile;
+
+static const PlaceFile *find_file(const Compile *compile, PlaceText path)
+{
+    for (uint32_t i = 0; i < compile->file_count; i++) {
+        if (strcmp(compile->files[i].path, path.data) == 0) {
+            return &compile->files[i];
+        }
+    }
+    return NULL;
+}
+
+static Status parse_file(Compile *compile, const PlaceFile *file, const PlaceTable *table,
+                         void *out, const JsonNode **root)
+{
+    JsonError where = {0};
+    Status status =
+        place_json_parse(&compile->scratch, (const char *)file->data, file->bytes, root, &where);
+    if (status == STATUS_OK) {
+        const JsonNode *format = json_find(*root, "format");
+        if (format != NULL && format->kind == JSON_NUMBER && format->is_integer &&
+            format->integer != PLACE_FORMAT) {
+            json_fail(&where, STATUS_UNSUPPORTED, format,
+                      "is %lld, but this program knows format %d", (long long)format->integer,
+                      PLACE_FORMAT);
+        }
+        place_table_from_json(table, *root, &compile->scratch, out, &where);
+        status = where.status;
+    }
+    return status == STATUS_OK ? status : fail_json(compile->error, file->path, &where);
+}
+
+static Status parse_named(Compile *compile, const char *path, const PlaceTable *table, void *out,
+                          const JsonNode **root)
+{
+    const PlaceFile *file = find_file(compile, (PlaceText){path, (uint32_t)strlen(path)});
+    if (file == NULL) {
+        return fail_file(compile->error, path, STATUS_NOT_FOUND, "is missing; every place has one");
+    }
+    return parse_file(compile, file, table, out, root);
+}
+
+// The name in "prefabs/<Name>.json"; false for any other file.
+static bool prefab_name(const char *path, PlaceText *name)
+{
+    const size_t bytes = strlen(path);
+    if (bytes < 13 || strncmp(path, "prefabs/", 8) != 0 || strcmp(path + bytes - 5, ".json") != 0) {
+        return false;
+    }
+    *name = (PlaceText){path + 8, (uint32_t)(bytes - 13)};
+    return true;
+}
+
+// By name: the order of files does not reach the bytes.
+static uint32_t insert_prefab(Compile *compile, PlaceText name)
+{
+    PlaceDoc *doc = &compile->doc;
+    uint32_t at = doc->prefab_count++;
+    for (; at > 0 && place_text_compare(doc->prefabs[at - 1].name, name) > 0; at--) {
+        doc->prefabs[at] = doc->prefabs[at - 1];
+        compile->prefabs[at] = compile->prefabs[at - 1];
+        compile->prefab_paths[at] = compile->prefab_paths[at - 1];
+    }
+    return at;
+}
+
+static Status parse_prefabs(Compile *compile)
+{
+    PlaceDoc *doc = &compile->doc;
+    const uint32_t most = compile->file_count + 1;
+    doc->prefabs = place_take(&compile->scratch, most, sizeof doc->prefabs[0]);
+    compile->prefabs = place_take(&compile->scratch, most, sizeof compile->prefabs[0]);
+    compile->prefab_paths = place_take(&compile->scratch, most, sizeof compile->prefab_paths[0]);
+    if (doc->prefabs == NULL || compile->prefabs == NULL || compile->prefab_paths == NULL) {
+        return fail_file(compile->error, "prefabs", STATUS_LIMIT, "need too much memory");
+    }
+    for (uint32_t i = 0; i < compile->file_count; i++) {
+        const PlaceFile *file = &compile->files[i];
+        PlaceText name;
+        if (!prefab_name(file->path, &name)) {
+            continue;
+        }
+        if (!is_prefab_name(name)) {
+            return fail_file(compile->error, file->path, STATUS_RANGE,
+                             "must have a name of letters, digits, _ and -, at most 64");
+        }
+        if (doc->prefab_count == PLACE_PREFABS_MAX) {
+            return fail_file(compile->error, file->path, STATUS_LIMIT, "is one prefab too many");
+        }
+        PlacePrefabDoc prefab = {0};
+        const JsonNode *root = NULL;
+        const Status status = parse_file(compile, file, &place_table_prefab, &prefab, &root);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        prefab.name = name;
+        const uint32_t at = insert_prefab(compile, name);
+        doc->prefabs[at] = prefab;
+        compile->prefabs[at] = root;
+        compile->prefab_paths[at] = file->path;
+        if (at > 0 && place_text_equal(doc->prefabs[at - 1].name, name)) {
+            return fail_file(compile->error, file->path, STATUS_EXISTS, "is there twice");
+        }
+    }
+    return STATUS_OK;
+}
+
+// Extents that a shape does not use do not make two places different.
+static void tidy_shape(PlaceShapeDoc *shape)
+{
+    if (shape->kind == SHAPE_SPHERE) {
+        shape->size = vec3(shape->size.x, shape->size.x, shape->size.x);
+    } else if (shape->kind == SHAPE_CYLINDER) {
+        shape->size.z = shape->size.x;
+    }
+}
+
+static void tidy(Compile *compile)
+{
+    PlaceDoc *doc = &compile->doc;
+    for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
+        tidy_shape(&place_entity(doc, i)->body.shape);
+    }
+    for (uint32_t i = 0; i < doc->prefab_count; i++) {
+        tidy_shape(&doc->prefabs[i].body.shape);
+    }
+    for (uint32_t i = 0; i < doc->scene.terrain.count; i++) {
+        PlaceFillDoc *fill = place_fill(doc, i);
+        const PlaceFile *file = fill->chunk.bytes == 0 ? NULL : find_file(compile, fill->chunk);
+        if (file != NULL && file->bytes <= UINT32_MAX) {
+            fill->data = file->data;
+            fill->data_bytes = (uint32_t)file->bytes;
+        }
+    }
+}
+
+static Status report(Compile *compile, const PlaceFault *fault)
+{
+    const JsonNode *node = fault->part == PLACE_PART_SETTINGS ? compile->settings
+                           : fault->part == PLACE_PART_SCENE  ? compile->scene
+                                                              : compile->prefabs[fault->prefab];
+    const char *path = fault->part == PLACE_PART_SETTINGS ? "place.json"
+                       : fault->part == PLACE_PART_SCENE  ? "scene.json"
+                                                          : compile->prefab_paths[fault->prefab];
+    if (fault->list != NULL) {
+        node = json_at(json_find(node, fault->list), fault->index);
+        ASSERT(node != NULL);
+    }
+    const JsonNode *member = fault->member == NULL ? node : json_find(node, fault->member);
+    JsonError where = {0};
+    if (member != NULL) {
+        json_fail(&where, fault->status, member, "%s", fault->message);
+    } else {
+        json_fail_member(&where, fault->status, node, fault->member, "%s", fault->message);
+    }
+    return fail_json(compile->error, path, &where);
+}
+
+static Status check_all(Compile *compile)
+{
+    PlaceFault fault;
+    if (place_check(&compile->doc, &compile->scratch, &fault) != STATUS_OK) {
+        return report(compile, &fault);
+    }
+    ChunkStore *store = NULL;
+    uint32_t bad = UINT32_MAX;
+    const Status status = place_terrain(compile->heap, &compile->doc, &store, &bad);
+    chunk_store_destroy(compile->heap, store);
+    if (status != STATUS_OK) {
+        fault = (PlaceFault){.status = status, .part = PLACE_PART_SCENE, .list = "terrain"};
+        fault.index = bad;
+        if (bad == UINT32_MAX) {
+            fault.list = NULL;
+            fault.member = "terrain";
+        }
+        (void)snprintf(fault.message, sizeof fault.message, "cannot be made: %s",
+                       status_text(status));
+        return report(compile, &fault);
+    }
+    return STATUS_OK;
+}
+
+Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, ByteWriter *whole,
+                     PlaceError *error)
+{
+    PlaceError ignored;
+    Compile compile = {.heap = heap,
+                       .scratch = {.heap = heap},
+                       .files = files,
+                       .file_count = file_count,
+                       .error = error != NULL ? error : &ignored};
+    *compile.error = (PlaceError){0};
+    Status status = parse_named(&compile, "place.json", &place_table_settings,
+                                &compile.doc.settings, &compile.settings);
+    if (status == STATUS_OK) {
+        status = parse_named(&compile, "scene.json", &place_table_scene, &compile.doc.scene,
+                             &compile.scene);
+    }
+    if (status == STATUS_OK) {
+        status = parse_prefabs(&compile);
+    }
+    if (status == STATUS_OK) {
+        tidy(&compile);
+        status = check_all(&compile);
+    }
+    if (status == STATUS_OK) {
+        place_doc_write(&compile.doc, whole);
+        status = whole->status;
+        if (status != STATUS_OK) {
+            (void)fail_file(compile.error, "scene.json", status, "is too large when compiled");
+        }
+    }
+    place_scratch_free(&compile.scratch);
+    return status;
+}
+
+// --- stripping ----------------------------------------------------------------------------------
+
+static PlaceRotation exact_rotation(Quat q)
+{
+    if (memcmp(&q, &QUAT_IDENTITY, sizeof q) == 0) {
+        return (PlaceRotation){0};
+    }
+    return (PlaceRotation){PLACE_ROTATION_QUATERNION, {q.x, q.y, q.z, q.w}};
+}
+
+// The attributes a client may know, in place: entities by net id, nothing about saving.
+static void strip_attributes(PlaceList *list)
+{
+    PlaceAttribute *attributes = list->items;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        PlaceAttribute attribute = attributes[i];
+        if ((attribute.flags & PLACE_ATTRIBUTE_PRIVATE) != 0 || attribute.is_hidden) {
+            continue;
+        }
+        attribute.flags = 0;
+        attribute.entity = (uint32_t)attribute.net_id;
+        attributes[kept++] = attribute;
+    }
+    list->count = kept;
+}
+
+static void strip_body(PlaceBodyDoc *body)
+{
+    strip_attributes(&body->attributes);
+    body->script_path = place_script(body);
+    body->script_ref = (PlaceScriptDoc){PLACE_TEXT_NONE, PLACE_TEXT_NONE};
+    if (place_script_is_server_only(body->script_path)) {
+        body->script_path = PLACE_TEXT_NONE;
+        body->parameters = PLACE_TEXT_NONE;
+    }
+}
+
+static Status strip_entities(const PlaceDoc *doc, PlaceScratch *scratch, PlaceList *out)
+{
+    const uint32_t most = doc->part_count + doc->spawn_count;
+    PlaceEntityDoc *kept = place_take(scratch, most + 1u, sizeof *kept);
+    if (kept == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t count = 0;
+    uint32_t spawn_id = doc->part_count + doc->entity_count;
+    for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
+        PlaceEntityDoc entity = *place_entity(doc, i);
+        if (entity.role != PLACE_ROLE_SCENE_PART && entity.role != PLACE_ROLE_SPAWN) {
+            continue;
+        }
+        const bool is_spawn = entity.role == PLACE_ROLE_SPAWN;
+        strip_body(&entity.body);
+        entity.id = is_spawn ? ++spawn_id : (uint32_t)entity.net_id;
+        entity.enabled = entity.enabled || entity.body.script_path.bytes == 0;
+        entity.parent = 0;
+        entity.transform.position = entity.pose.position;
+        entity.transform.rotation = exact_rotation(entity.pose.rotation);
+        kept[count++] = entity;
+    }
+    *out = (PlaceList){kept, count};
+    return STATUS_OK;
+}
+
+static void strip_prefabs(PlaceDoc *doc)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < doc->prefab_count; i++) {
+        PlacePrefabDoc prefab = doc->prefabs[i];
+        if (!prefab.body.server_only) {
+            strip_body(&prefab.body);
+            doc->prefabs[kept++] = prefab;
+        }
+    }
+    doc->prefab_count = kept;
+}
+
+Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped)
+{
+    PlaceScratch scratch = {.heap = heap};
+    PlaceDoc doc;
+    PlaceList entities = {0};
+    Status status = place_doc_read(whole, bytes, &scratch, &doc);
+    if (status == STATUS_OK && doc.stripped) {
+        status = STATUS_MISMATCH;
+    }
+    if (status == STATUS_OK) {
+        status = strip_entities(&doc, &scratch, &entities);
+    }
+    if (status == STATUS_OK) {
+        strip_prefabs(&doc);
+        doc.scene.entities = entities;
+        doc.stripped = true;
+        place_doc_write(&doc, stripped);
+        status = stripped->status;
+    }
+    place_scratch_free(&scratch);
+    return status;
+}
+
+// --- the files again ----------------------------------------------------------------------------
+
+static Status print_file(PlaceScratch *scratch, const char *path, const PlaceTable *table,
+                         const void *item, PlaceFileSink sink, void *user)
+{
+    ByteWriter out = byte_counter();
+    uint8_t *text = NULL;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        JsonWriter writer = json_writer(&out, 2);
+        place_table_to_json(table, item, scratch, &writer);
+        byte_write_u8(&out, '\n');
+        const Status status = json_writer_finish(&writer);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        if (pass == 0) {
+            text = place_take(scratch, out.at, 1);
+            if (text == NULL) {
+                return STATUS_LIMIT;
+            }
+            out = byte_writer(text, out.at);
+        }
+    }
+    sink(user, &(PlaceFile){path, text, out.at});
+    return STATUS_OK;
+}
+
+static Status print_all(PlaceScratch *scratch, const PlaceDoc *doc, PlaceFileSink sink, void *user)
+{
+    Status status =
+        print_file(scratch, "place.json", &place_table_settings, &doc->settings, sink, user);
+    if (status == STATUS_OK) {
+        status = print_file(scratch, "scene.json", &place_table_scene, &doc->scene, sink, user);
+    }
+    for (uint32_t i = 0; i < doc->prefab_count && status == STATUS_OK; i++) {
+        char path[8 + PLACE_NAME_BYTES + 6];
+        (void)snprintf(path, sizeof path, "prefabs/%s.json", doc->prefabs[i].name.data);
+        status = print_file(scratch, path, &place_table_prefab, &doc->prefabs[i], sink, user);
+    }
+    for (uint32_t i = 0; i < doc->scene.terrain.count && status == STATUS_OK; i++) {
+        const PlaceFillDoc *fill = place_fill(doc, i);
+        bool is_new = fill->chunk.bytes != 0;
+        for (uint32_t before = 0; before < i && is_new; before++) {
+            is_new = !place_text_equal(place_fill(doc, before)->chunk, fill->chunk);
+        }
+        if (is_new) {
+            sink(user, &(PlaceFile){fill->chunk.data, fill->data, fill->data_bytes});
+        }
+    }
+    return status;
+}
+
+Status place_decompile(Heap *heap, const uint8_t *whole, size_t bytes, PlaceFileSink sink,
+                       void *user)
+{
+    PlaceScratch scratch = {.heap = heap};
+    PlaceDoc doc;
+    Status status = place_doc_read(whole, bytes, &scratch, &doc);
+    if (status == STATUS_OK) {
+        status = print_all(&scratch, &doc, sink, user);
+    }
+    place_scratch_free(&scratch);
+    return status;
+}
