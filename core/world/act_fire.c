@@ -1,9 +1,89 @@
-// Shots, and new lives.
-#include "core/world/world_inside.h"
+// The fire button. The server alone decides: where the shot starts, how fast, how often, what it
+// hurts. What the client says is only where it looks, and how old the picture was that it aimed at,
+// and that no older than HISTORY_REWIND_MS.
+#include "core/world/act_inside.h"
+
+#include "core/base/limits.h"
+#include "core/sim/projectile.h"
+
+// Only what the shooter has been sent can be hit: nobody is shot through a wall of interest.
+bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id)
+{
+    World *world = user;
+    const Session *session = world_session_of_entity(world, shooter_net_id);
+    return session == NULL || session->state != SESSION_PLAYING ||
+           replicator_sees(world->replicator, session_number(world, session), target_net_id);
+}
+
+// The one that the character's attribute `weapon` names, or the place's first.
+static const PlaceWeapon *weapon_of(const World *world, const Session *session)
+{
+    const Place *place = world->config.place;
+    ScriptValue value;
+    const Text attribute = {"weapon", 6};
+    if (!book_attribute(authority_book(world->authority), session->entity, attribute, &value,
+                        NULL)) {
+        return place->weapon_count > 0 ? &place->weapons[0] : NULL;
+    }
+    for (uint32_t i = 0; i < place->weapon_count && value.type == SCRIPT_TEXT; i++) {
+        const Text name = place->weapons[i].name;
+        if (row_text_equal((NetText){name.data, (uint32_t)name.bytes},
+                           (NetText){value.text.data, (uint32_t)value.text.bytes})) {
+            return &place->weapons[i];
+        }
+    }
+    return NULL; // a script took it away
+}
+
+static Vec3 look(const WireInputFrame *input)
+{
+    const float turn = 2 * MATH_PI / 65536;
+    const float yaw = (float)(input->yaw & 0xffff) * turn;
+    const float pitch = math_clamp((float)input->pitch, -16384, 16384) * turn;
+    const float flat = math_cos(pitch);
+    return vec3_normalise(vec3(math_sin(yaw) * flat, math_sin(pitch), math_cos(yaw) * flat));
+}
+
+static uint32_t rewind_of(const World *world, const Session *session)
+{
+    const uint32_t most = HISTORY_REWIND_MS * world->tick_rate / 1000;
+    const uint64_t seen = session->input.view_tick;
+    if (seen == 0 || seen >= world->tick) {
+        return 0; // nothing was said, or it lies in the future
+    }
+    const uint64_t ago = world->tick - seen;
+    return ago < most ? (uint32_t)ago : most;
+}
 
 void act_fire(World *world, Session *session, const WireInputFrame *input)
 {
-    (void)world;
-    (void)session;
-    (void)input;
+    if ((input->buttons & INPUT_FIRE) == 0 || world->tick < session->fire_tick ||
+        !session_plays(session)) {
+        return;
+    }
+    const Entity *body = session_body(world, session);
+    const PlaceWeapon *weapon = weapon_of(world, session);
+    if (body == NULL || body->removing || !(body->character.health > 0) || weapon == NULL) {
+        return;
+    }
+    const uint32_t lifetime = world_ticks(world, weapon->lifetime_ms);
+    const ProjectileDesc desc = {
+        .owner_id = session->player,
+        .shooter = sim_find(world->sim, session->entity),
+        .position = act_eye(world, body),
+        .velocity = vec3_scale(look(input), weapon->speed),
+        .radius = weapon->radius,
+        .gravity = weapon->gravity,
+        .damage = weapon->damage,
+        .lifetime_ticks = lifetime < 1 ? 1 : lifetime,
+        .rewind_ticks = rewind_of(world, session),
+        .kind = weapon->kind,
+    };
+    Handle handle;
+    if (projectile_fire(world->sim, &desc, &handle) != STATUS_OK) {
+        world->stats.commands_denied += 1; // too many things, or outside the place
+        return;
+    }
+    const uint32_t pause = world_ticks(world, weapon->interval_ms);
+    session->fire_tick = world->tick + (pause < 1 ? 1 : pause);
 }

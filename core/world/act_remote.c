@@ -1,13 +1,231 @@
-// Remotes.
-#include "core/world/world_inside.h"
+// Remotes: what client scripts say to server scripts, and back. A client's message is limited in
+// rate and size and must be well-formed values; one from scripts of another manifest version is not
+// delivered, because the other end may mean something else by now. A call that gets no answer
+// within ten seconds fails.
+#include "core/world/act_inside.h"
+
+#include "core/script/value.h"
+
+#include <string.h>
+
+#define INVOKES_MAX       64 // unanswered, of one client
+#define INVOKE_MS         10000
+#define REMOTE_SOFT_BYTES (64u << 10) // unconfirmed; above it unreliable messages are dropped
+
+typedef struct Invoke {
+    uint64_t id;
+    uint64_t due_tick;
+} Invoke;
+
+typedef struct RemoteCalls {
+    Invoke items[INVOKES_MAX]; // oldest first
+    uint32_t count;
+} RemoteCalls;
+
+typedef struct Remotes {
+    RemoteCalls *calls; // by session
+    uint64_t stale, malformed, refused, unanswered, unasked, unsent, dropped;
+} Remotes;
+
+Status remote_create(World *world)
+{
+    world->remotes = heap_alloc(world->heap, sizeof(Remotes));
+    if (world->remotes == NULL) {
+        return STATUS_LIMIT;
+    }
+    world->remotes->calls =
+        heap_alloc(world->heap, heap_array_bytes(world->session_count, sizeof(RemoteCalls)));
+    return world->remotes->calls != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+void remote_destroy(World *world)
+{
+    if (world->remotes != NULL) {
+        heap_free(world->heap, world->remotes->calls);
+        heap_free(world->heap, world->remotes);
+        world->remotes = NULL;
+    }
+}
+
+void remote_forget(World *world, Session *session)
+{
+    world->remotes->calls[session_number(world, session)].count = 0;
+}
+
+static RemoteCalls *calls_of(World *world, const Session *session)
+{
+    return &world->remotes->calls[session_number(world, session)];
+}
+
+static bool call_take(RemoteCalls *calls, uint64_t id)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (calls->items[i].id == id) {
+            calls->count -= 1;
+            memmove(&calls->items[i], &calls->items[i + 1], (calls->count - i) * sizeof(Invoke));
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool call_is_open(const RemoteCalls *calls, uint64_t id)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (calls->items[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- down ---------------------------------------------------------------------------------------
+
+static void send_one(World *world, const Session *session, const MessageRemoteDown *event)
+{
+    if (event_send(world, session, MESSAGE_REMOTE_DOWN, event, NULL) != STATUS_OK) {
+        world->remotes->dropped += 1; // the replicator counts it too
+    }
+}
+
+static void refuse(World *world, const Session *session, uint64_t invoke_id, const char *why)
+{
+    const MessageRemoteDown event = {.name = {"refusal", 7},
+                                     .payload = {(const uint8_t *)why, (uint32_t)strlen(why)},
+                                     .invoke_id = invoke_id,
+                                     .generation = world->manifest_version};
+    send_one(world, session, &event);
+}
+
+static void answer(World *world, const ScriptMessage *message, const MessageRemoteDown *event)
+{
+    Session *session = world_session_of_player(world, message->player_id);
+    if (session == NULL || session->state != SESSION_PLAYING ||
+        !call_take(calls_of(world, session), message->invoke_id)) {
+        world->remotes->unasked += 1;
+        return;
+    }
+    send_one(world, session, event);
+}
+
+void remote_down(World *world, const ScriptMessage *message)
+{
+    Remotes *remotes = world->remotes;
+    const MessageRemoteDown event = {
+        .name = {message->name.data, (uint32_t)message->name.bytes},
+        .payload = {message->payload, (uint32_t)message->payload_bytes},
+        .invoke_id = message->invoke_id,
+        .generation = world->manifest_version,
+    };
+    if (message->name.bytes > 64 || message->payload_bytes > VALUE_BYTES_MAX ||
+        message->invoke_id > SIM_NET_ID_MAX) {
+        remotes->malformed += 1;
+        return;
+    }
+    if (message->invoke_id != 0) {
+        answer(world, message, &event);
+        return;
+    }
+    if (message->player_id == 0 && message->reliable) {
+        event_broadcast(world, MESSAGE_REMOTE_DOWN, &event, NULL);
+        return;
+    }
+    bool sent = false;
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        const Session *session = world_session_at(world, i);
+        if (session->state != SESSION_PLAYING ||
+            (message->player_id != 0 && session->player != message->player_id)) {
+            continue;
+        }
+        sent = true;
+        if (!message->reliable &&
+            (session->flow.behind_since != 0 || session_waiting(session) > REMOTE_SOFT_BYTES)) {
+            remotes->dropped += 1;
+            continue;
+        }
+        send_one(world, session, &event);
+    }
+    remotes->unsent += !sent;
+}
+
+// --- up -----------------------------------------------------------------------------------------
+
+// NULL: it may go to the scripts.
+static const char *why_not(World *world, Session *session, const MessageRemoteUp *command)
+{
+    Remotes *remotes = world->remotes;
+    if (!rate_take(world, session, RATE_REMOTE, 1)) {
+        return "too many messages";
+    }
+    if (world->scripts == NULL) {
+        return "this world runs no scripts";
+    }
+    if (command->generation != world->manifest_version) {
+        remotes->stale += 1;
+        return "the scripts have changed";
+    }
+    if (command->name.bytes < 1 ||
+        value_check(command->payload.data, command->payload.bytes) != STATUS_OK) {
+        remotes->malformed += 1;
+        return "the message is no list of values";
+    }
+    if (command->invoke_id != 0 && (calls_of(world, session)->count == INVOKES_MAX ||
+                                    call_is_open(calls_of(world, session), command->invoke_id))) {
+        remotes->refused += 1;
+        return "too many calls without an answer";
+    }
+    const ScriptEvent event = {.type = SCRIPT_EVENT_MESSAGE,
+                               .player_id = session->player,
+                               .invoke_id = command->invoke_id,
+                               .name = {command->name.data, command->name.bytes},
+                               .payload = command->payload.data,
+                               .payload_bytes = command->payload.bytes};
+    if (script_event(world->scripts, &event) != STATUS_OK) {
+        remotes->refused += 1;
+        return "the server is busy";
+    }
+    return NULL;
+}
 
 void act_remote(World *world, Session *session, uint32_t seq, const MessageRemoteUp *command)
 {
-    (void)command;
-    session_refuse(world, session, seq, STATUS_UNSUPPORTED, "not yet");
+    (void)seq; // answered by scripts, if at all
+    const char *why = why_not(world, session, command);
+    if (why != NULL) {
+        world->stats.commands_denied += 1;
+        if (command->invoke_id != 0) {
+            refuse(world, session, command->invoke_id, why);
+        }
+        return;
+    }
+    if (command->invoke_id != 0) {
+        RemoteCalls *calls = calls_of(world, session);
+        calls->items[calls->count++] =
+            (Invoke){command->invoke_id, world->tick + world_ticks(world, INVOKE_MS)};
+    }
 }
 
 void remote_tick(World *world)
 {
-    (void)world;
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        RemoteCalls *calls = &world->remotes->calls[i];
+        while (calls->count > 0 && calls->items[0].due_tick <= world->tick) {
+            const uint64_t id = calls->items[0].id;
+            (void)call_take(calls, id);
+            world->remotes->unanswered += 1;
+            refuse(world, world_session_at(world, i), id, "the server did not answer");
+        }
+    }
+}
+
+void remote_hash(const World *world, Hash64 *hash)
+{
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        const RemoteCalls *calls = &world->remotes->calls[i];
+        hash_u64(hash, calls->count);
+        for (uint32_t c = 0; c < calls->count; c++) {
+            hash_u64(hash, calls->items[c].id);
+            hash_u64(hash, calls->items[c].due_tick);
+        }
+    }
 }

@@ -30,7 +30,8 @@ typedef enum EntryFlag {
     ENTRY_GUEST = 1 << 2,     // AUTH
     ENTRY_OPERATOR = 1 << 3,  // AUTH
     ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune
-    ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it
+    ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
+                              // and refused for one that is never sent
     ENTRY_FLAGS_ALL = (1 << 6) - 1
 } EntryFlag;
 

@@ -313,7 +313,7 @@ void save_profiles(World *world, Session *session, uint32_t command_seq)
     account->profile_bytes = (uint32_t)writer.at;
     save_queue(saves, SAVE_PROFILES, (uint32_t)(account - saves->accounts),
                &account->profiles_queued);
-    save_ask(world, session, command_seq);
+    save_ask(world, command_seq != 0 ? session : NULL, command_seq);
 }
 
 bool save_find_player(World *world, uint64_t account, RowPlayer *out)

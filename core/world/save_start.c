@@ -1,6 +1,7 @@
 // Rows on their way back: read before the first tick, trusted no more than anything else from
 // outside, and applied when all are there. A row that makes no sense is refused and counted; the
 // world starts without it.
+#include "core/world/act_inside.h"
 #include "core/world/save_inside.h"
 
 #include "core/base/limits.h"
@@ -371,6 +372,7 @@ void save_start(World *world)
         world->manifest_version = (uint32_t)saves->meta.manifest_version + 1;
     }
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
+    voxel_start(world);
     restore_structures(world);
     restore_attributes(world);
     // What is there now is what is stored; only what changes from here on goes out.

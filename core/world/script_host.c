@@ -1,59 +1,695 @@
-// Scripts of a world.
-#include "core/world/world_inside.h"
+// The scripts of a world: what the owner brings before the first tick or stages for a reload, what
+// runs here, and what clients are told of it.
+//
+// Every script is kept as a rune, also one that came as source, so there is one way in. The service
+// in its path decides where it runs and whether anything of it may leave the server; what is in
+// ServerScriptService is never named to a client. A path in no known service is refused.
+#include "core/world/act_inside.h"
+
+#include "core/base/sha256.h"
+#include "core/base/utf8.h"
+#include "core/script/rune.h"
+
+#include <string.h>
+
+#define HOST_SCRIPTS_MAX   1024
+#define HOST_BYTES_MAX     (8u << 20) // runes, the staged ones included
+#define MANIFEST_MAX       512
+#define MANIFEST_BYTES_MAX (64u << 10)
+
+typedef struct Service {
+    const char *name;
+    const char *context;
+    bool replicates;
+    bool runs_here; // loaded on the server
+    bool executes;  // clients are told to run it; modules run by require
+} Service;
+
+static const Service SERVICES[] = {
+    {"ServerScriptService", "Server", false, true, false},
+    {"ReplicatedStorage", "Both", true, true, false},
+    {"Workspace", "Both", true, true, true},
+    {"StarterGui", "Client", true, false, true},
+    {"StarterPlayer", "Client", true, false, true},
+    {"ReplicatedFirst", "Client", true, false, true},
+};
+#define SERVICE_COUNT (sizeof SERVICES / sizeof SERVICES[0])
+#define SERVICE_FIRST (&SERVICES[5])
+
+typedef struct HostScript {
+    char path[SCRIPT_PATH_BYTES];
+    const Service *service;
+    size_t offset, byte_count; // of the rune; count 0: it goes
+    uint8_t hash[32];
+} HostScript;
+
+typedef struct ScriptHost {
+    HostScript *scripts; // those that run, then those that are staged
+    uint32_t script_count, staged_count;
+    uint8_t *bytes; // of the runes, in the same order
+    size_t bytes_used;
+    bool reload_waits;
+    uint32_t reload_version;
+    uint8_t signature[64];
+    uint32_t signature_bytes;
+    uint8_t next_signature[64];
+    uint32_t next_signature_bytes;
+    bool dead_told;
+    uint64_t verify_failed, load_failed;
+    WireManifestScript *manifest; // scratch of MANIFEST_MAX
+} ScriptHost;
+
+// --- creation -----------------------------------------------------------------------------------
+
+static Status create_host(World *world)
+{
+    ScriptHost *host = world->script_host;
+    host->scripts = heap_alloc(world->heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
+    host->bytes = heap_alloc(world->heap, HOST_BYTES_MAX);
+    host->manifest =
+        heap_alloc(world->heap, heap_array_bytes(MANIFEST_MAX, sizeof(WireManifestScript)));
+    if (host->scripts == NULL || host->bytes == NULL || host->manifest == NULL) {
+        return STATUS_LIMIT;
+    }
+    ScriptConfig config = world->config.script;
+    config.world = authority_world(world->authority);
+    config.tick_rate = world->tick_rate;
+    config.log = config.log != NULL ? config.log : world->config.log;
+    return script_create(world->heap, &config, &world->scripts);
+}
 
 Status script_host_create(World *world)
 {
-    (void)world;
-    return STATUS_OK;
+    world->script_host = heap_alloc(world->heap, sizeof(ScriptHost));
+    if (world->script_host == NULL) {
+        return STATUS_LIMIT;
+    }
+    const Status status = world->config.scripts ? create_host(world) : STATUS_OK;
+    if (status != STATUS_OK) {
+        script_host_destroy(world);
+    }
+    return status;
 }
 
 void script_host_destroy(World *world)
 {
-    (void)world;
+    ScriptHost *host = world->script_host;
+    if (host == NULL) {
+        return;
+    }
+    script_destroy(world->heap, world->scripts);
+    world->scripts = NULL;
+    heap_free(world->heap, host->manifest);
+    heap_free(world->heap, host->bytes);
+    heap_free(world->heap, host->scripts);
+    heap_free(world->heap, host);
+    world->script_host = NULL;
+}
+
+// --- paths --------------------------------------------------------------------------------------
+
+static const Service *service_of(const char *path)
+{
+    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
+        const size_t bytes = strlen(SERVICES[i].name);
+        if (strncmp(path, SERVICES[i].name, bytes) == 0 && path[bytes] == '/' &&
+            path[bytes + 1] != 0) {
+            return &SERVICES[i];
+        }
+    }
+    return NULL;
+}
+
+// Terminated, and without `SoulService/` before the service. False for what is no path.
+static bool copy_path(Text from, char to[SCRIPT_PATH_BYTES])
+{
+    static const char soul[] = "SoulService/";
+    const size_t skip = sizeof soul - 1;
+    if (from.bytes > skip && memcmp(from.data, soul, skip) == 0) {
+        from = (Text){from.data + skip, from.bytes - skip};
+    }
+    if (from.bytes < 1 || from.bytes >= SCRIPT_PATH_BYTES ||
+        !utf8_is_valid(from.data, from.bytes)) {
+        return false;
+    }
+    for (size_t i = 0; i < from.bytes; i++) {
+        if ((uint8_t)from.data[i] < 0x20 || from.data[i] == 0x7f || from.data[i] == '\\') {
+            return false;
+        }
+    }
+    memcpy(to, from.data, from.bytes);
+    to[from.bytes] = 0;
+    return true;
+}
+
+static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(scripts[i].path, path) == 0) {
+            return &scripts[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_sent(const HostScript *script)
+{
+    return script->service->replicates && script->byte_count > 0;
+}
+
+bool script_host_at(const World *world, uint32_t number, HostRune *out)
+{
+    const ScriptHost *host = world->script_host;
+    if (number >= host->script_count || !is_sent(&host->scripts[number])) {
+        return false;
+    }
+    const HostScript *script = &host->scripts[number];
+    *out = (HostRune){.path = script->path,
+                      .bytes = host->bytes + script->offset,
+                      .byte_count = script->byte_count,
+                      .number = number};
+    memcpy(out->hash, script->hash, sizeof out->hash);
+    return true;
+}
+
+bool script_host_find(const World *world, NetText path, HostRune *out)
+{
+    const ScriptHost *host = world->script_host;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        if (row_text_equal(path, (NetText){script->path, (uint32_t)strlen(script->path)})) {
+            return script_host_at(world, i, out);
+        }
+    }
+    return false;
+}
+
+// --- coming in ----------------------------------------------------------------------------------
+
+static Status write_rune(World *world, const Entry *entry, HostScript *script)
+{
+    ScriptHost *host = world->script_host;
+    uint8_t *to = host->bytes + host->bytes_used;
+    const size_t room = HOST_BYTES_MAX - host->bytes_used;
+    if ((entry->flags & ENTRY_SOURCE) != 0) {
+        char error[SCRIPT_MESSAGE_BYTES];
+        const CompileRequest request = {.script_id = script->path,
+                                        .code = (const char *)entry->bytes,
+                                        .code_bytes = entry->byte_count};
+        const Status status =
+            script_make_rune(world->scripts, &request, to, room, &script->byte_count, error);
+        if (status != STATUS_OK) {
+            log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s",
+                      error[0] != 0 ? error : status_text(status));
+        }
+        return status;
+    }
+    Rune rune;
+    const Status status = rune_check(entry->bytes, entry->byte_count, &rune);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (entry->byte_count > room) {
+        return STATUS_LIMIT;
+    }
+    memcpy(to, entry->bytes, entry->byte_count);
+    script->byte_count = entry->byte_count;
+    return STATUS_OK;
+}
+
+// What the manifest and the messages to run would take with this one.
+static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
+{
+    size_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= host->script_count + host->staged_count; i++) {
+        const HostScript *script =
+            i < host->script_count + host->staged_count ? &host->scripts[i] : more;
+        if (script->service->replicates) {
+            bytes += 2 * strlen(script->path) + 32 + 4 + 9 + 20 + 24;
+            count += 1;
+        }
+    }
+    return count <= MANIFEST_MAX && bytes <= MANIFEST_BYTES_MAX;
 }
 
 Status script_host_add(World *world, const Entry *entry)
 {
-    (void)world;
-    (void)entry;
-    return STATUS_UNSUPPORTED;
+    ScriptHost *host = world->script_host;
+    if (world->scripts == NULL) {
+        return STATUS_OK; // this world runs none
+    }
+    HostScript script = {0};
+    if (!copy_path((Text){entry->name, entry->name_bytes}, script.path)) {
+        return STATUS_MALFORMED;
+    }
+    script.service = service_of(script.path);
+    if (script.service == NULL) {
+        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+                  "%s is in no service; use ServerScriptService, ReplicatedStorage, Workspace, "
+                  "StarterGui, StarterPlayer or ReplicatedFirst",
+                  script.path);
+        return STATUS_MALFORMED;
+    }
+    if ((entry->flags & ENTRY_REPLICATE) != 0 && !script.service->replicates) {
+        return STATUS_DENIED;
+    }
+    if (host->reload_waits && world->started) {
+        return STATUS_BLOCKED; // what is staged is about to take over
+    }
+    if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||
+        !manifest_has_room(host, &script)) {
+        return STATUS_LIMIT;
+    }
+    HostScript *staged = &host->scripts[host->script_count];
+    if (find_in(staged, host->staged_count, script.path) != NULL) {
+        return STATUS_EXISTS;
+    }
+    if (entry->byte_count > 0) {
+        const Status status = write_rune(world, entry, &script);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    script.offset = host->bytes_used;
+    sha256_of(host->bytes + script.offset, script.byte_count, script.hash);
+    host->bytes_used += script.byte_count;
+    staged[host->staged_count++] = script;
+    return STATUS_OK;
 }
 
 Status script_host_reload(World *world, const Entry *entry)
 {
-    (void)world;
-    (void)entry;
-    return STATUS_UNSUPPORTED;
+    ScriptHost *host = world->script_host;
+    if (world->scripts == NULL) {
+        return STATUS_OK;
+    }
+    if (entry->byte_count > sizeof host->next_signature) {
+        return STATUS_RANGE;
+    }
+    const uint64_t version = entry->number != 0 ? entry->number : world->manifest_version + 1ull;
+    // Versions only rise; before the first tick the owner may say what the first one is.
+    if (version > UINT32_MAX || version < world->manifest_version ||
+        (world->started && version == world->manifest_version)) {
+        return STATUS_RANGE;
+    }
+    host->next_signature_bytes = (uint32_t)entry->byte_count;
+    if (entry->byte_count > 0) {
+        memcpy(host->next_signature, entry->bytes, entry->byte_count);
+    }
+    host->reload_version = (uint32_t)version;
+    host->reload_waits = true;
+    return STATUS_OK;
+}
+
+// --- taking over --------------------------------------------------------------------------------
+
+static void load(World *world, const HostScript *script, bool reload)
+{
+    ScriptHost *host = world->script_host;
+    const uint8_t *rune = host->bytes + script->offset;
+    const Status status =
+        reload ? script_reload_rune(world->scripts, script->path, rune, script->byte_count)
+               : script_load_rune(world->scripts, script->path, rune, script->byte_count);
+    if (status != STATUS_OK) {
+        host->load_failed += 1;
+        log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s was not loaded: %s",
+                  script->path, status_text(status));
+    }
+}
+
+static void bind(World *world, const char *path, uint64_t entity, Text parameters, bool enabled)
+{
+    const InstanceDesc desc = {.script_id = path,
+                               .entity = entity,
+                               .enabled = enabled,
+                               .parameters = parameters.bytes > 0 ? parameters.data : NULL,
+                               .parameters_bytes = parameters.bytes};
+    uint32_t instance = 0;
+    const Status status = script_bind(world->scripts, &desc, &instance);
+    if (status != STATUS_OK) {
+        world->script_host->load_failed += 1;
+        log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s was not bound: %s", path,
+                  status_text(status));
+    }
+}
+
+static void bind_place(World *world, const PlaceBinding *binding, uint64_t net_id, const char *only)
+{
+    char path[SCRIPT_PATH_BYTES];
+    if (binding->script_path.bytes == 0 || !copy_path(binding->script_path, path) ||
+        (only != NULL && strcmp(path, only) != 0)) {
+        return;
+    }
+    ScriptEntityInfo info;
+    ScriptWorld *script_world = authority_world(world->authority);
+    if (script_world->face->entity(script_world, net_id, &info)) {
+        bind(world, path, net_id, binding->parameters, binding->enabled);
+    }
+}
+
+// To all that the place binds; `only` one script, or NULL for every one.
+static void bind_places(World *world, const char *only)
+{
+    const Place *place = world->config.place;
+    for (uint32_t i = 0; i < place->binding_count; i++) {
+        bind_place(world, &place->bindings[i], place->bindings[i].net_id, only);
+    }
+    const uint64_t first = (uint64_t)scene_part_count(place->scene) + 1;
+    for (uint32_t i = 0; i < place->entity_count; i++) {
+        bind_place(world, &place->entities[i].binding, first + i, only);
+    }
+}
+
+static bool is_server_script(const HostScript *script)
+{
+    return script->service == &SERVICES[0];
+}
+
+static void take_script(World *world, const HostScript *staged)
+{
+    ScriptHost *host = world->script_host;
+    const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
+    if (!staged->service->runs_here) {
+        return;
+    }
+    if (staged->byte_count == 0) {
+        script_invalidate(world->scripts, staged->path);
+        return;
+    }
+    load(world, staged, known);
+    if (!known && is_server_script(staged)) {
+        bind(world, staged->path, 0, (Text){"", 0}, true);
+    } else if (!known && world->started) {
+        bind_places(world, staged->path);
+    }
+}
+
+// Staged ones replace those of the same path, which keep their place in the order; the bytes that
+// are no longer used are given back.
+static void merge_staged(ScriptHost *host)
+{
+    HostScript *staged = &host->scripts[host->script_count];
+    const uint32_t staged_count = host->staged_count;
+    uint32_t fresh = 0;
+    for (uint32_t i = 0; i < staged_count; i++) {
+        const HostScript script = staged[i];
+        HostScript *old = find_in(host->scripts, host->script_count, script.path);
+        if (old != NULL) {
+            *old = script;
+        } else {
+            staged[fresh++] = script; // fresh is at most i
+        }
+    }
+    const uint32_t all = host->script_count + fresh;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        if (host->scripts[i].byte_count > 0) {
+            host->scripts[kept++] = host->scripts[i];
+        }
+    }
+    host->script_count = kept;
+    host->staged_count = 0;
+}
+
+// Moves the runes down over the gaps, lowest first.
+static void pack_bytes(ScriptHost *host)
+{
+    size_t used = 0;
+    for (uint32_t done = 0; done < host->script_count; done++) {
+        HostScript *next = NULL;
+        for (uint32_t i = 0; i < host->script_count; i++) {
+            HostScript *script = &host->scripts[i];
+            if (script->offset >= used && (next == NULL || script->offset < next->offset)) {
+                next = script;
+            }
+        }
+        ASSERT(next != NULL);
+        memmove(host->bytes + used, host->bytes + next->offset, next->byte_count);
+        next->offset = used;
+        used += next->byte_count;
+    }
+    host->bytes_used = used;
+}
+
+static void take_over(World *world)
+{
+    ScriptHost *host = world->script_host;
+    // Modules first: what requires them finds the new ones.
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < host->staged_count; i++) {
+            const HostScript *staged = &host->scripts[host->script_count + i];
+            const bool module = staged->service == &SERVICES[1];
+            if (module == (pass == 0)) {
+                take_script(world, staged);
+            }
+        }
+    }
+    merge_staged(host);
+    pack_bytes(host);
+    transfer_forget_scripts(world);
+    if (host->reload_waits) {
+        world->manifest_version = host->reload_version;
+        memcpy(host->signature, host->next_signature, sizeof host->signature);
+        host->signature_bytes = host->next_signature_bytes;
+        host->reload_waits = false;
+    }
 }
 
 void script_host_start(World *world)
 {
-    (void)world;
+    if (world->manifest_version == 0) {
+        world->manifest_version = 1;
+    }
+    if (world->scripts == NULL) {
+        return;
+    }
+    ScriptHost *host = world->script_host;
+    if (host->reload_waits && host->reload_version < world->manifest_version) {
+        host->reload_version = world->manifest_version; // an earlier life was further
+    }
+    take_over(world);
+    bind_places(world, NULL);
 }
 
-void script_host_run(World *world)
+// --- what clients are told ----------------------------------------------------------------------
+
+static NetText text_of(const char *text)
 {
-    (void)world;
+    return (NetText){text, (uint32_t)strlen(text)};
 }
 
-void script_host_events(World *world)
+static void send_manifest(World *world, Session *session)
 {
-    (void)world;
+    ScriptHost *host = world->script_host;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        if (!is_sent(script)) {
+            continue;
+        }
+        ASSERT(count < MANIFEST_MAX);
+        WireManifestScript *row = &host->manifest[count++];
+        *row = (WireManifestScript){.path = text_of(script->path),
+                                    .size_bytes = script->byte_count,
+                                    .run_context = text_of(script->service->context),
+                                    .service = text_of(script->service->name)};
+        memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
+    }
+    const MessageScriptManifest manifest = {.version = world->manifest_version,
+                                            .scripts = host->manifest,
+                                            .scripts_count = count,
+                                            .signature = {host->signature, host->signature_bytes}};
+    session_send(world, session, MESSAGE_SCRIPT_MANIFEST, &manifest);
 }
 
-void script_host_effects(World *world)
+// ReplicatedFirst before the others.
+static void send_executes(World *world, Session *session)
 {
-    (void)world;
+    const ScriptHost *host = world->script_host;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < host->script_count; i++) {
+            const HostScript *script = &host->scripts[i];
+            if (!is_sent(script) || !script->service->executes ||
+                (script->service == SERVICE_FIRST) != (pass == 0)) {
+                continue;
+            }
+            const MessageScriptExecute execute = {.script_path = text_of(script->path),
+                                                  .run_context = text_of(script->service->context),
+                                                  .at_tick = world->tick};
+            session_send(world, session, MESSAGE_SCRIPT_EXECUTE, &execute);
+        }
+    }
 }
 
 void script_host_welcome(World *world, Session *session)
 {
-    (void)world;
-    (void)session;
+    if (world->scripts != NULL) {
+        send_manifest(world, session);
+        send_executes(world, session);
+    }
+}
+
+static void announce_reload(World *world)
+{
+    const MessageScriptReload reload = {.version = world->manifest_version,
+                                        .at_tick = world->tick + 1};
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        Session *session = world_session_at(world, i);
+        if (session->state == SESSION_PLAYING) {
+            session_send(world, session, MESSAGE_SCRIPT_RELOAD, &reload);
+            script_host_welcome(world, session);
+        }
+    }
+}
+
+void act_script_verify(World *world, Session *session, uint32_t seq,
+                       const MessageScriptVerify *command)
+{
+    HostRune rune;
+    if (!act_rate(world, session, seq, RATE_SCRIPT)) {
+        return;
+    }
+    if (!script_host_find(world, command->script_path, &rune)) {
+        act_deny(world, session, seq, STATUS_NOT_FOUND, "The manifest has no such script.");
+        return;
+    }
+    if (!command->success || memcmp(rune.hash, command->hash.bytes, sizeof rune.hash) != 0) {
+        world->script_host->verify_failed += 1;
+        log_write(world->config.log, world->tick, LOG_WARN, "script",
+                  "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
+                  rune.path, (int)command->reason.bytes, command->reason.data);
+    }
+    session_ack(world, session, seq, 0);
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+static void say_dead(World *world)
+{
+    ScriptHost *host = world->script_host;
+    if (host->dead_told) {
+        return;
+    }
+    host->dead_told = true;
+    static const char reason[] = "the scripts have used up their memory";
+    log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s", reason);
+    const Command stop = {
+        .type = COMMAND_STOP, .bytes = (const uint8_t *)reason, .byte_count = sizeof reason - 1};
+    if (save_command(world, &stop) != STATUS_OK) {
+        host->dead_told = false; // again in the next tick
+    }
+}
+
+void script_host_run(World *world)
+{
+    if (world->scripts == NULL) {
+        return;
+    }
+    if (world->script_host->reload_waits) {
+        take_over(world);
+        announce_reload(world);
+    }
+    if (script_is_dead(world->scripts)) {
+        say_dead(world);
+        return;
+    }
+    authority_feed(world->authority, world->scripts);
+    const double world_seconds = (double)world->tick / (double)world->tick_rate;
+    script_tick(world->scripts, (double)world->unix_ms / 1000.0, world_seconds);
+}
+
+void script_host_events(World *world)
+{
+    if (world->scripts != NULL && !script_is_dead(world->scripts)) {
+        authority_feed(world->authority, world->scripts);
+        return;
+    }
+    uint32_t count = 0;
+    authority_collect(world->authority);
+    (void)authority_events(world->authority, &count);
+    authority_events_take(world->authority, count);
+    authority_binds_clear(world->authority);
+}
+
+// --- effects ------------------------------------------------------------------------------------
+
+static void to_one_or_all(World *world, uint64_t player, uint8_t number, const void *body,
+                          const ReplicatorEvent *where)
+{
+    if (player == 0) {
+        event_broadcast(world, number, body, where);
+        return;
+    }
+    const Session *session = world_session_of_player(world, player);
+    if (session != NULL && session->state == SESSION_PLAYING) {
+        (void)!event_send(world, session, number, body, where); // counted by the replicator
+    }
+}
+
+static void effect_chat_said(World *world, const Effect *effect)
+{
+    const MessageChatSaid said = {.name = {"", 0},
+                                  .text = {effect->text.data, (uint32_t)effect->text.bytes}};
+    to_one_or_all(world, effect->player_id, MESSAGE_CHAT_SAID, &said, NULL);
+}
+
+static void effect_sound_heard(World *world, const Effect *effect)
+{
+    const float most = (float)WORLD_EXTENT_M;
+    const Vec3 at = vec3_is_finite(effect->position) ? effect->position : VEC3_ZERO;
+    const MessageSound sound = {
+        .name = {effect->text.data, (uint32_t)effect->text.bytes},
+        .has_position = effect->has_position,
+        .position = vec3_min(vec3_max(at, vec3(-most, -most, -most)), vec3(most, most, most)),
+        .volume = effect->volume >= 0 && effect->volume <= 16 ? effect->volume : 1,
+    };
+    const ReplicatorEvent where = {.has_position = effect->has_position,
+                                   .position = sound.position};
+    to_one_or_all(world, effect->player_id, MESSAGE_SOUND, &sound, &where);
+}
+
+static void effect_store_asked(World *world, const Effect *effect)
+{
+    const Command command = {.type = COMMAND_STORE, .store = effect->store};
+    if (save_command(world, &command) != STATUS_OK && world->scripts != NULL) {
+        static const char busy[] = "too many requests to the store";
+        (void)!script_complete(world->scripts, effect->store.request_id, false,
+                               (const uint8_t *)busy, sizeof busy - 1);
+    }
+}
+
+void script_host_effects(World *world)
+{
+    uint32_t count = 0;
+    const Effect *effects = authority_effects(world->authority, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        switch (effects[i].type) {
+        case EFFECT_MESSAGE:
+            remote_down(world, &effects[i].message);
+            break;
+        case EFFECT_CHAT:
+            effect_chat_said(world, &effects[i]);
+            break;
+        case EFFECT_SOUND:
+            effect_sound_heard(world, &effects[i]);
+            break;
+        case EFFECT_STORE:
+            effect_store_asked(world, &effects[i]);
+            break;
+        }
+    }
+    authority_effects_clear(world->authority);
 }
 
 void script_host_hash(const World *world, Hash64 *hash)
 {
-    (void)world;
-    (void)hash;
+    const ScriptHost *host = world->script_host;
+    hash_u64(hash, world->manifest_version);
+    hash_u64(hash, host->script_count);
+    hash_u64(hash, host->staged_count);
+    for (uint32_t i = 0; i < host->script_count + host->staged_count; i++) {
+        hash_bytes(hash, host->scripts[i].hash, sizeof host->scripts[i].hash);
+    }
+    hash_u64(hash, host->reload_waits);
 }

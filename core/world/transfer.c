@@ -1,28 +1,261 @@
-// Blobs and runes.
-#include "core/world/world_inside.h"
+// Bytes by request: the stripped scene, and runes. Browsers fetch both over HTTP; this serves
+// native clients, tools, and browsers that cannot. One transfer at a time for a session, a piece
+// whenever the client has confirmed most of what was sent, so that none delays a snapshot.
+//
+// The size of the pieces is fixed for a transfer. One that goes on (from_chunk above 0) has pieces
+// of the usual size; a client that had smaller ones before sees another total, and starts again.
+#include "core/world/act_inside.h"
 
-void act_script_request(World *world, Session *session, uint32_t seq,
-                        const MessageScriptRequest *command)
+#include <string.h>
+
+#define PIECE_BYTES       (16u << 10)
+#define PIECE_BYTES_SMALL (4u << 10)
+#define SLOW_RTT_MS       250
+#define BACKLOG_BYTES     (32u << 10)  // unconfirmed; above it pieces wait
+#define FETCH_BYTES       (512u << 10) // the same for a client that does not play yet
+#define FETCH_TICKS       2
+#define PATIENCE_TICKS    15 // then a piece goes anyway: nobody waits forever
+#define QUEUE_MAX         64
+
+typedef struct Transfer {
+    bool is_blob;
+    uint32_t script; // its number at the host
+    uint32_t piece_bytes;
+    uint32_t next;
+    uint32_t total;
+} Transfer;
+
+typedef struct TransferQueue {
+    Transfer items[QUEUE_MAX];
+    uint32_t count;
+    uint64_t sent_tick;
+} TransferQueue;
+
+typedef struct Transfers {
+    TransferQueue *queues; // by session
+} Transfers;
+
+Status transfer_create(World *world)
 {
-    (void)command;
-    session_refuse(world, session, seq, STATUS_UNSUPPORTED, "not yet");
+    world->transfers = heap_alloc(world->heap, sizeof(Transfers));
+    if (world->transfers == NULL) {
+        return STATUS_LIMIT;
+    }
+    world->transfers->queues =
+        heap_alloc(world->heap, heap_array_bytes(world->session_count, sizeof(TransferQueue)));
+    return world->transfers->queues != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void act_script_verify(World *world, Session *session, uint32_t seq,
-                       const MessageScriptVerify *command)
+void transfer_destroy(World *world)
 {
-    (void)command;
-    session_refuse(world, session, seq, STATUS_UNSUPPORTED, "not yet");
+    if (world->transfers != NULL) {
+        heap_free(world->heap, world->transfers->queues);
+        heap_free(world->heap, world->transfers);
+        world->transfers = NULL;
+    }
 }
+
+static TransferQueue *queue_of(const World *world, const Session *session)
+{
+    return &world->transfers->queues[session_number(world, session)];
+}
+
+void transfer_forget(World *world, Session *session)
+{
+    TransferQueue *queue = queue_of(world, session);
+    queue->count = 0;
+    queue->sent_tick = 0;
+}
+
+void transfer_forget_scripts(World *world)
+{
+    for (uint32_t i = 0; i < world->session_count; i++) {
+        TransferQueue *queue = &world->transfers->queues[i];
+        uint32_t kept = 0;
+        for (uint32_t t = 0; t < queue->count; t++) {
+            if (queue->items[t].is_blob) {
+                queue->items[kept++] = queue->items[t];
+            }
+        }
+        queue->count = kept;
+    }
+}
+
+static uint32_t pieces(size_t bytes, uint32_t piece_bytes)
+{
+    const size_t count = (bytes + piece_bytes - 1) / piece_bytes;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+static uint32_t piece_size(const World *world, const Session *session, uint64_t from_chunk)
+{
+    const uint32_t slow = world_ticks(world, SLOW_RTT_MS);
+    return from_chunk == 0 && session->flow.rtt_eighths / 8 > slow ? PIECE_BYTES_SMALL
+                                                                   : PIECE_BYTES;
+}
+
+static bool same(const Transfer *a, const Transfer *b)
+{
+    return a->is_blob == b->is_blob && a->script == b->script;
+}
+
+// A second request for the same thing takes the place of the first.
+static Status enqueue(World *world, const Session *session, Transfer transfer, size_t bytes,
+                      uint64_t from_chunk)
+{
+    TransferQueue *queue = queue_of(world, session);
+    transfer.piece_bytes = piece_size(world, session, from_chunk);
+    transfer.total = pieces(bytes, transfer.piece_bytes);
+    if (from_chunk >= transfer.total) {
+        return STATUS_RANGE;
+    }
+    transfer.next = (uint32_t)from_chunk;
+    for (uint32_t i = 0; i < queue->count; i++) {
+        if (same(&queue->items[i], &transfer)) {
+            queue->items[i] = transfer;
+            return STATUS_OK;
+        }
+    }
+    if (queue->count == QUEUE_MAX) {
+        return STATUS_LIMIT;
+    }
+    queue->items[queue->count++] = transfer;
+    return STATUS_OK;
+}
+
+// --- commands -----------------------------------------------------------------------------------
 
 void act_blob_request(World *world, Session *session, uint32_t seq,
                       const MessageBlobRequest *command)
 {
-    (void)command;
-    session_refuse(world, session, seq, STATUS_UNSUPPORTED, "not yet");
+    if (!act_rate(world, session, seq, RATE_SCRIPT)) {
+        return;
+    }
+    if (world->config.stripped == NULL ||
+        memcmp(command->hash.bytes, world->scene_hash, sizeof world->scene_hash) != 0) {
+        act_deny(world, session, seq, STATUS_NOT_FOUND,
+                 "Only the scene that the welcome names can be asked for.");
+        return;
+    }
+    const Status status = enqueue(world, session, (Transfer){.is_blob = true},
+                                  world->config.stripped_bytes, command->from_chunk);
+    if (status != STATUS_OK) {
+        act_deny(world, session, seq, status, "There is no such piece; ask again from 0.");
+        return;
+    }
+    session_ack(world, session, seq, 0);
+}
+
+void act_script_request(World *world, Session *session, uint32_t seq,
+                        const MessageScriptRequest *command)
+{
+    const uint32_t count = command->script_paths_count;
+    if (count < 1 || !rate_take(world, session, RATE_SCRIPT, count < 32 ? count : 32)) {
+        act_deny(world, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
+                 count < 1 ? "Name a script of the manifest."
+                           : "Too many scripts at once; ask for the rest later.");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        HostRune rune;
+        if (!script_host_find(world, command->script_paths[i].path, &rune)) {
+            act_deny(world, session, seq, STATUS_NOT_FOUND,
+                     "The manifest has no such script; ask by the paths in it.");
+            return;
+        }
+        // from_chunk goes on with the first; the others start.
+        const Status status = enqueue(world, session, (Transfer){.script = rune.number},
+                                      rune.byte_count, i == 0 ? command->from_chunk : 0);
+        if (status != STATUS_OK) {
+            act_deny(world, session, seq, status,
+                     status == STATUS_LIMIT ? "Too many scripts at once; ask for the rest later."
+                                            : "There is no such piece; ask again from 0.");
+            return;
+        }
+    }
+    session_ack(world, session, seq, 0);
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+static bool has_room(const World *world, const Session *session, const TransferQueue *queue)
+{
+    const size_t waiting = session_waiting(session);
+    const uint64_t since = world->tick - queue->sent_tick;
+    if (session->flow.acked == 0) {
+        return (waiting <= FETCH_BYTES && since >= FETCH_TICKS) || since >= PATIENCE_TICKS;
+    }
+    return waiting <= BACKLOG_BYTES || since >= PATIENCE_TICKS;
+}
+
+static WireBytes piece_of(const Transfer *transfer, const uint8_t *bytes, size_t count)
+{
+    const size_t begin = (size_t)transfer->next * transfer->piece_bytes;
+    ASSERT(begin <= count);
+    const size_t left = count - begin;
+    return (WireBytes){bytes + begin,
+                       (uint32_t)(left < transfer->piece_bytes ? left : transfer->piece_bytes)};
+}
+
+static void send_blob(World *world, Session *session, const Transfer *transfer)
+{
+    MessageBlobChunk chunk = {
+        .chunk_index = transfer->next,
+        .total_chunks = transfer->total,
+        .data = piece_of(transfer, world->config.stripped, world->config.stripped_bytes)};
+    memcpy(chunk.hash.bytes, world->scene_hash, sizeof chunk.hash.bytes);
+    session_send(world, session, MESSAGE_BLOB_CHUNK, &chunk);
+}
+
+static void send_script(World *world, Session *session, const Transfer *transfer)
+{
+    HostRune rune;
+    const bool found = script_host_at(world, transfer->script, &rune);
+    ASSERT(found); // a reload forgets the transfers
+    const MessageScriptChunk chunk = {
+        .script_path = {rune.path, (uint32_t)strlen(rune.path)},
+        .chunk_index = transfer->next,
+        .total_chunks = transfer->total,
+        .encoding = 0,
+        .data = piece_of(transfer, rune.bytes, rune.byte_count),
+    };
+    session_send(world, session, MESSAGE_SCRIPT_CHUNK, &chunk);
+}
+
+static void send_piece(World *world, Session *session, TransferQueue *queue)
+{
+    Transfer *transfer = &queue->items[0];
+    if (transfer->is_blob) {
+        send_blob(world, session, transfer);
+    } else {
+        send_script(world, session, transfer);
+    }
+    queue->sent_tick = world->tick;
+    transfer->next += 1;
+    if (transfer->next >= transfer->total) {
+        queue->count -= 1;
+        memmove(&queue->items[0], &queue->items[1], queue->count * sizeof(Transfer));
+    }
 }
 
 void transfer_tick(World *world)
 {
-    (void)world;
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        Session *session = world_session_at(world, i);
+        TransferQueue *queue = &world->transfers->queues[i];
+        if (queue->count > 0 && session->state == SESSION_PLAYING &&
+            has_room(world, session, queue)) {
+            send_piece(world, session, queue);
+        }
+    }
+}
+
+void transfer_hash(const World *world, Hash64 *hash)
+{
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        const TransferQueue *queue = &world->transfers->queues[i];
+        hash_u64(hash, queue->count);
+        hash_u64(hash, queue->sent_tick);
+        hash_u64(hash, queue->count > 0 ? queue->items[0].next : 0);
+    }
 }
