@@ -18,7 +18,8 @@
 #define TERRAIN_PAGES_MAX  2048
 
 typedef struct Prediction {
-    uint64_t tick; // 0: empty
+    uint64_t tick;  // 0: empty
+    bool has_input; // false: from before the first one, standing still
     WireInputFrame frame;
     bool has_body;
     uint32_t hash;
@@ -166,10 +167,11 @@ void predict_step(Predict *predict, WireInputFrame *frame)
     frame->tick = tick;
     frame->seq = (uint32_t)tick;
     Prediction *prediction = ring_at(predict, tick);
-    if (prediction->tick > predict->ack_tick) {
+    if (prediction->has_input && prediction->tick > predict->ack_tick) {
         predict->stats.inputs_dropped += 1;
     }
     prediction->tick = tick;
+    prediction->has_input = true;
     prediction->frame = *frame;
     const SimInput input = input_frame_sim(frame);
     sim_set_input(sim, predict->own, &input);
@@ -188,13 +190,19 @@ uint32_t predict_hash(const Predict *predict, uint32_t seq)
     return found != NULL ? found->hash : 0;
 }
 
+static bool has_input(const Predict *predict, uint64_t tick)
+{
+    const Prediction *found = ring_find(predict, tick);
+    return found != NULL && found->has_input;
+}
+
 // The first remembered input after that tick, and how many there are from it on.
 static uint32_t inputs_after(const Predict *predict, uint64_t after, uint64_t *first)
 {
     const uint64_t now = sim_tick(predict->sim);
     const uint64_t oldest = now >= PREDICT_INPUTS_MAX ? now - PREDICT_INPUTS_MAX + 1 : 1;
     uint64_t tick = after + 1 > oldest ? after + 1 : oldest;
-    while (tick <= now && ring_find(predict, tick) == NULL) {
+    while (tick <= now && !has_input(predict, tick)) {
         tick += 1;
     }
     *first = tick;
@@ -214,9 +222,8 @@ uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFra
     const uint32_t found = inputs_after(predict, tick_of_seq(predict, after_seq), &first);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < max; i++) {
-        const Prediction *prediction = ring_find(predict, first + i);
-        if (prediction != NULL) {
-            out[count++] = prediction->frame;
+        if (has_input(predict, first + i)) {
+            out[count++] = ring_find(predict, first + i)->frame;
         }
     }
     return count;
@@ -283,17 +290,17 @@ static void replay(Predict *predict, uint64_t now)
     WireInputFrame frame = {.seq = 0}; // stands still where no input is remembered
     for (uint64_t tick = sim_tick(sim) + 1; tick <= now; tick++) {
         Prediction *prediction = ring_at(predict, tick);
-        const bool remembered = prediction->tick == tick;
-        if (remembered) {
+        if (prediction->tick == tick && prediction->has_input) {
             frame = prediction->frame;
+        } else {
+            prediction->tick = tick;
+            prediction->has_input = false;
         }
         const SimInput input = input_frame_sim(&frame);
         sim_set_input(sim, predict->own, &input);
         sim_step(sim);
         predict->stats.replayed_ticks += 1;
-        if (remembered) {
-            remember(predict, prediction);
-        }
+        remember(predict, prediction);
     }
 }
 
@@ -303,7 +310,7 @@ static void correct(Predict *predict, const NetOwn *own)
     Sim *sim = predict->sim;
     const uint64_t now = sim_tick(sim);
     // A client that is behind, or that was alone for longer than it remembers, begins here.
-    const bool fresh = own->tick >= now || now - own->tick > PREDICT_INPUTS_MAX;
+    const bool fresh = own->tick >= now || now - own->tick >= PREDICT_INPUTS_MAX;
     const uint64_t from = own->tick >= now || !fresh ? own->tick : now;
     sim_set_tick(sim, from);
     if (character_state_apply(sim, predict->own, &own->state) != STATUS_OK) {
@@ -311,9 +318,11 @@ static void correct(Predict *predict, const NetOwn *own)
         predict->stats.things_dropped += 1;
     }
     Prediction *prediction = ring_at(predict, from);
-    if (prediction->tick == from) {
-        remember(predict, prediction);
+    if (prediction->tick != from) {
+        prediction->tick = from;
+        prediction->has_input = false;
     }
+    remember(predict, prediction);
     if (!fresh) {
         replay(predict, now);
     }
