@@ -17,7 +17,10 @@ typedef struct DeltaDetail {
 } DeltaDetail;
 
 // frame_tick is the tick of the snapshot; anchors are written relative to it and never lie after
-// it. base NULL: everything. STATUS_LIMIT in the writer when it does not fit.
+// it. A curve that began more than NET_MOTION_TICKS_MAX before is read as one that began so long
+// before: at its end already. The two stay the same for later records as long as a new anchor does
+// not lie before the frame that its base was sent in; an anchor at the tick of the capture never
+// does. base NULL: everything. STATUS_LIMIT in the writer when it does not fit.
 void delta_encode(NetKind kind, const NetState *base, const NetState *now,
                   const DeltaDetail *detail, uint64_t frame_tick, uint32_t tick_rate,
                   BitWriter *writer);
@@ -29,8 +32,8 @@ typedef struct DeltaRead {
 } DeltaRead;
 // base NULL: a full record. scratch takes shape and book bytes (they are not byte-aligned on the
 // wire) and has room for NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX. The version of the state read is
-// that of the base + age, which the caller sets. Total on any bits; STATUS_RANGE or
-// STATUS_MALFORMED in the reader.
+// that of the base + age, which the caller sets; a full record holds it. Total on any bits; the
+// status is also that of the reader.
 MUST_USE Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick,
                              uint32_t tick_rate, BitReader *reader, uint8_t *scratch,
                              DeltaRead *out);

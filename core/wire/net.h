@@ -150,7 +150,8 @@ typedef struct NetValue {
     uint64_t entity;
 } NetValue;
 
-// Written piece by piece: the name, the attributes, an end, the tags, an end.
+// Written piece by piece: the name, the attributes in the order of their names (bytes), an end, the
+// tags, an end.
 void net_book_write_name(ByteWriter *writer, NetText name); // "" for none
 void net_book_write_attribute(ByteWriter *writer, NetText name, const NetValue *value);
 void net_book_write_end(ByteWriter *writer); // after the attributes, and again after the tags
@@ -160,7 +161,8 @@ typedef struct NetBookReader {
     ByteReader bytes;
     uint8_t stage;
 } NetBookReader;
-// The whole is checked at once: names of 1..64 bytes, UTF-8, finite numbers, nothing left over.
+// The whole is checked at once: names of 1..64 bytes, in order, none twice; UTF-8, finite numbers,
+// nothing left over.
 MUST_USE Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count,
                               NetText *name);
 bool net_book_attribute(NetBookReader *reader, NetText *name, NetValue *value); // false: no more

@@ -4,6 +4,7 @@
 //   attributes: u8 type + 1 · varint length, name · value            then u8 0
 //   tags: varint length, tag                                         then u8 0
 //
+// Attributes stand in the order of their names, byte by byte, so that no name comes twice.
 // A value is u8 0 or 1, f64, varint length and text, three f32, or a varint net id. The whole is
 // walked once when it is opened, so the calls that follow cannot fail.
 #include "core/base/check.h"
@@ -143,6 +144,12 @@ static bool read_tag(ByteReader *reader, NetText *tag)
     return reader->status == STATUS_OK && tag->bytes != 0;
 }
 
+static bool is_before(NetText a, NetText b)
+{
+    const int order = memcmp(a.data, b.data, a.bytes < b.bytes ? a.bytes : b.bytes);
+    return order < 0 || (order == 0 && a.bytes < b.bytes);
+}
+
 Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, NetText *name)
 {
     if (count > NET_BOOK_BYTES_MAX) {
@@ -151,9 +158,14 @@ Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, 
     ByteReader all = byte_reader(bytes, count);
     const NetText own = read_text(&all, NET_NAME_BYTES_MAX);
     const ByteReader first = all;
+    NetText before = {"", 0};
     NetText text;
     NetValue value;
     while (read_attribute(&all, &text, &value)) {
+        if (!is_before(before, text)) {
+            return STATUS_MALFORMED;
+        }
+        before = text;
     }
     while (read_tag(&all, &text)) {
     }

@@ -159,14 +159,17 @@ size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity)
     char name[64];
     char text[64];
     net_book_write_name(&writer, random_text(rng, name, 0, 64));
-    for (uint32_t i = rng_below(rng, 6); i > 0; i--) {
+    const uint32_t attribute_count = rng_below(rng, 6);
+    for (uint32_t i = 0; i < attribute_count; i++) {
         NetValue value = {.type = (NetValueType)rng_below(rng, NET_VALUE_TYPE_COUNT)};
         value.boolean = rng_below(rng, 2) == 0;
         value.number = rng_range(rng, -1000, 1000);
         value.vector = random_vector(rng, 10);
         value.entity = rng_u32(rng);
         value.text = random_text(rng, text, 0, 64);
-        net_book_write_attribute(&writer, random_text(rng, name, 1, 20), &value);
+        const NetText key = random_text(rng, name, 1, 20);
+        name[0] = (char)('a' + i); // in order
+        net_book_write_attribute(&writer, key, &value);
     }
     net_book_write_end(&writer);
     for (uint32_t i = rng_below(rng, 4); i > 0; i--) {

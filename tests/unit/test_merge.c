@@ -61,6 +61,11 @@ static void next_version(ModelEntity *entity, uint64_t tick)
 {
     const NetState before = entity->now;
     entity->now = net_random_state(&model.rng, entity->kind, &before, tick);
+    // A version that was made after a frame has its anchor after it.
+    if (entity->now.motion.tick != before.motion.tick &&
+        entity->now.motion.tick < model.last.tick) {
+        entity->now.motion.tick = model.last.tick;
+    }
     if (entity->now.shape_version != before.shape_version) {
         entity->shape_value = net_random_shape(&model.rng);
         ByteWriter writer = byte_writer(entity->shape, sizeof entity->shape);

@@ -188,15 +188,15 @@ static size_t write_sample_book(uint8_t *out, size_t capacity)
 {
     ByteWriter writer = byte_writer(out, capacity);
     net_book_write_name(&writer, text("T\xc3\xbcr"));
-    net_book_write_attribute(&writer, text("open"),
+    net_book_write_attribute(&writer, text("a_open"),
                              &(NetValue){.type = NET_VALUE_BOOL, .boolean = true});
-    net_book_write_attribute(&writer, text("price"),
+    net_book_write_attribute(&writer, text("b_price"),
                              &(NetValue){.type = NET_VALUE_NUMBER, .number = -0.1});
-    net_book_write_attribute(&writer, text("label"),
+    net_book_write_attribute(&writer, text("c_label"),
                              &(NetValue){.type = NET_VALUE_TEXT, .text = text("hello")});
-    net_book_write_attribute(&writer, text("at"),
+    net_book_write_attribute(&writer, text("d_at"),
                              &(NetValue){.type = NET_VALUE_VECTOR, .vector = {1, 2, 3}});
-    net_book_write_attribute(&writer, text("friend"),
+    net_book_write_attribute(&writer, text("e_friend"),
                              &(NetValue){.type = NET_VALUE_ENTITY, .entity = SIM_NET_ID_MAX});
     net_book_write_end(&writer);
     net_book_write_tag(&writer, text("Door"));
@@ -216,15 +216,15 @@ TEST(net_books_round_trip)
     REQUIRE(net_book_open(&reader, bytes, count, &name) == STATUS_OK);
     CHECK(text_is(name, "T\xc3\xbcr"));
     CHECK(net_book_attribute(&reader, &name, &value));
-    CHECK(text_is(name, "open") && value.type == NET_VALUE_BOOL && value.boolean);
+    CHECK(text_is(name, "a_open") && value.type == NET_VALUE_BOOL && value.boolean);
     CHECK(net_book_attribute(&reader, &name, &value));
-    CHECK(text_is(name, "price") && value.number == -0.1);
+    CHECK(text_is(name, "b_price") && value.number == -0.1);
     CHECK(net_book_attribute(&reader, &name, &value));
-    CHECK(text_is(name, "label") && text_is(value.text, "hello"));
+    CHECK(text_is(name, "c_label") && text_is(value.text, "hello"));
     CHECK(net_book_attribute(&reader, &name, &value));
-    CHECK(text_is(name, "at") && value.vector.z == 3);
+    CHECK(text_is(name, "d_at") && value.vector.z == 3);
     CHECK(net_book_attribute(&reader, &name, &value));
-    CHECK(text_is(name, "friend") && value.entity == SIM_NET_ID_MAX);
+    CHECK(text_is(name, "e_friend") && value.entity == SIM_NET_ID_MAX);
     CHECK(!net_book_attribute(&reader, &name, &value));
     CHECK(net_book_tag(&reader, &name) && text_is(name, "Door"));
     CHECK(net_book_tag(&reader, &name) && text_is(name, "Wood"));
@@ -266,6 +266,10 @@ TEST(net_books_bad_bytes_are_refused)
     CHECK_INT(net_book_open(&reader, infinite, sizeof infinite, &name), STATUS_RANGE);
     static const uint8_t nameless[] = {0, 1, 0, 1, 0, 0};
     CHECK_INT(net_book_open(&reader, nameless, sizeof nameless, &name), STATUS_RANGE);
+    static const uint8_t twice[] = {0, 1, 1, 'a', 0, 1, 1, 'a', 0, 0, 0};
+    CHECK_INT(net_book_open(&reader, twice, sizeof twice, &name), STATUS_MALFORMED);
+    static const uint8_t in_order[] = {0, 1, 1, 'a', 0, 1, 2, 'a', 'a', 0, 0, 0};
+    CHECK_OK(net_book_open(&reader, in_order, sizeof in_order, &name));
     static const uint8_t not_text[] = {1, 0xff, 0, 0};
     CHECK_INT(net_book_open(&reader, not_text, sizeof not_text, &name), STATUS_MALFORMED);
     static uint8_t large[NET_BOOK_BYTES_MAX + 1];
