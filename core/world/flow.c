@@ -5,12 +5,7 @@
 #include "core/world/world_inside.h"
 
 #include "core/wire/merge.h"
-#if __has_include("core/wire/snapshot_json.h")
 #include "core/wire/snapshot_json.h"
-#else
-#define snapshot_to_json(merge, bytes, count, writer) \
-    ((void)(merge), (void)(bytes), (void)(count), (void)(writer), STATUS_UNSUPPORTED)
-#endif
 
 #define SLACK_MS          100
 #define RTT_GUESS_MS      250 // before the first acknowledgement

@@ -188,6 +188,7 @@ static void welcome(World *world, Session *session)
     session->state = SESSION_PLAYING;
     session->state_tick = world->tick;
     session->presence_at = 0;
+    session->presence_end = world->session_high;
     input_reset(&session->input);
     memset(&session->flow, 0, sizeof session->flow);
     replicator_open(world->replicator, number);
@@ -436,7 +437,8 @@ void join_tick(World *world, Session *session)
         make_body(world, session);
         return;
     }
-    for (uint32_t i = 0; i < PRESENCE_PER_TICK && session->presence_at < world->session_high; i++) {
+    for (uint32_t i = 0; i < PRESENCE_PER_TICK && session->presence_at < session->presence_end;
+         i++) {
         const Session *other = &world->sessions[session->presence_at++];
         if (other->player != 0 && other != session) {
             profile_announce(world, other, session);

@@ -455,7 +455,7 @@ void session_hash(const World *world, Hash64 *hash)
         hash_bytes(hash, session->name, strlen(session->name));
         hash_bytes(hash, session->resume_hash, sizeof session->resume_hash);
         hash_u64(hash, session->resume_tick);
-        hash_u64(hash, session->presence_at);
+        hash_u64(hash, (uint64_t)session->presence_end << 32 | session->presence_at);
         for (uint32_t kind = 0; kind < RATE_COUNT; kind++) {
             hash_u32(hash, session->rates[kind].milli);
         }

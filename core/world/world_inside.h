@@ -122,9 +122,10 @@ typedef struct Session {
     char player_id[65];
     char name[65];
     uint8_t resume_hash[32];
-    uint64_t resume_tick; // when its row was last stored
-    uint32_t presence_at; // the next session whose player it has to be told of
-    RowProfiles profiles; // texts point into profile_text
+    uint64_t resume_tick;  // when its row was last stored
+    uint32_t presence_at;  // the next session whose player it has to be told of
+    uint32_t presence_end; // who came later is told to everybody
+    RowProfiles profiles;  // texts point into profile_text
     char profile_text[PROFILES_MAX][2][65];
     char active_text[65];
     RateBucket rates[RATE_COUNT];

@@ -1,0 +1,128 @@
+// The input buffer: one input per tick, whatever the order and the pace in which they come.
+#include "tests/unit/world_fixture.h"
+
+#include "core/base/rng.h"
+#include "core/wire/input_frame.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static World *counters(void)
+{
+    World *world = calloc(1, sizeof *world); // input_put counts in its stats alone
+    return world;
+}
+
+static void put(World *world, InputBuffer *buffer, uint64_t tick, uint32_t seq, uint64_t now)
+{
+    const WireInputFrame frame = {
+        .seq = seq, .tick = tick, .move_z = 127, .buttons = INPUT_FIRE | INPUT_RUN};
+    input_put(world, buffer, &frame, now);
+}
+
+TEST(each_is_taken_at_its_tick)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    put(world, &buffer, 12, 12, 10);
+    put(world, &buffer, 11, 11, 10);
+    put(world, &buffer, 12, 99, 10); // a double
+    CHECK_INT(buffer.waiting, 2);
+    CHECK_INT(input_take(&buffer, 11, 30, &out), INPUT_TAKEN);
+    CHECK_INT(out.seq, 11);
+    CHECK_INT(input_take(&buffer, 12, 30, &out), INPUT_TAKEN);
+    CHECK_INT(out.seq, 12);
+    CHECK_INT(buffer.ack_seq, 12);
+    CHECK_INT(buffer.waiting, 0);
+    CHECK_INT(world->stats.inputs_duplicate, 1);
+    CHECK_INT(world->stats.inputs, 3);
+    free(world);
+}
+
+TEST(late_and_early_ones_are_dropped)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    input_reset(&buffer);
+    put(world, &buffer, 10, 10, 10);
+    put(world, &buffer, 3, 3, 10);
+    put(world, &buffer, 10 + INPUT_BUFFER, 1, 10); // just fits
+    put(world, &buffer, 11 + INPUT_BUFFER, 2, 10);
+    put(world, &buffer, SIM_NET_ID_MAX, 2, 10);
+    CHECK_INT(world->stats.inputs_late, 2);
+    CHECK_INT(world->stats.inputs_early, 2);
+    CHECK_INT(buffer.waiting, 1);
+    free(world);
+}
+
+TEST(a_missing_one_is_repeated_without_fire)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    CHECK_INT(input_take(&buffer, 1, 30, &out), INPUT_NONE);
+    put(world, &buffer, 2, 2, 1);
+    CHECK_INT(input_take(&buffer, 2, 30, &out), INPUT_TAKEN);
+    CHECK_INT(out.buttons, INPUT_FIRE | INPUT_RUN);
+    for (uint64_t tick = 3; tick < 33; tick++) {
+        CHECK_INT(input_take(&buffer, tick, 30, &out), INPUT_REPEATED);
+        CHECK_INT(out.buttons, INPUT_RUN);
+        CHECK_INT(out.move_z, 127);
+    }
+    CHECK_INT(input_take(&buffer, 33, 30, &out), INPUT_NONE);
+    CHECK_INT(out.move_z, 0);
+    CHECK_INT(out.buttons, 0);
+    CHECK_INT(buffer.ack_seq, 2);
+    put(world, &buffer, 34, 34, 33);
+    CHECK_INT(input_take(&buffer, 34, 30, &out), INPUT_TAKEN);
+    free(world);
+}
+
+TEST(without_a_tick_they_queue)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    for (uint32_t i = 0; i < INPUT_BUFFER + 3; i++) {
+        put(world, &buffer, 0, 100 + i, 5);
+    }
+    CHECK_INT(buffer.waiting, INPUT_BUFFER);
+    CHECK_INT(world->stats.inputs_early, 3);
+    for (uint32_t i = 0; i < INPUT_BUFFER; i++) {
+        CHECK_INT(input_take(&buffer, 6 + i, 30, &out), INPUT_TAKEN);
+        CHECK_INT(out.seq, 100 + i);
+    }
+    CHECK_INT(input_take(&buffer, 6 + INPUT_BUFFER, 30, &out), INPUT_REPEATED);
+    free(world);
+}
+
+TEST(quantised_inputs_come_back)
+{
+    Rng rng = rng_make(test_seed(), 1);
+    for (uint32_t i = 0; i < 5000; i++) {
+        const WireInputFrame frame = {.seq = i,
+                                      .move_x = (int32_t)(rng_u32(&rng) % 255) - 127,
+                                      .move_z = (int32_t)(rng_u32(&rng) % 255) - 127,
+                                      .yaw = rng_u32(&rng) & 0xffff,
+                                      .pitch = (int32_t)(rng_u32(&rng) % 32769) - 16384,
+                                      .buttons = rng_u32(&rng) & 0xffff};
+        const SimInput input = input_frame_sim(&frame);
+        const WireInputFrame again = input_frame_quantise(&input);
+        CHECK_INT(again.move_x, frame.move_x);
+        CHECK_INT(again.move_z, frame.move_z);
+        CHECK_INT(again.yaw, frame.yaw);
+        CHECK_INT(again.pitch, frame.pitch);
+        CHECK_INT(again.buttons, frame.buttons);
+    }
+    const float nan = __builtin_nanf("");
+    const SimInput odd = {.move_x = nan, .move_z = 1e30f, .yaw = nan, .pitch = -1e30f};
+    const WireInputFrame frame = input_frame_quantise(&odd);
+    CHECK_INT(frame.move_x, 0);
+    CHECK_INT(frame.move_z, 127);
+    CHECK_INT(frame.pitch, -16384);
+}
