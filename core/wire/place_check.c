@@ -390,7 +390,7 @@ static Status check_members(Check *check, const PlaceTable *table, const void *i
         if (!place_field_is_left_out(field, item, false) && !is_listed(ALWAYS, field->name) &&
             !is_listed(allowed, field->name)) {
             return fail(check, STATUS_UNSUPPORTED, field->name,
-                        "means nothing for a %s; take it out", what);
+                        "means nothing for type %s; take it out", what);
         }
     }
     return STATUS_OK;

@@ -205,7 +205,7 @@ const char TEST_PLACE_COURSE_SCENE[] =
     "   \"shape\": {\"size\": [4, 6, 4]}, \"material\": \"brick\"},\n"
     "  {\"id\": 33, \"name\": \"Ladder\", \"transform\": {\"position\": [-9.8, 3.1, 12]},\n"
     "   \"shape\": {\"size\": [0.4, 6.2, 1.5]}, \"ladder\": true},\n"
-    "  {\"id\": 34, \"name\": \"Pad\", \"transform\": {\"position\": [-8, 0.1, -10]},\n"
+    "  {\"id\": 34, \"name\": \"Pad\", \"transform\": {\"position\": [-8, -0.05, -10]},\n"
     "   \"shape\": {\"kind\": \"cylinder\", \"size\": [3, 0.2, 3]}, \"bounce\": 14},\n"
     "  {\"id\": 35, \"name\": \"Boulder\", \"transform\": {\"position\": [-16, 0.5, -14]},\n"
     "   \"shape\": {\"kind\": \"sphere\", \"size\": [5, 5, 5]}},\n"

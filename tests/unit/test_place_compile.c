@@ -271,9 +271,9 @@ TEST(mistakes_in_scene_json_are_named)
                          "$.entities[1].shape.size[1] must be a number between");
     check_entity_refused("{\"id\": 2, \"colour\": \"red\"}", "must be a colour such as");
     check_entity_refused("{\"id\": 2, \"type\": \"group\", \"damage\": 1}",
-                         "$.entities[1].damage means nothing for a group");
-    check_entity_refused("{\"id\": 2, \"npc\": {\"sight\": 3}}", "means nothing for a part");
-    check_entity_refused("{\"id\": 2, \"team\": \"red\"}", "means nothing for a part");
+                         "$.entities[1].damage means nothing for type group");
+    check_entity_refused("{\"id\": 2, \"npc\": {\"sight\": 3}}", "means nothing for type part");
+    check_entity_refused("{\"id\": 2, \"team\": \"red\"}", "means nothing for type part");
     check_entity_refused("{\"id\": 2, \"conveyor\": [50, 0, 50]}", "must be at most 50 m/s");
     check_entity_refused("{\"id\": 2, \"transform\": {\"rotation\": [0, 0, 0, 0]}}",
                          "must be a quaternion");
@@ -353,7 +353,7 @@ TEST(mistakes_in_files_are_named)
     CHECK(compile(files, 1, text) == STATUS_NOT_FOUND);
     CHECK_TEXT(text, "scene.json is missing; every place has one");
     CHECK(compile(files, 3, text) == STATUS_UNSUPPORTED);
-    CHECK_TEXT(text, "x"); CHECK(strstr(text, "prefabs/A.json line 1, column 40: $.ghost means nothing") != NULL);
+    CHECK(strstr(text, "prefabs/A.json line 1, column 39: $.ghost means nothing") != NULL);
     files[2] = file("prefabs/A b.json", "{}");
     CHECK(compile(files, 3, text) == STATUS_RANGE);
     CHECK(strstr(text, "prefabs/A b.json must have a name of letters") != NULL);
