@@ -690,10 +690,11 @@ static uint64_t random_run(uint64_t seed, uint32_t captures, uint32_t budget, bo
             hash_u64(&hash, world.clients[s].event_total);
         }
     }
-    // Quiet: everybody stands, and after a few frames everything is as it should be.
-    for (Handle at = sim_next(world.sim, HANDLE_NONE, ENTITY_MASK(ENTITY_PLAYER));
-         !handle_is_none(at); at = sim_next(world.sim, at, ENTITY_MASK(ENTITY_PLAYER))) {
+    // Quiet: everything stands, and after a few frames everything is as it should be.
+    for (Handle at = sim_next(world.sim, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(at);
+         at = sim_next(world.sim, at, ENTITY_MASK_ALL)) {
         sim_set_input(world.sim, at, &(SimInput){0});
+        (void)!sim_stop_part(world.sim, at);
     }
     for (uint32_t k = 0; k < 60; k++) {
         replicate_run(&world, 1);
