@@ -73,6 +73,9 @@ MUST_USE Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord m
 // Whole form; the version in it is not kept. Leaves what follows the chunk in the reader.
 MUST_USE Status chunk_store_parse(ChunkStore *store, ChunkCoord at, ByteReader *reader);
 const VoxelKinds *chunk_store_kinds(const ChunkStore *store);
+// Its chunks in ascending (z, y, x) order; index below the count.
+uint32_t chunk_store_chunk_count(const ChunkStore *store);
+ChunkCoord chunk_store_coord(const ChunkStore *store, uint32_t index);
 // All chunks by content, and which kinds are solid.
 void chunk_store_hash(const ChunkStore *store, Hash64 *hash);
 

@@ -255,6 +255,16 @@ void terrain_hash(const Terrain *terrain, Hash64 *hash)
     }
 }
 
+uint32_t chunk_store_chunk_count(const ChunkStore *store)
+{
+    return store->table.chunk_count;
+}
+
+ChunkCoord chunk_store_coord(const ChunkStore *store, uint32_t index)
+{
+    return chunk_coord(chunk_table_at(&store->table, index)->key);
+}
+
 void chunk_store_hash(const ChunkStore *store, Hash64 *hash)
 {
     hash_u32(hash, store->table.chunk_count);

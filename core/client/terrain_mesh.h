@@ -1,0 +1,21 @@
+// The visible faces of a chunk of terrain, as rectangles: what a page draws. Faces of one kind that
+// lie side by side are one rectangle; a face is visible when what is in front of it lets one see
+// through (air, or a kind that does not block while this one does).
+#pragma once
+
+#include "core/sim/voxel.h"
+
+// Towards +x, -x, +y, -y, +z, -z.
+typedef struct TerrainQuad {
+    uint8_t x, y, z; // lowest voxel of the rectangle, within the chunk
+    uint8_t face;    // 0..5
+    uint8_t width;   // voxels along the first of the two other axes (x before y before z)
+    uint8_t height;  // along the second
+    VoxelKind kind;
+} TerrainQuad;
+
+// No chunk has more: half of its voxels, six faces each.
+#define TERRAIN_QUADS_MAX (CHUNK_VOXELS / 2 * 6)
+// The first `max` are written; returns how many there are.
+uint32_t terrain_mesh(const Terrain *terrain, const VoxelKinds *kinds, ChunkCoord at,
+                      TerrainQuad *out, uint32_t max);
