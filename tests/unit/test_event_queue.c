@@ -1,0 +1,59 @@
+// Waiting events: in order, whole, and bounded.
+#include "core/base/rng.h"
+#include "core/world/event_queue.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+TEST(events_come_out_as_they_went_in)
+{
+    static uint8_t memory[1024];
+    static uint8_t message[256];
+    EventQueue queue;
+    event_queue_init(&queue, memory, sizeof memory);
+    Rng rng = rng_make(test_seed(), 1);
+    uint64_t pushed = 0;
+    uint64_t taken = 0;
+    for (uint32_t round = 0; round < 20000; round++) {
+        if (rng_below(&rng, 2) == 0) {
+            const uint32_t bytes = 1 + rng_below(&rng, 200);
+            memset(message, (int)(pushed % 251), bytes);
+            const QueuedEvent event = {.tick = pushed, .subject = bytes, .bytes = bytes};
+            const size_t need = event_queue_waiting(&queue) + sizeof event + bytes;
+            const Status status = event_queue_push(&queue, &event, message);
+            CHECK_INT(status, need <= sizeof memory ? STATUS_OK : STATUS_LIMIT);
+            pushed += status == STATUS_OK ? 1 : 0;
+            continue;
+        }
+        const uint32_t wanted = rng_below(&rng, 4);
+        size_t at = 0;
+        QueuedEvent event;
+        const uint8_t *data;
+        for (uint32_t i = 0; i < wanted && event_queue_next(&queue, &at, &event, &data); i++) {
+            CHECK_INT(event.tick, taken);
+            CHECK_INT(event.subject, event.bytes);
+            CHECK_INT(data[0], taken % 251);
+            CHECK_INT(data[event.bytes - 1], taken % 251);
+            taken += 1;
+        }
+        event_queue_drop(&queue, at);
+    }
+    CHECK(taken > 1000);
+}
+
+TEST(an_empty_queue_has_nothing_and_a_cleared_one_neither)
+{
+    uint8_t memory[128];
+    EventQueue queue;
+    QueuedEvent event = {.bytes = 1};
+    const uint8_t *data;
+    size_t at = 0;
+    event_queue_init(&queue, memory, sizeof memory);
+    CHECK(!event_queue_next(&queue, &at, &event, &data));
+    CHECK_OK(event_queue_push(&queue, &event, memory));
+    event_queue_clear(&queue);
+    CHECK(!event_queue_next(&queue, &at, &event, &data));
+    CHECK_INT(event_queue_waiting(&queue), 0);
+    event_queue_init(&queue, memory, 0);
+    CHECK_INT(event_queue_push(&queue, &event, memory), STATUS_LIMIT);
+}
