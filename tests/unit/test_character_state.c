@@ -144,8 +144,8 @@ TEST(a_state_is_all_it_takes_to_go_on)
         Pair pair;
         pair_open(&pair, test_seed() + 100 + seed, 60);
         Rng rng = rng_make(test_seed() + seed, 9);
-        for (uint32_t i = 0; i < 40 && test_is_passing(); i++) {
-            const uint32_t ticks = 1 + rng_below(&rng, 100);
+        for (uint32_t i = 0; i < 150 && test_is_passing(); i++) {
+            const uint32_t ticks = 1 + rng_below(&rng, 30);
             for (uint32_t t = 0; t < ticks && pair_step(&pair); t++) {
             }
             // Astray: other inputs, and further on than the server.
