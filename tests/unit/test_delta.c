@@ -169,3 +169,77 @@ TEST(delta_unknown_components_are_refused)
     DeltaRead read;
     CHECK_INT(delta_decode(NET_PART, &base, 10, 60, &reader, scratch, &read), STATUS_RANGE);
 }
+
+// The widths of docs/PROTOCOL.md, bit by bit: a change here is another protocol version.
+TEST(delta_the_bits_are_those_of_the_document)
+{
+    static uint8_t record[RECORD_BYTES];
+    static uint8_t want[64];
+    const DeltaDetail none = {0};
+    const NetState base = {.version = 1, .motion = {.tick = 900, .velocity = {320, 0, 0}}};
+    NetState now = base;
+    now.version = 2;
+    now.motion = net_motion_move(&base.motion, 1000, 60);
+    now.motion.velocity[2] = 192;
+    now.motion.position[2] += 26;
+    now.yaw = 64;
+    size_t bits = encode(NET_PLAYER, &base, &now, &none, 1000, record);
+    BitWriter writer = bit_writer(want, sizeof want);
+    bit_write(&writer, 1, 2);          // motion and look
+    bit_write(&writer, 0, 1);          // at the frame's tick
+    bit_write(&writer, 0, 1);          // the height as the curve says
+    bit_write(&writer, 2, 2);          // velocity: 9 bits each
+    bit_write_signed(&writer, 0, 9);   // x
+    bit_write_signed(&writer, 192, 9); // z
+    bit_write(&writer, 0, 2);          // position: 2 bits each
+    bit_write_signed(&writer, 0, 2);   // x
+    bit_write_signed(&writer, 1, 2);   // z: 26 of which 192 * 2 * 4 / 60 = 25 were expected
+    bit_write(&writer, 0, 1);          // yaw: whole
+    bit_write(&writer, 64, 8);
+    bit_write(&writer, 0, 1); // the same pitch
+    CHECK_INT(bits, writer.at);
+    CHECK_BYTES(record, want, (writer.at + 7) / 8);
+
+    const NetState arrow = {.version = 300,
+                            .motion = {.tick = 980,
+                                       .position = {-1, 2, 3},
+                                       .velocity = {5000, -700, 0},
+                                       .gravity = 320},
+                            .pitch = -5,
+                            .flags = NET_RUNNING,
+                            .health = 1000,
+                            .projectile_kind = 6,
+                            .projectile_radius = 64};
+    bits = encode(NET_PROJECTILE, NULL, &arrow, &none, 1000, record);
+    memset(want, 0, sizeof want);
+    writer = bit_writer(want, sizeof want);
+    bit_write_grouped(&writer, 300, 8);
+    bit_write(&writer, NET_MOTION | NET_LOOK | NET_STATUS, 6);
+    bit_write(&writer, 1, 1);          // an older anchor
+    bit_write_grouped(&writer, 19, 4); // by 20 ticks
+    bit_write(&writer, 1, 1);          // the height has something to say
+    bit_write(&writer, 3, 2);          // another gravity, not zero
+    bit_write(&writer, 320, 16);
+    bit_write(&writer, 3, 3); // velocity: 12 bits
+    bit_write_signed(&writer, -700, 12);
+    bit_write(&writer, 7, 3); // velocity: 19 bits each
+    bit_write_signed(&writer, 5000, 19);
+    bit_write_signed(&writer, 0, 19);
+    bit_write_signed(&writer, -1, 23);
+    bit_write_signed(&writer, 2, 23);
+    bit_write_signed(&writer, 3, 23);
+    bit_write(&writer, 1, 1); // yaw: 4 bits
+    bit_write_signed(&writer, 0, 4);
+    bit_write(&writer, 1, 1); // another pitch
+    bit_write_signed(&writer, -5, 8);
+    bit_write(&writer, 1, 1); // other flags
+    bit_write(&writer, NET_RUNNING, 5);
+    bit_write(&writer, 0, 1); // the same NPC state
+    bit_write(&writer, 1, 1); // another health: 16 bits
+    bit_write(&writer, 0, 1);
+    bit_write(&writer, 1000, 16);
+    bit_write(&writer, 6, 16);
+    bit_write(&writer, 64, 8);
+    CHECK_INT(bits, writer.at);
+    CHECK_BYTES(record, want, (writer.at + 7) / 8);
+}

@@ -534,3 +534,30 @@ TEST(merge_every_truncation_and_every_flipped_bit_is_handled)
     }
     CHECK(tried > 0);
 }
+
+TEST(merge_events_that_make_no_sense_are_refused)
+{
+    static const uint8_t before_time[] = {101, 1, 0x70}; // at tick 100
+    static const uint8_t empty[] = {0, 0};
+    static const uint8_t too_long[] = {0, 2, 0x70};
+    static const uint8_t fine[] = {100, 1, 0x70};
+    const struct {
+        const uint8_t *events;
+        size_t bytes;
+        Status want;
+    } cases[] = {{before_time, sizeof before_time, STATUS_RANGE},
+                 {empty, sizeof empty, STATUS_RANGE},
+                 {too_long, sizeof too_long, STATUS_TRUNCATED},
+                 {fine, sizeof fine, STATUS_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const SnapshotPlan plan = {.header = {true, 1, 100, 0, 0},
+                                   .tick_rate = 60,
+                                   .events = cases[i].events,
+                                   .event_bytes = cases[i].bytes};
+        uint8_t frame[64];
+        size_t bytes = 0;
+        CHECK_OK(snapshot_write(&plan, frame, sizeof frame, &bytes));
+        merge_reset(&merge, 60);
+        CHECK_INT(merge_apply(&merge, frame, bytes, &deaf), cases[i].want);
+    }
+}

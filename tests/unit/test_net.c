@@ -162,6 +162,18 @@ TEST(net_shapes_that_the_sim_refuses_are_refused)
         }
     }
     CHECK(refused > 1000);
+    // A motion that begins after the end of time.
+    NetShape late = {.shape = {SHAPE_BOX, {1, 1, 1}}, .rest.rotation = QUAT_IDENTITY};
+    late.motion.segments[0] = (MotionSegment){.pose.rotation = QUAT_IDENTITY,
+                                              .tick_from = SIM_NET_ID_MAX + 1,
+                                              .tick_to = SIM_NET_ID_MAX + 2};
+    late.motion.count = 1;
+    uint8_t late_bytes[NET_SHAPE_BYTES_MAX];
+    ByteWriter late_writer = byte_writer(late_bytes, sizeof late_bytes);
+    net_shape_write(&late, &late_writer);
+    ByteReader late_reader = byte_reader(late_bytes, late_writer.at);
+    NetShape late_read;
+    CHECK_INT(net_shape_read(&late_reader, &late_read), STATUS_RANGE);
     // A part that came to rest past the edge is put at the edge.
     NetShape far = net_random_shape(&rng);
     far.rest.position.x = 20000;
