@@ -366,7 +366,7 @@ static bool is_server_script(const HostScript *script)
     return script->service == &SERVICES[0];
 }
 
-static void take_script(World *world, const HostScript *staged)
+static void take_script(World *world, const HostScript *staged, bool first)
 {
     ScriptHost *host = world->script_host;
     const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
@@ -380,7 +380,7 @@ static void take_script(World *world, const HostScript *staged)
     load(world, staged, known);
     if (!known && is_server_script(staged)) {
         bind(world, staged->path, 0, (Text){"", 0}, true);
-    } else if (!known && world->started) {
+    } else if (!known && !first) {
         bind_places(world, staged->path);
     }
 }
@@ -432,7 +432,8 @@ static void pack_bytes(ScriptHost *host)
     host->bytes_used = used;
 }
 
-static void take_over(World *world)
+// `first`: the place's bindings come when all scripts are there.
+static void take_over(World *world, bool first)
 {
     ScriptHost *host = world->script_host;
     // Modules first: what requires them finds the new ones.
@@ -441,7 +442,7 @@ static void take_over(World *world)
             const HostScript *staged = &host->scripts[host->script_count + i];
             const bool module = staged->service == &SERVICES[1];
             if (module == (pass == 0)) {
-                take_script(world, staged);
+                take_script(world, staged, first);
             }
         }
     }
@@ -468,7 +469,7 @@ void script_host_start(World *world)
     if (host->reload_waits && host->reload_version < world->manifest_version) {
         host->reload_version = world->manifest_version; // an earlier life was further
     }
-    take_over(world);
+    take_over(world, true);
     bind_places(world, NULL);
 }
 
@@ -587,7 +588,7 @@ void script_host_run(World *world)
         return;
     }
     if (world->script_host->reload_waits) {
-        take_over(world);
+        take_over(world, false);
         announce_reload(world);
     }
     if (script_is_dead(world->scripts)) {

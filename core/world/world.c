@@ -453,6 +453,7 @@ uint64_t world_hash(const World *world)
     session_hash(world, &hash);
     inbox_hash(world, &hash);
     replicator_hash(world->replicator, &hash);
+    act_hash(world, &hash);
     save_hash(world, &hash);
     script_host_hash(world, &hash);
     return hash.state;
