@@ -46,6 +46,8 @@ typedef struct ClientConfig {
     // zstd; NULL: only runes that are sent as they are can be taken over the wire.
     Status (*decompress)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
     void *decompress_user;
+    // Added to now_ms it is the time of day in Unix milliseconds: what scripts' os.time shows.
+    double unix_offset_ms;
 } ClientConfig;
 
 ClientConfig client_config_default(void);
@@ -100,19 +102,24 @@ typedef struct ClientEntity {
     NetState state;       // the newest, not the one shown
     const InterpolateLine *line;
 } ClientEntity;
-// Walks what is visible by slot: start with UINT32_MAX, ends with UINT32_MAX.
+// Walks what is visible by slot, the own body as others see it included: start with UINT32_MAX,
+// ends with UINT32_MAX.
 uint32_t client_next(const Client *client, uint32_t after);
 ClientEntity client_entity(const Client *client, uint32_t slot);
 PredictView client_own(const Client *client);
 const Sim *client_sim(const Client *client);     // NULL before the scene is there
 const Place *client_place(const Client *client); // the same
-View *client_script_view(Client *client);        // keys, camera, UI, effects; NULL: the same
+// Keys, camera, UI, effects; NULL before the scene is there, and without scripts. Effects are
+// valid until the next client_update, which clears them; messages and chat among them are sent.
+View *client_script_view(Client *client);
 ScriptSystem *client_scripts(Client *client);    // NULL without scripts
 uint64_t client_view_tick(const Client *client); // what others' poses are of, rounded down
 double client_view_time(const Client *client);   // the same with its fraction
 
 // Events and answers for the page, in the order they are to be shown: an event of tick T comes when
-// the view reaches T, answers at once. Valid until the next call of the client; NULL: no more.
+// the view reaches T, answers (the welcome among them) at once. Remotes, and sounds where there is
+// a view, go to the scripts and the view instead. Who does not read them loses the oldest. Valid
+// until the next call of the client; NULL: no more.
 typedef struct ClientEvent {
     uint64_t tick; // 0: an answer (ack, error, durable, profiles, …)
     Message message;
@@ -126,7 +133,7 @@ typedef struct ClientStats {
     uint32_t pending_inputs;
     uint32_t visible;
     uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events, events_dropped,
-        outputs_dropped, chunks_asked, chunks_applied, edits_applied;
+        outputs_dropped, chunks_asked, chunks_applied, chunks_refused, edits_applied;
     double snapshot_interval_p99_ms;
 } ClientStats;
 ClientStats client_stats(const Client *client);

@@ -1,0 +1,319 @@
+// Names, attributes and tags of what is visible, and the scripts that belong to it. An anchored
+// part has its script from the scene; what enters later from the scene by its net id, or from the
+// prefab whose name it has; the own character has those of StarterPlayer.
+//
+// An entity's script is bound after the tick that follows its enter: if the same entity left just
+// before, scripts are told of that first.
+#include "core/client/client_bind.h"
+
+#include <string.h>
+
+// --- the book -----------------------------------------------------------------------------------
+
+static Text text_of(NetText text)
+{
+    return (Text){text.data, text.bytes};
+}
+
+static ScriptValue value_of(const NetValue *value)
+{
+    static const ScriptValueType types[NET_VALUE_TYPE_COUNT] = {
+        SCRIPT_BOOL, SCRIPT_NUMBER, SCRIPT_TEXT, SCRIPT_VECTOR, SCRIPT_ENTITY};
+    return (ScriptValue){.type = types[value->type],
+                         .boolean = value->boolean,
+                         .number = value->number,
+                         .text = text_of(value->text),
+                         .vector = value->vector,
+                         .entity = value->entity};
+}
+
+static const PlaceExtra *extra_find(const Place *place, uint64_t net_id)
+{
+    for (uint32_t i = 0; i < place->extra_count; i++) {
+        if (place->extras[i].net_id == net_id) {
+            return &place->extras[i];
+        }
+    }
+    return NULL;
+}
+
+// What does not fit is counted by the book itself (view_counters).
+static void extra_apply(Book *book, const PlaceExtra *extra)
+{
+    for (uint32_t i = 0; i < extra->attribute_count; i++) {
+        const PrefabAttribute *attribute = &extra->attributes[i];
+        if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
+            (void)!book_set_attribute(book, extra->net_id, attribute->name, &attribute->value, 0);
+        }
+    }
+    for (uint32_t i = 0; i < extra->tag_count; i++) {
+        (void)!book_set_tag(book, extra->net_id, extra->tags[i], true);
+    }
+}
+
+void client_bind_extras(Client *client)
+{
+    for (uint32_t i = 0; i < client->place->extra_count; i++) {
+        extra_apply(view_book(client->script.view), &client->place->extras[i]);
+    }
+}
+
+void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, size_t count)
+{
+    if (client->script.view == NULL) {
+        return;
+    }
+    Book *book = view_book(client->script.view);
+    NetBookReader reader;
+    NetText name;
+    if (net_book_open(&reader, bytes, count, &name) != STATUS_OK) {
+        client_fail(client, "attributes of entity %llu cannot be read", (unsigned long long)net_id);
+        return;
+    }
+    Record *record = NULL;
+    if (book_open(book, net_id, &record) != STATUS_OK) {
+        return; // no room, and the book has counted it
+    }
+    book_empty(book, record);
+    if (name.bytes > 0) {
+        (void)!book_set_name(book, net_id, text_of(name)); // a name never changes
+    }
+    NetText key;
+    NetValue value;
+    while (net_book_attribute(&reader, &key, &value)) {
+        const ScriptValue kept = value_of(&value);
+        (void)!book_set_attribute(book, net_id, text_of(key), &kept, 0);
+    }
+    while (net_book_tag(&reader, &key)) {
+        (void)!book_set_tag(book, net_id, text_of(key), true);
+    }
+}
+
+// --- coming and going ---------------------------------------------------------------------------
+
+static bool was_here(const Client *client, uint64_t net_id)
+{
+    for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
+        if (client->before[slot] == net_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *book,
+                         size_t book_bytes)
+{
+    if (net_id >= VIEW_LOCAL_FIRST) {
+        client_fail(client, "a net id that belongs to clients");
+        return;
+    }
+    if (client->script.view == NULL) {
+        return;
+    }
+    if (book != NULL) {
+        client_script_book(client, net_id, book, book_bytes);
+    }
+    // In a full frame after a resume: its script never stopped.
+    client->script.bind_due[slot] = !was_here(client, net_id);
+}
+
+static const Manifest *running_set(const Client *client)
+{
+    const RuneCache *cache = &client->runes;
+    return cache->current.version != 0 ? &cache->current : &cache->staged;
+}
+
+// Its instances end with the entity; their slots may then be others'.
+static void own_forget(Client *client)
+{
+    const Manifest *set = running_set(client);
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->runes[i].service == RUNE_PLAYER) {
+            set->runes[i].slot = 0;
+        }
+    }
+    client->script.own_bound = 0;
+}
+
+void client_script_leave(Client *client, uint64_t net_id)
+{
+    ClientScript *script = &client->script;
+    if (script->system == NULL) {
+        return;
+    }
+    Book *book = view_book(script->view);
+    book_remove(book, net_id);
+    if (net_id <= scene_part_count(client->place->scene)) {
+        // The part itself stays, as the scene has it.
+        const PlaceExtra *extra = extra_find(client->place, net_id);
+        if (extra != NULL) {
+            extra_apply(book, extra);
+        }
+        return;
+    }
+    if (net_id == script->own_bound) {
+        own_forget(client);
+    }
+    const ScriptEvent event = {.type = SCRIPT_EVENT_DESTROYED, .entity = net_id};
+    if (script_event(script->system, &event) != STATUS_OK) {
+        script_unbind_entity(script->system, net_id);
+    }
+}
+
+// --- binding ------------------------------------------------------------------------------------
+
+typedef struct Bound {
+    Text path;
+    Text parameters;
+    bool enabled;
+} Bound;
+
+static const Prefab *prefab_of(const Client *client, uint64_t net_id)
+{
+    const Text name = book_name(view_book(client->script.view), net_id);
+    return name.bytes > 0 ? prefab_find(&client->place->prefabs, name) : NULL;
+}
+
+// The script that an entity has, if any.
+static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
+{
+    const Place *place = client->place;
+    for (uint32_t i = 0; i < place->binding_count; i++) {
+        const PlaceBinding *binding = &place->bindings[i];
+        if (binding->net_id == net_id) {
+            *out = (Bound){binding->script_path, binding->parameters, binding->enabled};
+            return binding->script_path.bytes > 0;
+        }
+    }
+    for (uint32_t i = 0; i < place->entity_count; i++) {
+        const PlaceEntity *entity = &place->entities[i];
+        if (entity->net_id == net_id) {
+            const PlaceBinding *binding = &entity->binding;
+            *out = (Bound){binding->script_path, binding->parameters, binding->enabled};
+            return binding->script_path.bytes > 0;
+        }
+    }
+    const Prefab *prefab = prefab_of(client, net_id);
+    if (prefab == NULL || prefab->script_path == NULL) {
+        return false;
+    }
+    *out = (Bound){{prefab->script_path, strlen(prefab->script_path)},
+                   {prefab->parameters, prefab->parameters_bytes},
+                   true};
+    return true;
+}
+
+static uint32_t bind(Client *client, const char *path, uint64_t entity, const Bound *bound)
+{
+    const bool has_parameters = bound != NULL && bound->parameters.bytes > 0;
+    const InstanceDesc desc = {.script_id = path,
+                               .entity = entity,
+                               .enabled = bound == NULL || bound->enabled,
+                               .parameters = has_parameters ? bound->parameters.data : NULL,
+                               .parameters_bytes = has_parameters ? bound->parameters.bytes : 0};
+    uint32_t slot = 0;
+    const Status status = script_bind(client->script.system, &desc, &slot);
+    if (status != STATUS_OK && client->config.log != NULL) {
+        log_write(client->config.log, client->merge.last.tick, LOG_WARN, "client",
+                  "%s cannot be bound: %s", path, status_text(status));
+    }
+    return status == STATUS_OK ? slot : 0;
+}
+
+static bool path_is(Text path, const char *other)
+{
+    return path.bytes == strlen(other) && memcmp(path.data, other, path.bytes) == 0;
+}
+
+static void bind_workspace(Client *client, const ClientRune *rune)
+{
+    const Place *place = client->place;
+    const uint32_t part_count = scene_part_count(place->scene);
+    for (uint32_t i = 0; i < place->binding_count; i++) {
+        const PlaceBinding *binding = &place->bindings[i];
+        if (binding->net_id != 0 && binding->net_id <= part_count &&
+            path_is(binding->script_path, rune->path)) {
+            const Bound bound = {binding->script_path, binding->parameters, binding->enabled};
+            (void)bind(client, rune->path, binding->net_id, &bound);
+        }
+    }
+    for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
+        const uint64_t net_id = client->ids[slot];
+        Bound bound;
+        if (net_id > part_count && !client->script.bind_due[slot] &&
+            bound_of(client, net_id, &bound) && path_is(bound.path, rune->path)) {
+            (void)bind(client, rune->path, net_id, &bound);
+        }
+    }
+}
+
+void client_bind_rune(Client *client, ClientRune *rune)
+{
+    switch (rune->service) {
+    case RUNE_WORKSPACE:
+        bind_workspace(client, rune);
+        break;
+    case RUNE_FIRST:
+    case RUNE_GUI:
+        rune->slot = bind(client, rune->path, 0, NULL);
+        break;
+    case RUNE_PLAYER:
+        if (client->script.own_bound != 0) {
+            rune->slot = bind(client, rune->path, client->script.own_bound, NULL);
+        }
+        break;
+    default:
+        break; // modules run by require
+    }
+}
+
+void client_bind_own(Client *client)
+{
+    ClientScript *script = &client->script;
+    const Sim *sim = predict_sim(client->predict);
+    const uint64_t own = client->own_entity;
+    const bool present = own != 0 && !handle_is_none(sim_find(sim, own));
+    const uint64_t wanted = present ? own : 0;
+    if (wanted == script->own_bound && !script->own_respawned) {
+        return;
+    }
+    const Manifest *set = running_set(client);
+    for (uint32_t i = 0; i < set->count; i++) {
+        ClientRune *rune = &set->runes[i];
+        if (rune->service != RUNE_PLAYER || !rune->loaded) {
+            continue;
+        }
+        if (rune->slot != 0) {
+            script_unbind(script->system, rune->slot);
+        }
+        rune->slot = wanted != 0 ? bind(client, rune->path, wanted, NULL) : 0;
+    }
+    script->own_bound = wanted;
+    script->own_respawned = false;
+}
+
+void client_bind_entered(Client *client)
+{
+    const Manifest *set = running_set(client);
+    const uint32_t part_count = scene_part_count(client->place->scene);
+    for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
+        if (!client->script.bind_due[slot]) {
+            continue;
+        }
+        client->script.bind_due[slot] = false;
+        const uint64_t net_id = client->ids[slot];
+        Bound bound;
+        char path[SCRIPT_PATH_BYTES];
+        if (net_id <= part_count || !bound_of(client, net_id, &bound) ||
+            bound.path.bytes >= sizeof path) {
+            continue;
+        }
+        memcpy(path, bound.path.data, bound.path.bytes);
+        path[bound.path.bytes] = 0;
+        const ClientRune *rune = rune_cache_find(set, path);
+        if (rune != NULL && rune->loaded && rune->service == RUNE_WORKSPACE) {
+            (void)bind(client, path, net_id, &bound);
+        }
+    }
+}

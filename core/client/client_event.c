@@ -1,0 +1,90 @@
+// Events wait until the view has reached their tick: a hit is shown when the puppet that was hit is
+// where it was. They are told to scripts then, and handed to the page when it asks. The order is
+// the server's; a full queue gives up its oldest, after scripts were told.
+#include "core/client/client_inside.h"
+
+static bool event_decode(Client *client, const ClientQueueItem *item, Message *out)
+{
+    arena_reset(&client->event_scratch);
+    return message_decode_event(item->bytes, item->count, &client->event_scratch, out) == STATUS_OK;
+}
+
+static void release_one(Client *client, const ClientQueueItem *item)
+{
+    Message message;
+    client->events.middle = item->next;
+    if (event_decode(client, item, &message)) {
+        client_script_tell(client, &message);
+    }
+}
+
+void client_event_release(Client *client, uint64_t tick)
+{
+    ClientQueueItem item;
+    while (client_queue_at(&client->events, client->events.middle, &item) && item.tick <= tick) {
+        release_one(client, &item);
+    }
+}
+
+void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size_t count)
+{
+    client->stats.events += 1;
+    while (!client_queue_push(&client->events, tick, bytes, count)) {
+        ClientQueueItem oldest;
+        if (!client_queue_at(&client->events, client->events.begin, &oldest)) {
+            // It is larger than the queue: only scripts can take it, at once.
+            const ClientQueueItem whole = {.tick = tick, .bytes = bytes, .count = count};
+            Message message;
+            if (event_decode(client, &whole, &message)) {
+                client_script_tell(client, &message);
+            }
+            client->stats.events_dropped += 1;
+            return;
+        }
+        if (client->events.middle == client->events.begin) {
+            release_one(client, &oldest);
+        }
+        client_queue_pop(&client->events);
+        client->stats.events_dropped += 1;
+    }
+}
+
+// What scripts or the view have taken is not for the page.
+static bool is_for_page(const Client *client, uint8_t number)
+{
+    return number != MESSAGE_REMOTE_DOWN &&
+           (number != MESSAGE_SOUND || client->script.view == NULL);
+}
+
+static bool answer_next(Client *client)
+{
+    ClientQueueItem item;
+    while (client_queue_at(&client->answers, client->answers.begin, &item)) {
+        client_queue_pop(&client->answers);
+        arena_reset(&client->event_scratch);
+        client->event.tick = 0;
+        if (message_decode(item.bytes, item.count, MESSAGE_DOWN, &client->event_scratch,
+                           &client->event.message) == STATUS_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const ClientEvent *client_event(Client *client)
+{
+    if (answer_next(client)) {
+        return &client->event;
+    }
+    ClientQueueItem item;
+    while (client->events.begin < client->events.middle &&
+           client_queue_at(&client->events, client->events.begin, &item)) {
+        client_queue_pop(&client->events);
+        client->event.tick = item.tick;
+        if (event_decode(client, &item, &client->event.message) &&
+            is_for_page(client, client->event.message.number)) {
+            return &client->event;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,295 @@
+// The inside of a Client, for the files of core/client alone. One file per job:
+//
+//   client.c        create, time, looking              connect.c      handshake, welcome, scene
+//   receive.c       messages and frames in             client_queue.c queues of bytes
+//   client_event.c  events in tick order               chunk_cache.c  versions of terrain
+//   rune_cache.c    manifest and runes                 client_script.c  scripts and their world
+//
+// Two lifetimes: what every session needs is one block from create; what depends on the scene
+// (prediction, view, scripts) is made when the scene is there and kept across sessions with the
+// same scene. Buffers of a transfer live as long as the transfer.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/check.h"
+#include "core/base/sha256.h"
+#include "core/client/client.h"
+#include "core/wire/merge.h"
+#include "core/wire/message.h"
+
+// --- a queue of byte strings, in one block ------------------------------------------------------
+typedef struct ClientQueue {
+    uint8_t *data;
+    size_t capacity;
+    size_t begin, end;
+    size_t middle; // client_event.c: what lies before it was released
+} ClientQueue;
+
+typedef struct ClientQueueItem {
+    uint64_t tick;
+    const uint8_t *bytes;
+    size_t count;
+    size_t next; // where the item after it begins
+} ClientQueueItem;
+
+bool client_queue_push(ClientQueue *queue, uint64_t tick, const uint8_t *bytes, size_t count);
+// Writes in place: the writer has all the room there is; closing it makes the item, or nothing if
+// the writer failed.
+ByteWriter client_queue_open(ClientQueue *queue);
+bool client_queue_close(ClientQueue *queue, const ByteWriter *writer);
+bool client_queue_at(const ClientQueue *queue, size_t at, ClientQueueItem *out);
+void client_queue_pop(ClientQueue *queue);
+void client_queue_clear(ClientQueue *queue);
+
+// --- terrain that is asked for ------------------------------------------------------------------
+#define CHUNK_WANTS_MAX   256
+#define CHUNK_OUT_MAX     32     // asked for at once
+#define CHUNK_RETRY_MS    2000.0 // without an answer
+#define CHUNK_REQUEST_MAX 32     // in one message
+
+typedef struct ChunkWant {
+    ChunkCoord at;
+    uint32_t version;
+    bool asked;
+    double asked_ms;
+} ChunkWant;
+
+// --- runes --------------------------------------------------------------------------------------
+#define CLIENT_RUNES_MAX       512
+#define CLIENT_RUNES_BYTES_MAX (16u << 20) // of all runes of a manifest
+#define CLIENT_RETRY_MS        5000.0      // a transfer without progress is asked for again
+
+typedef enum RuneService {
+    RUNE_FIRST,   // ReplicatedFirst: runs before the rest is there
+    RUNE_STORAGE, // ReplicatedStorage: by require alone
+    RUNE_WORKSPACE,
+    RUNE_PLAYER, // StarterPlayer
+    RUNE_GUI,    // StarterGui
+    RUNE_SERVICE_COUNT
+} RuneService;
+
+typedef struct ClientRune {
+    char path[SCRIPT_PATH_BYTES];
+    uint8_t hash[SHA256_BYTES];
+    uint32_t bytes;
+    uint32_t offset; // in the manifest's store
+    RuneService service;
+    bool here;
+    bool asked;    // in the request that is under way
+    bool retried;  // it arrived damaged once
+    bool loaded;   // the script system has it
+    uint32_t slot; // of its one instance (all but RUNE_STORAGE and RUNE_WORKSPACE); 0: none
+    uint64_t execute_tick;
+} ClientRune;
+
+typedef struct Manifest {
+    uint32_t version; // 0: none
+    uint32_t count, here_count;
+    ClientRune *runes; // CLIENT_RUNES_MAX, by service
+    uint8_t *store;    // all runes, one after the other; heap
+    uint64_t store_bytes;
+    uint64_t at_tick; // switch when the state of this tick was applied
+    bool first_done;  // RUNE_FIRST runs already
+} Manifest;
+
+// A blob or rune on its way: chunks come in order.
+typedef struct Transfer {
+    uint8_t *data; // heap; NULL: none
+    size_t capacity;
+    size_t bytes;
+    uint32_t next_chunk, total_chunks;
+    uint32_t chunk_bytes; // of the first
+    uint64_t encoding;
+    uint32_t rune; // index in the staged manifest
+    double asked_ms;
+} Transfer;
+
+typedef struct RuneCache {
+    Manifest current, staged;
+    Transfer transfer;
+    uint32_t request_left; // runes of the request under way that are not here yet
+    uint32_t reload_version;
+    uint64_t reload_tick;
+} RuneCache;
+
+// --- scripts ------------------------------------------------------------------------------------
+#define CLIENT_INVOKES_MAX    64
+#define CLIENT_INVOKE_SECONDS 10
+#define CLIENT_ROSTER_SECONDS 3 // after a resume, until who was not named again is gone
+
+typedef struct ClientInvoke {
+    uint64_t id;
+    uint32_t seq; // of the message that carried it
+    uint64_t due_tick;
+} ClientInvoke;
+
+typedef struct ClientScript {
+    View *view;
+    ScriptSystem *system;
+    uint64_t tick; // ticks of the client, whatever the server's does
+    uint32_t effects_sent;
+    uint64_t own_bound; // the character that StarterPlayer scripts are bound to; 0: none
+    bool own_respawned;
+    bool bind_due[NET_SLOTS_MAX]; // entered; its script is bound after the next tick
+    ClientInvoke invokes[CLIENT_INVOKES_MAX];
+    uint32_t invoke_count;
+} ClientScript;
+
+// --- what is known of others before the scene is there ------------------------------------------
+typedef struct EarlyState {
+    NetOwn own;
+    bool has_own;
+    bool has_shape[NET_SLOTS_MAX];
+    NetShape shapes[NET_SLOTS_MAX];
+    uint16_t book_bytes[NET_SLOTS_MAX];
+    uint8_t books[NET_SLOTS_MAX][NET_BOOK_BYTES_MAX];
+} EarlyState;
+
+#define CLIENT_PINGS_MAX     16
+#define CLIENT_PING_MS       1000.0
+#define CLIENT_FETCH_ACK_MS  100.0
+#define CLIENT_INTERVALS_MAX 256
+#define CLIENT_BATCH_MAX     8
+#define CLIENT_REASON_BYTES  320
+
+typedef struct ClientPing {
+    uint32_t nonce;
+    bool waiting;
+    double sent_ms;
+} ClientPing;
+
+struct Client {
+    ClientConfig config;
+    Heap *heap;
+    ClientState state;
+    char reason[CLIENT_REASON_BYTES];
+
+    // The session.
+    uint64_t player;
+    uint64_t own_entity; // 0: no body
+    uint32_t tick_rate, snapshot_rate;
+    uint8_t scene_hash[SHA256_BYTES];
+    uint32_t scene_bytes;
+    uint32_t seq; // of the last message sent
+    ClientQueue output;
+
+    // The scene.
+    const Place *place; // config.place or fetched; NULL: not there
+    Place *fetched;
+    Transfer scene;
+    EarlyState *early;
+    Predict *predict;
+
+    // Frames.
+    Clock clock;
+    Merge merge;
+    MergeSink sink;
+    double now_ms;
+    double update_ms;                  // of the last client_update
+    uint64_t frame_tick, frame_before; // of the frame at hand and the one before
+    uint64_t ids[NET_SLOTS_MAX];       // by slot; 0: free
+    uint64_t before[NET_SLOTS_MAX];    // the same before a full frame
+    uint16_t line_of[NET_SLOTS_MAX];   // number of its line from 1; 0: none
+    InterpolateLine *lines;
+    uint16_t *lines_free;
+    uint32_t lines_free_count;
+
+    // Input.
+    ClientInput input;
+    uint32_t pressed; // buttons that went down since the last tick
+    uint32_t batch_ticks;
+    WireInputFrame batch[CLIENT_BATCH_MAX];
+    uint32_t batch_count;
+    double batch_ms; // while fetching: of the last acknowledgement
+    double ping_ms;
+    uint32_t ping_nonce;
+    ClientPing pings[CLIENT_PINGS_MAX];
+
+    ChunkWant wants[CHUNK_WANTS_MAX];
+    uint32_t want_count;
+    RuneCache runes;
+    ClientScript script;
+
+    ClientQueue events, answers;
+    ClientEvent event;
+    Arena scratch;       // of one message that is received
+    Arena event_scratch; // of one event that is released or shown
+    float intervals_ms[CLIENT_INTERVALS_MAX];
+    uint32_t interval_count;
+    double snapshot_ms;
+    ClientStats stats;
+};
+
+// --- client.c -----------------------------------------------------------------------------------
+// The server made no sense: the session ends.
+void client_fail(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void client_close(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void client_line_give(Client *client, uint32_t slot);
+InterpolateLine *client_line_take(Client *client, uint32_t slot); // NULL: no more
+static inline bool client_is_open(const Client *client)
+{
+    return client->state == CLIENT_FETCHING || client->state == CLIENT_PLAYING;
+}
+
+// --- connect.c ----------------------------------------------------------------------------------
+void connect_welcome(Client *client, const MessageWelcome *welcome);
+void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk);
+MUST_USE Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count);
+void connect_ask_scene(Client *client); // over the wire, when it is due
+void connect_forget_scene(Client *client);
+// Appends a chunk. False when it makes no sense; done says that it was the last.
+bool transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data,
+                     bool *done);
+void transfer_free(Heap *heap, Transfer *transfer);
+
+// --- receive.c ----------------------------------------------------------------------------------
+MergeSink receive_sink(Client *client);
+// The scene is there: what frames said before goes into it.
+void receive_early(Client *client);
+
+// --- client_event.c -----------------------------------------------------------------------------
+// An event of a frame, checked already.
+void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size_t count);
+// Everything up to that tick is told to scripts and may be shown.
+void client_event_release(Client *client, uint64_t tick);
+
+// --- chunk_cache.c ------------------------------------------------------------------------------
+void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32_t count);
+void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit);
+void chunk_cache_data(Client *client, const MessageChunkData *data);
+void chunk_cache_ask(Client *client);     // what is due
+void chunk_cache_restart(Client *client); // a new session: nothing is on its way any more
+
+// --- rune_cache.c -------------------------------------------------------------------------------
+MUST_USE Status rune_cache_init(RuneCache *cache, Arena *arena);
+size_t rune_cache_bytes(void);
+void rune_cache_free(Client *client);
+void rune_cache_manifest(Client *client, const MessageScriptManifest *manifest);
+void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk);
+void rune_cache_execute(Client *client, const MessageScriptExecute *execute);
+void rune_cache_reload(Client *client, const MessageScriptReload *reload);
+void rune_cache_ask(Client *client);
+void rune_cache_restart(Client *client);
+ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
+// STATUS_NOT_FOUND when no rune that is missing has that hash.
+MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES],
+                                const uint8_t *bytes, size_t count);
+// The staged manifest becomes the current one.
+void rune_cache_switch(Client *client);
+// Are all runes up to that service here, and is it their time?
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneService last);
+
+// --- client_script.c ----------------------------------------------------------------------------
+MUST_USE Status client_script_open(Client *client); // the scene is there
+void client_script_close(Client *client);
+void client_script_welcome(Client *client); // a session goes on
+void client_script_step(Client *client);    // once per tick of the client
+void client_script_effects(Client *client); // messages and chat of scripts are sent
+void client_script_clear_effects(Client *client);
+void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *book,
+                         size_t book_bytes);
+void client_script_book(Client *client, uint64_t net_id, const uint8_t *book, size_t book_bytes);
+void client_script_leave(Client *client, uint64_t net_id);
+void client_script_tell(Client *client, const Message *event); // an event whose time has come
+// The server refused a message.
+void client_script_refused(Client *client, uint32_t seq, NetText message);

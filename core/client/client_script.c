@@ -1,0 +1,255 @@
+// Scripts on a client: when they begin, tick, pause and change. The set that runs is the current
+// manifest's; a staged one takes over between two ticks, when all its runes are here and the state
+// of the server's switch was applied. Until then, if that moment is past, nothing runs: events
+// wait in the script system's own bounded queue.
+#include "core/client/client_bind.h"
+#include "core/client/client_inside.h"
+
+#include <string.h>
+
+// --- life ---------------------------------------------------------------------------------------
+
+Status client_script_open(Client *client)
+{
+    ClientScript *script = &client->script;
+    *script = (ClientScript){0};
+    ViewConfig view = client->config.view;
+    view.sim = predict_sim(client->predict);
+    view.prefabs = client->place->prefabs;
+    view.scene_names = client->place->scene_names;
+    view.local_player = client->player;
+    Status status = view_create(client->heap, &view, &script->view);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    ScriptConfig config = client->config.script;
+    config.world = view_world(script->view);
+    config.tick_rate = client->tick_rate;
+    status = script_create(client->heap, &config, &script->system);
+    if (status != STATUS_OK) {
+        view_destroy(client->heap, script->view);
+        *script = (ClientScript){0};
+        return status;
+    }
+    client_bind_extras(client);
+    // Runes that are here are loaded by the next step, into the new system.
+    Manifest *manifests[2] = {&client->runes.current, &client->runes.staged};
+    for (uint32_t m = 0; m < 2; m++) {
+        manifests[m]->first_done = false;
+        for (uint32_t i = 0; i < manifests[m]->count; i++) {
+            manifests[m]->runes[i].loaded = false;
+            manifests[m]->runes[i].slot = 0;
+        }
+    }
+    return STATUS_OK;
+}
+
+void client_script_close(Client *client)
+{
+    ClientScript *script = &client->script;
+    if (script->system != NULL) {
+        script_destroy(client->heap, script->system);
+        view_destroy(client->heap, script->view);
+    }
+    *script = (ClientScript){0};
+}
+
+void client_script_welcome(Client *client)
+{
+    ClientScript *script = &client->script;
+    if (script->system == NULL) {
+        return;
+    }
+    // Who left meanwhile is not told: whoever is not named again soon is gone.
+    Roster *roster = view_roster(script->view);
+    for (uint32_t i = 0; i < roster_count(roster); i++) {
+        roster_at(roster, i)->leaving_tick =
+            script->tick + (uint64_t)CLIENT_ROSTER_SECONDS * client->tick_rate;
+    }
+}
+
+// --- sets of scripts ----------------------------------------------------------------------------
+
+static void say(Client *client, LogLevel level, const char *what, const char *path, Status status)
+{
+    if (client->config.log != NULL) {
+        log_write(client->config.log, client->merge.last.tick, level, "client", "%s %s: %s", what,
+                  path, status_text(status));
+    }
+}
+
+static void rune_load_now(Client *client, const Manifest *manifest, ClientRune *rune, bool reload)
+{
+    const uint8_t *bytes = manifest->store + rune->offset;
+    ScriptSystem *system = client->script.system;
+    const Status status = reload ? script_reload_rune(system, rune->path, bytes, rune->bytes)
+                                 : script_load_rune(system, rune->path, bytes, rune->bytes);
+    if (status != STATUS_OK) {
+        say(client, LOG_WARN, "load", rune->path, status);
+        return;
+    }
+    rune->loaded = true;
+}
+
+// Whoever requires a module has the old one until it is loaded again, and nobody says who does.
+static bool modules_differ(const Manifest *before, const Manifest *after)
+{
+    uint32_t matched = 0;
+    uint32_t before_count = 0;
+    uint32_t after_count = 0;
+    for (uint32_t i = 0; i < before->count; i++) {
+        before_count += before->runes[i].service == RUNE_STORAGE;
+    }
+    for (uint32_t i = 0; i < after->count; i++) {
+        const ClientRune *rune = &after->runes[i];
+        if (rune->service == RUNE_STORAGE) {
+            const ClientRune *known = rune_cache_find(before, rune->path);
+            after_count += 1;
+            matched += known != NULL && memcmp(known->hash, rune->hash, SHA256_BYTES) == 0;
+        }
+    }
+    return matched != before_count || matched != after_count;
+}
+
+static void drop_missing(Client *client, const Manifest *before, const Manifest *after)
+{
+    for (uint32_t i = 0; i < before->count; i++) {
+        const ClientRune *rune = &before->runes[i];
+        if (rune->loaded && rune_cache_find(after, rune->path) == NULL) {
+            script_invalidate(client->script.system, rune->path);
+        }
+    }
+}
+
+// Everything of the manifest up to that service is loaded and bound.
+static void set_load(Client *client, Manifest *manifest, RuneService last)
+{
+    const Manifest *before = &client->runes.current;
+    const bool is_change = manifest != before && before->version != 0;
+    const bool all = is_change && modules_differ(before, manifest);
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        ClientRune *rune = &manifest->runes[i];
+        if (rune->loaded || !rune->here || rune->service > last) {
+            continue;
+        }
+        const ClientRune *known = is_change ? rune_cache_find(before, rune->path) : NULL;
+        if (known != NULL && known->loaded) {
+            rune->slot = known->slot;
+            if (all || memcmp(known->hash, rune->hash, SHA256_BYTES) != 0) {
+                rune_load_now(client, manifest, rune, true);
+            }
+            rune->loaded = true;
+            continue;
+        }
+        rune_load_now(client, manifest, rune, false);
+        if (rune->loaded) {
+            client_bind_rune(client, rune);
+        }
+    }
+}
+
+static void set_switch(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    drop_missing(client, &cache->current, &cache->staged);
+    set_load(client, &cache->staged, RUNE_SERVICE_COUNT - 1);
+    rune_cache_switch(client);
+}
+
+// Loads what is due. False while the scripts have to wait.
+static bool set_update(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
+        // A new script system for a set that is here.
+        set_load(client, &cache->current, RUNE_SERVICE_COUNT - 1);
+        cache->current.first_done = true;
+    }
+    const uint64_t now = client->merge.last.tick;
+    if (cache->staged.version == 0) {
+        // A reload whose manifest has not come yet.
+        return cache->reload_version <= cache->current.version || cache->reload_tick > now;
+    }
+    if (rune_cache_is_ready(client, &cache->staged, RUNE_SERVICE_COUNT - 1)) {
+        set_switch(client);
+        cache->current.first_done = true;
+        return true;
+    }
+    if (cache->current.version != 0) {
+        return cache->staged.at_tick > now;
+    }
+    if (!cache->staged.first_done && rune_cache_is_ready(client, &cache->staged, RUNE_STORAGE)) {
+        set_load(client, &cache->staged, RUNE_STORAGE);
+        cache->staged.first_done = true;
+    }
+    return true;
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+static void roster_tidy(Client *client)
+{
+    ClientScript *script = &client->script;
+    Roster *roster = view_roster(script->view);
+    for (uint32_t i = roster_count(roster); i > 0; i--) {
+        RosterPlayer *player = roster_at(roster, i - 1);
+        if (player->leaving) {
+            roster_remove(roster, player->player_id);
+        } else if (player->leaving_tick != 0 && player->leaving_tick <= script->tick) {
+            const ScriptEvent event = {.type = SCRIPT_EVENT_PLAYER_REMOVING,
+                                       .player_id = player->player_id};
+            player->leaving = script_event(script->system, &event) == STATUS_OK;
+        }
+    }
+}
+
+static void tell_local_ends(ClientScript *script)
+{
+    uint64_t gone[16];
+    uint32_t count = 0;
+    while ((count = view_local_gone(script->view, gone, 16)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            const ScriptEvent event = {.type = SCRIPT_EVENT_DESTROYED, .entity = gone[i]};
+            if (script_event(script->system, &event) != STATUS_OK) {
+                script_unbind_entity(script->system, gone[i]);
+            }
+        }
+    }
+}
+
+static void invokes_end_late(ClientScript *script)
+{
+    static const char late[] = "the server did not answer";
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < script->invoke_count; i++) {
+        if (script->invokes[i].due_tick > script->tick) {
+            script->invokes[kept++] = script->invokes[i];
+        } else {
+            // Nobody waiting any more is no error: its script ended meanwhile.
+            (void)!script_complete(script->system, script->invokes[i].id, false,
+                                   (const uint8_t *)late, sizeof late - 1);
+        }
+    }
+    script->invoke_count = kept;
+}
+
+void client_script_step(Client *client)
+{
+    ClientScript *script = &client->script;
+    if (script->system == NULL || script_is_dead(script->system)) {
+        return;
+    }
+    script->tick += 1;
+    invokes_end_late(script);
+    if (!set_update(client)) {
+        return;
+    }
+    const double unix_seconds = (client->now_ms + client->config.unix_offset_ms) / 1000.0;
+    const double world_seconds = (double)predict_tick(client->predict) / (double)client->tick_rate;
+    script_tick(script->system, unix_seconds, world_seconds);
+    client_bind_own(client);
+    client_bind_entered(client);
+    roster_tidy(client);
+    view_step(script->view);
+    tell_local_ends(script);
+}

@@ -1,0 +1,277 @@
+// Between scripts and the server: what happened is told to scripts when the view shows it, and what
+// scripts say goes up. Calls that want an answer wait in a short list until it comes, is refused,
+// or ten seconds are over.
+#include "core/client/client_inside.h"
+
+#include "core/script/value.h"
+
+#include <string.h>
+
+static Text text_of(NetText text)
+{
+    return (Text){text.data, text.bytes};
+}
+
+// A full queue is counted by the script system.
+static void tell(Client *client, const ScriptEvent *event)
+{
+    (void)!script_event(client->script.system, event);
+}
+
+// --- players ------------------------------------------------------------------------------------
+
+static void player_joined(Client *client, const MessagePlayerJoined *joined)
+{
+    Roster *roster = view_roster(client->script.view);
+    const Text name = joined->name.bytes > 0 ? text_of(joined->name) : (Text){"?", 1};
+    RosterPlayer *player = roster_find(roster, joined->player);
+    const bool is_new = player == NULL || player->leaving;
+    if (player != NULL && !book_name_equal(&player->name, name) &&
+        book_name_check(name) == STATUS_OK) {
+        player->name.bytes = (uint8_t)name.bytes;
+        memcpy(player->name.data, name.data, name.bytes);
+        roster->version += 1;
+        player->version = roster->version;
+    }
+    if (player == NULL) {
+        if (roster_add(roster, joined->player, name) != STATUS_OK) {
+            return; // no room, and the roster has counted it
+        }
+        player = roster_find(roster, joined->player);
+    }
+    player->leaving = false;
+    player->leaving_tick = 0;
+    roster_set_entity(roster, player, joined->entity_id);
+    (void)!roster_set_team(roster, joined->player, text_of(joined->team));
+    if (is_new) {
+        tell(client,
+             &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
+    }
+}
+
+static void player_left(Client *client, const MessagePlayerLeft *left)
+{
+    RosterPlayer *player = roster_find(view_roster(client->script.view), left->player);
+    if (player != NULL && !player->leaving) {
+        // It can be read until scripts were told.
+        player->leaving = true;
+        tell(client,
+             &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_REMOVING, .player_id = left->player});
+    }
+}
+
+// The player whose character that is; 0: nobody's.
+static uint64_t player_of(const Client *client, uint64_t entity)
+{
+    Roster *roster = view_roster(client->script.view);
+    for (uint32_t i = 0; i < roster_count(roster) && entity != 0; i++) {
+        const RosterPlayer *player = roster_at(roster, i);
+        if (player->entity == entity) {
+            return player->player_id;
+        }
+    }
+    return 0;
+}
+
+// --- remotes ------------------------------------------------------------------------------------
+
+static bool invoke_take(ClientScript *script, uint64_t id)
+{
+    for (uint32_t i = 0; i < script->invoke_count; i++) {
+        if (script->invokes[i].id == id) {
+            script->invoke_count -= 1;
+            memmove(&script->invokes[i], &script->invokes[i + 1],
+                    (script->invoke_count - i) * sizeof(ClientInvoke));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void complete_failed(ClientScript *script, uint64_t id, const char *text, size_t bytes)
+{
+    // Nobody waiting any more is no error: its script ended meanwhile.
+    (void)!script_complete(script->system, id, false, (const uint8_t *)text, bytes);
+}
+
+static bool is_refusal(NetText name)
+{
+    static const char refusal[] = "refusal";
+    return name.bytes == sizeof refusal - 1 && memcmp(name.data, refusal, name.bytes) == 0;
+}
+
+static void remote_down(Client *client, const MessageRemoteDown *remote)
+{
+    static const char unreadable[] = "the answer is no list of values";
+    ClientScript *script = &client->script;
+    const uint8_t *payload = remote->payload.data;
+    const size_t bytes = remote->payload.bytes;
+    if (remote->invoke_id == 0) {
+        if (value_check(payload, bytes) == STATUS_OK) {
+            tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_MESSAGE,
+                                        .name = text_of(remote->name),
+                                        .payload = payload,
+                                        .payload_bytes = bytes});
+        }
+        return;
+    }
+    if (!invoke_take(script, remote->invoke_id)) {
+        return; // too late
+    }
+    const bool refused = is_refusal(remote->name);
+    if (!refused && value_check(payload, bytes) != STATUS_OK) {
+        complete_failed(script, remote->invoke_id, unreadable, sizeof unreadable - 1);
+        return;
+    }
+    (void)!script_complete(script->system, remote->invoke_id, !refused, payload, bytes);
+}
+
+void client_script_refused(Client *client, uint32_t seq, NetText message)
+{
+    ClientScript *script = &client->script;
+    for (uint32_t i = 0; i < script->invoke_count && seq != 0; i++) {
+        if (script->invokes[i].seq == seq) {
+            const uint64_t id = script->invokes[i].id;
+            (void)invoke_take(script, id);
+            complete_failed(script, id, message.data, message.bytes);
+            return;
+        }
+    }
+}
+
+// --- what happened ------------------------------------------------------------------------------
+
+static void tell_died(Client *client, const MessageDied *died)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DIED,
+                                .entity = died->entity_id,
+                                .other = died->cause,
+                                .player_id = player_of(client, died->entity_id)});
+}
+
+static void tell_respawned(Client *client, const MessageRespawned *respawned)
+{
+    client->script.own_respawned |= respawned->entity_id == client->own_entity;
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                .entity = respawned->entity_id,
+                                .player_id = player_of(client, respawned->entity_id)});
+}
+
+static void hear(Client *client, const MessageSound *sound)
+{
+    const Effect effect = {.type = EFFECT_SOUND,
+                           .text = text_of(sound->name),
+                           .has_position = sound->has_position,
+                           .position = sound->position,
+                           .volume = sound->volume};
+    (void)!view_play(client->script.view, &effect); // a full queue is counted by the view
+}
+
+void client_script_tell(Client *client, const Message *event)
+{
+    if (client->script.system == NULL) {
+        return;
+    }
+    switch (event->number) {
+    case MESSAGE_PLAYER_JOINED:
+        player_joined(client, event->body);
+        break;
+    case MESSAGE_PLAYER_LEFT:
+        player_left(client, event->body);
+        break;
+    case MESSAGE_PLAYER_STAT: {
+        const MessagePlayerStat *stat = event->body;
+        (void)!roster_set_stat(view_roster(client->script.view), stat->player, text_of(stat->name),
+                               (double)stat->value);
+        break;
+    }
+    case MESSAGE_DIED:
+        tell_died(client, event->body);
+        break;
+    case MESSAGE_RESPAWNED:
+        tell_respawned(client, event->body);
+        break;
+    case MESSAGE_NPC_EVENT: {
+        const MessageNpcEvent *npc = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_NPC,
+                                    .entity = npc->entity_id,
+                                    .other = npc->target,
+                                    .value = (double)npc->new_state});
+        break;
+    }
+    case MESSAGE_CHAT_SAID: {
+        const MessageChatSaid *said = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT,
+                                    .player_id = said->player,
+                                    .name = text_of(said->text)});
+        break;
+    }
+    case MESSAGE_SOUND:
+        hear(client, event->body);
+        break;
+    case MESSAGE_REMOTE_DOWN:
+        remote_down(client, event->body);
+        break;
+    default:
+        break; // for the page alone
+    }
+}
+
+// --- what scripts want --------------------------------------------------------------------------
+
+static void send_remote(Client *client, const ScriptMessage *message)
+{
+    static const char full[] = "too many calls without an answer";
+    static const char unsent[] = "the message could not be sent";
+    ClientScript *script = &client->script;
+    if (message->invoke_id != 0 && script->invoke_count == CLIENT_INVOKES_MAX) {
+        complete_failed(script, message->invoke_id, full, sizeof full - 1);
+        return;
+    }
+    const MessageRemoteUp remote = {.name = {message->name.data, (uint32_t)message->name.bytes},
+                                    .payload = {message->payload, (uint32_t)message->payload_bytes},
+                                    .invoke_id = message->invoke_id,
+                                    .generation = client->runes.current.version != 0
+                                                      ? client->runes.current.version
+                                                      : client->runes.staged.version};
+    const uint32_t seq = client_send(client, MESSAGE_REMOTE_UP, &remote);
+    if (message->invoke_id == 0) {
+        return;
+    }
+    if (seq == 0) {
+        complete_failed(script, message->invoke_id, unsent, sizeof unsent - 1);
+        return;
+    }
+    script->invokes[script->invoke_count++] = (ClientInvoke){
+        .id = message->invoke_id,
+        .seq = seq,
+        .due_tick = script->tick + (uint64_t)CLIENT_INVOKE_SECONDS * client->tick_rate};
+}
+
+void client_script_effects(Client *client)
+{
+    ClientScript *script = &client->script;
+    if (script->view == NULL) {
+        return;
+    }
+    uint32_t count = 0;
+    const Effect *effects = view_effects(script->view, &count);
+    for (; script->effects_sent < count; script->effects_sent++) {
+        const Effect *effect = &effects[script->effects_sent];
+        if (effect->type == EFFECT_MESSAGE) {
+            send_remote(client, &effect->message);
+        } else if (effect->type == EFFECT_CHAT) {
+            const MessageChatSay say = {.text = {effect->text.data, (uint32_t)effect->text.bytes}};
+            (void)client_send(client, MESSAGE_CHAT_SAY, &say);
+        }
+    }
+}
+
+void client_script_clear_effects(Client *client)
+{
+    if (client->script.view != NULL) {
+        client_script_effects(client);
+        view_effects_clear(client->script.view);
+        client->script.effects_sent = 0;
+    }
+}

@@ -1,0 +1,452 @@
+// The runes of a world: which there are (the manifest), which are missing, and their bytes until
+// the scripts have them. A manifest is staged first and takes over when all its runes are here; so
+// a reload never runs half of one set and half of another.
+//
+// Bytecode is only as good as its source, so nothing is kept whose SHA-256 the manifest does not
+// name, and nothing that belongs to the server's own services is accepted at all.
+#include "core/client/client_inside.h"
+
+#include "core/script/rune.h"
+
+#include <string.h>
+
+// --- memory -------------------------------------------------------------------------------------
+
+size_t rune_cache_bytes(void)
+{
+    return 2 * arena_need(CLIENT_RUNES_MAX * sizeof(ClientRune));
+}
+
+Status rune_cache_init(RuneCache *cache, Arena *arena)
+{
+    cache->current.runes = arena_array(arena, CLIENT_RUNES_MAX, sizeof(ClientRune));
+    cache->staged.runes = arena_array(arena, CLIENT_RUNES_MAX, sizeof(ClientRune));
+    return cache->current.runes == NULL || cache->staged.runes == NULL ? STATUS_LIMIT : STATUS_OK;
+}
+
+static void manifest_clear(Client *client, Manifest *manifest)
+{
+    heap_free(client->heap, manifest->store);
+    *manifest = (Manifest){.runes = manifest->runes};
+}
+
+void rune_cache_free(Client *client)
+{
+    manifest_clear(client, &client->runes.current);
+    manifest_clear(client, &client->runes.staged);
+    transfer_free(client->heap, &client->runes.transfer);
+}
+
+ClientRune *rune_cache_find(const Manifest *manifest, const char *path)
+{
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        if (strcmp(manifest->runes[i].path, path) == 0) {
+            return &manifest->runes[i];
+        }
+    }
+    return NULL;
+}
+
+static ClientRune *find_text(const Manifest *manifest, NetText path)
+{
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        if (strlen(manifest->runes[i].path) == path.bytes &&
+            memcmp(manifest->runes[i].path, path.data, path.bytes) == 0) {
+            return &manifest->runes[i];
+        }
+    }
+    return NULL;
+}
+
+// --- the manifest -------------------------------------------------------------------------------
+
+static bool text_is(NetText text, const char *word)
+{
+    return text.bytes == strlen(word) && memcmp(text.data, word, text.bytes) == 0;
+}
+
+static const char *service_name(RuneService service)
+{
+    static const char *const names[RUNE_SERVICE_COUNT] = {
+        "ReplicatedFirst", "ReplicatedStorage", "Workspace", "StarterPlayer", "StarterGui"};
+    return names[service];
+}
+
+static const char *refuse_path(NetText path, RuneService service)
+{
+    const size_t prefix = strlen(service_name(service));
+    if (path.bytes >= SCRIPT_PATH_BYTES || path.bytes <= prefix + 1 ||
+        memcmp(path.data, service_name(service), prefix) != 0 || path.data[prefix] != '/') {
+        return "its path does not fit its service";
+    }
+    for (uint32_t i = 0; i < path.bytes; i++) {
+        if ((unsigned char)path.data[i] < 0x20) {
+            return "its path has control characters";
+        }
+    }
+    return NULL;
+}
+
+// Why a script may not be taken; NULL when it may.
+static const char *refuse_script(const WireManifestScript *script, RuneService *service)
+{
+    uint32_t i = 0;
+    while (i < RUNE_SERVICE_COUNT && !text_is(script->service, service_name((RuneService)i))) {
+        i += 1;
+    }
+    if (i == RUNE_SERVICE_COUNT) {
+        return "it is of a service that is not for clients";
+    }
+    *service = (RuneService)i;
+    if (!text_is(script->run_context, "Client") && !text_is(script->run_context, "Both")) {
+        return "it does not run on clients";
+    }
+    if (script->size_bytes < RUNE_HEADER_BYTES || script->size_bytes > RUNE_BYTES_MAX) {
+        return "its size makes no sense";
+    }
+    return refuse_path(script->path, *service);
+}
+
+static const char *manifest_read(Manifest *staged, const MessageScriptManifest *message)
+{
+    uint64_t bytes = 0;
+    // In the order of the services, so that what is needed first is asked for first.
+    for (uint32_t rank = 0; rank < RUNE_SERVICE_COUNT; rank++) {
+        for (uint32_t i = 0; i < message->scripts_count; i++) {
+            const WireManifestScript *script = &message->scripts[i];
+            RuneService service = RUNE_FIRST;
+            const char *refused = refuse_script(script, &service);
+            if (refused != NULL) {
+                return refused;
+            }
+            if ((uint32_t)service != rank) {
+                continue;
+            }
+            if (find_text(staged, script->path) != NULL) {
+                return "it is named twice";
+            }
+            ClientRune *rune = &staged->runes[staged->count++];
+            *rune = (ClientRune){.bytes = (uint32_t)script->size_bytes,
+                                 .offset = (uint32_t)bytes,
+                                 .service = service};
+            memcpy(rune->path, script->path.data, script->path.bytes);
+            memcpy(rune->hash, script->rune_hash.bytes, SHA256_BYTES);
+            bytes += script->size_bytes;
+            if (bytes > CLIENT_RUNES_BYTES_MAX) {
+                return "all of them together are too large";
+            }
+        }
+    }
+    staged->store_bytes = bytes;
+    return NULL;
+}
+
+// Runes that did not change are here already.
+static void keep_known(Manifest *staged, const Manifest *current)
+{
+    for (uint32_t i = 0; i < staged->count; i++) {
+        ClientRune *rune = &staged->runes[i];
+        for (uint32_t k = 0; k < current->count && !rune->here; k++) {
+            const ClientRune *known = &current->runes[k];
+            if (known->here && known->bytes == rune->bytes &&
+                memcmp(known->hash, rune->hash, SHA256_BYTES) == 0) {
+                memcpy(staged->store + rune->offset, current->store + known->offset, rune->bytes);
+                rune->here = true;
+                staged->here_count += 1;
+            }
+        }
+    }
+}
+
+static size_t rune_bytes_most(const Manifest *manifest)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        most = manifest->runes[i].bytes > most ? manifest->runes[i].bytes : most;
+    }
+    return most;
+}
+
+static bool staged_allocate(Client *client)
+{
+    Manifest *staged = &client->runes.staged;
+    Transfer *transfer = &client->runes.transfer;
+    transfer_free(client->heap, transfer);
+    client->runes.request_left = 0;
+    if (staged->count == 0) {
+        return true;
+    }
+    staged->store = heap_alloc(client->heap, (size_t)staged->store_bytes);
+    if (!client->config.owner_fetches) {
+        // What cannot be compressed grows by a little.
+        const size_t most = rune_bytes_most(staged);
+        transfer->capacity = most + most / 64 + 1024;
+        transfer->data = heap_alloc(client->heap, transfer->capacity);
+    }
+    return staged->store != NULL && (client->config.owner_fetches || transfer->data != NULL);
+}
+
+void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
+{
+    RuneCache *cache = &client->runes;
+    const uint32_t version = (uint32_t)message->version;
+    const uint32_t newest =
+        cache->staged.version != 0 ? cache->staged.version : cache->current.version;
+    if (version == 0 || version < newest) {
+        client_fail(client, "manifest %u after %u", version, newest);
+        return;
+    }
+    if (version == newest) {
+        return; // told again after a resume
+    }
+    if (cache->staged.first_done) {
+        // Its first scripts run already: they are what there is to reload from.
+        rune_cache_switch(client);
+    }
+    manifest_clear(client, &cache->staged);
+    const char *refused = manifest_read(&cache->staged, message);
+    if (refused != NULL) {
+        manifest_clear(client, &cache->staged);
+        client_fail(client, "a script of the manifest: %s", refused);
+        return;
+    }
+    if (!staged_allocate(client)) {
+        manifest_clear(client, &cache->staged);
+        client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
+        return;
+    }
+    cache->staged.version = version;
+    cache->staged.at_tick = cache->reload_version == version ? cache->reload_tick : 0;
+    keep_known(&cache->staged, &cache->current);
+}
+
+void rune_cache_reload(Client *client, const MessageScriptReload *reload)
+{
+    RuneCache *cache = &client->runes;
+    if (reload->version < cache->current.version) {
+        client_fail(client, "manifest %u after %u", (uint32_t)reload->version,
+                    cache->current.version);
+        return;
+    }
+    cache->reload_version = (uint32_t)reload->version;
+    cache->reload_tick = reload->at_tick;
+    if (cache->staged.version == reload->version) {
+        cache->staged.at_tick = reload->at_tick;
+    }
+}
+
+void rune_cache_execute(Client *client, const MessageScriptExecute *execute)
+{
+    ClientRune *rune = find_text(&client->runes.staged, execute->script_path);
+    if (rune != NULL) {
+        rune->execute_tick = execute->at_tick;
+    } else if (find_text(&client->runes.current, execute->script_path) == NULL) {
+        client_fail(client, "a script that no manifest names is to run");
+    }
+}
+
+void rune_cache_switch(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    const Manifest before = cache->current;
+    cache->current = cache->staged;
+    cache->staged = before;
+    manifest_clear(client, &cache->staged);
+    transfer_free(client->heap, &cache->transfer);
+    cache->request_left = 0;
+}
+
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneService last)
+{
+    const uint64_t now = client->merge.last.tick;
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        const ClientRune *rune = &manifest->runes[i];
+        if (rune->service <= last && (!rune->here || rune->execute_tick > now)) {
+            return false;
+        }
+    }
+    return manifest->version != 0 && manifest->at_tick <= now && client->merge.last.seq != 0;
+}
+
+// --- arriving -----------------------------------------------------------------------------------
+
+static void send_verify(Client *client, const ClientRune *rune, const uint8_t *hash, bool success,
+                        const char *reason)
+{
+    MessageScriptVerify verify = {.script_path = {rune->path, (uint32_t)strlen(rune->path)},
+                                  .success = success,
+                                  .reason = {reason, (uint32_t)strlen(reason)}};
+    memcpy(verify.hash.bytes, hash, SHA256_BYTES);
+    (void)client_send(client, MESSAGE_SCRIPT_VERIFY, &verify);
+}
+
+// The bytes have the hash of the manifest; what is in them must still be a rune of that path.
+static bool rune_keep(Client *client, ClientRune *rune, const uint8_t *bytes)
+{
+    Manifest *staged = &client->runes.staged;
+    Rune checked;
+    const Status status = rune_check(bytes, rune->bytes, &checked);
+    if (status != STATUS_OK || strcmp(checked.path, rune->path) != 0) {
+        client_fail(client, "the rune %s makes no sense", rune->path);
+        return false;
+    }
+    memcpy(staged->store + rune->offset, bytes, rune->bytes);
+    rune->here = true;
+    staged->here_count += 1;
+    if (rune->asked) {
+        rune->asked = false;
+        client->runes.request_left -= 1;
+    }
+    send_verify(client, rune, rune->hash, true, "");
+    return true;
+}
+
+Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const uint8_t *bytes,
+                       size_t count)
+{
+    Manifest *staged = &client->runes.staged;
+    Status status = STATUS_NOT_FOUND;
+    for (uint32_t i = 0; i < staged->count; i++) {
+        ClientRune *rune = &staged->runes[i];
+        if (!rune->here && rune->bytes == count && memcmp(rune->hash, hash, SHA256_BYTES) == 0) {
+            status = rune_keep(client, rune, bytes) ? STATUS_OK : STATUS_MALFORMED;
+        }
+    }
+    return status;
+}
+
+// Damaged on the way is asked for once more; a second time it is no accident.
+static void rune_damaged(Client *client, ClientRune *rune, const uint8_t *hash, const char *reason)
+{
+    if (rune->retried) {
+        client_fail(client, "the rune %s: %s", rune->path, reason);
+        return;
+    }
+    rune->retried = true;
+    send_verify(client, rune, hash, false, reason);
+    if (rune->asked) {
+        rune->asked = false;
+        client->runes.request_left -= 1;
+    }
+}
+
+static void rune_whole(Client *client, ClientRune *rune)
+{
+    static const uint8_t nothing[SHA256_BYTES] = {0};
+    RuneCache *cache = &client->runes;
+    const uint8_t *bytes = cache->transfer.data;
+    size_t count = cache->transfer.bytes;
+    const bool compressed = cache->transfer.encoding != 0;
+    cache->transfer.next_chunk = 0;
+    cache->transfer.bytes = 0;
+    // Into its own place in the store: the hash decides whether it counts.
+    uint8_t *out = cache->staged.store + rune->offset;
+    if (compressed) {
+        ByteWriter writer = byte_writer(out, rune->bytes);
+        if (client->config.decompress == NULL ||
+            client->config.decompress(client->config.decompress_user, bytes, count, &writer) !=
+                STATUS_OK ||
+            writer.status != STATUS_OK) {
+            rune_damaged(client, rune, nothing, "it cannot be unpacked");
+            return;
+        }
+        bytes = out;
+        count = writer.at;
+    }
+    uint8_t hash[SHA256_BYTES];
+    sha256_of(bytes, count, hash);
+    if (count != rune->bytes || memcmp(hash, rune->hash, SHA256_BYTES) != 0) {
+        rune_damaged(client, rune, hash, "it is not the one of the manifest");
+        return;
+    }
+    (void)rune_keep(client, rune, bytes);
+}
+
+void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
+{
+    RuneCache *cache = &client->runes;
+    Transfer *transfer = &cache->transfer;
+    ClientRune *rune = find_text(&cache->staged, chunk->script_path);
+    if (rune == NULL || rune->here || transfer->data == NULL) {
+        return; // of a manifest that is past, or asked for twice
+    }
+    const uint32_t index = (uint32_t)(rune - cache->staged.runes);
+    if (transfer->rune != index || transfer->encoding != chunk->encoding) {
+        // One rune at a time: what was begun of another is begun again.
+        transfer->next_chunk = 0;
+        transfer->total_chunks = 0;
+        transfer->bytes = 0;
+        transfer->rune = index;
+        transfer->encoding = chunk->encoding;
+    }
+    bool done = false;
+    if (!transfer_append(transfer, chunk->chunk_index, chunk->total_chunks, chunk->data, &done)) {
+        client_fail(client, "chunk %u of the rune %s does not fit", (uint32_t)chunk->chunk_index,
+                    rune->path);
+        return;
+    }
+    transfer->asked_ms = client->now_ms;
+    if (done) {
+        rune_whole(client, rune);
+    }
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+static void send_request(Client *client, const uint32_t *runes, uint32_t count, uint32_t from_chunk)
+{
+    WireScriptPath paths[64];
+    for (uint32_t i = 0; i < count; i++) {
+        ClientRune *rune = &client->runes.staged.runes[runes[i]];
+        paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
+        rune->asked = true;
+    }
+    const MessageScriptRequest request = {
+        .script_paths = paths, .script_paths_count = count, .from_chunk = from_chunk};
+    client->runes.request_left = count;
+    client->runes.transfer.asked_ms = client->now_ms;
+    (void)client_send(client, MESSAGE_SCRIPT_REQUEST, &request);
+}
+
+// Nothing came for a while: whatever is not here is asked for again.
+static void request_forget(RuneCache *cache)
+{
+    for (uint32_t i = 0; i < cache->staged.count; i++) {
+        cache->staged.runes[i].asked = false;
+    }
+    cache->request_left = 0;
+}
+
+void rune_cache_ask(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    const Manifest *staged = &cache->staged;
+    if (client->config.owner_fetches || staged->here_count == staged->count ||
+        client->state != CLIENT_PLAYING) {
+        return;
+    }
+    if (cache->request_left > 0) {
+        if (client->now_ms - cache->transfer.asked_ms < CLIENT_RETRY_MS) {
+            return;
+        }
+        request_forget(cache);
+    }
+    const Transfer *transfer = &cache->transfer;
+    if (transfer->next_chunk > 0 && !staged->runes[transfer->rune].here) {
+        send_request(client, &transfer->rune, 1, transfer->next_chunk);
+        return;
+    }
+    uint32_t missing[64];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < staged->count && count < 64; i++) {
+        if (!staged->runes[i].here) {
+            missing[count++] = i;
+        }
+    }
+    send_request(client, missing, count, 0);
+}
+
+void rune_cache_restart(Client *client)
+{
+    request_forget(&client->runes);
+}
