@@ -3,12 +3,10 @@
 // what is written is always read again.
 //
 //   u8   0..1 kind, 2..7 part flags
-//   u8   bit 0 bounce and damage, 1 conveyor, 2 rotation, 3 structure, 4..6 segments (0..4)
-//   f32  half x, y, z · rest position x, y, z
-//   f32  rest rotation x, y, z, w                                         if bit 2
-//   f32  bounce speed, damage                                             if bit 0
-//   f32  conveyor x, y, z                                                 if bit 1
-//   u16  piece · u8 turn · u32 cell x, y, z (two's complement) · u16 health  if bit 3
+//   u8   bit 0 bounce and damage, 1 conveyor, 2 rotation, 3 structure, 4..7 number of segments
+//   (0..4) f32  half x, y, z · rest position x, y, z f32  rest rotation x, y, z, w if bit 2 f32
+//   bounce speed, damage                                             if bit 0 f32  conveyor x, y, z
+//   if bit 1 u16  piece · u8 turn · u32 cell x, y, z (two's complement) · u16 health  if bit 3
 //   segments: u8 bit 0 rotation, 1 turning · f32 position, velocity · f32 rotation (bit 0; else
 //        that of the rest) · f32 angular velocity (bit 1) · varint tick from · varint ticks
 #include "core/base/check.h"
