@@ -174,12 +174,44 @@ Status fixture_enter(Fixture *fixture, const Entry *entry)
     return status;
 }
 
+static void keep_rows(Fixture *fixture, const Command *command)
+{
+    ByteReader reader = byte_reader(command->bytes, command->byte_count);
+    while (byte_reader_left(&reader) > 0) {
+        const size_t from = reader.at;
+        Row row;
+        CHECK_OK(row_read(&reader, &row));
+        const uint32_t length = (uint32_t)(reader.at - from);
+        CHECK(fixture->row_bytes + length + 4 < FIXTURE_ROW_BYTES);
+        memcpy(fixture->rows + fixture->row_bytes, &length, 4);
+        memcpy(fixture->rows + fixture->row_bytes + 4, command->bytes + from, length);
+        fixture->row_bytes += 4 + length;
+    }
+}
+
+static void answer_saves(Fixture *fixture)
+{
+    uint32_t count = 0;
+    const Command *commands = world_commands(fixture->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (commands[i].type == COMMAND_SAVE) {
+            if (fixture->rows != NULL) {
+                keep_rows(fixture, &commands[i]);
+            }
+            const Entry stored = {
+                .type = ENTRY_STORED, .flags = ENTRY_OK, .number = commands[i].request};
+            CHECK_OK(fixture_enter(fixture, &stored));
+        }
+    }
+    world_commands_clear(fixture->world);
+}
+
 void fixture_tick(Fixture *fixture, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         fixture->unix_ms += 1000 / fixture->place.place.tick_rate;
         CHECK_OK(fixture_enter(fixture, &(Entry){.type = ENTRY_TICK, .number = fixture->unix_ms}));
-        world_commands_clear(fixture->world);
+        answer_saves(fixture);
     }
 }
 

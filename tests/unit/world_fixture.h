@@ -35,6 +35,8 @@ typedef struct Fixture {
     uint64_t unix_ms;
     uint8_t *journal;
     ByteWriter writer;
+    uint8_t *rows; // what was saved, u32 length before each; NULL: not kept
+    size_t row_bytes;
     uint64_t *hashes; // after each tick
     uint32_t tick_count;
 } Fixture;
@@ -44,7 +46,8 @@ void fixture_open_with(Fixture *fixture, uint32_t tick_rate, uint32_t snapshot_r
                        uint32_t player_max);
 void fixture_close(Fixture *fixture);
 Status fixture_enter(Fixture *fixture, const Entry *entry); // and into the journal
-void fixture_tick(Fixture *fixture, uint32_t count);
+void fixture_tick(Fixture *fixture, uint32_t count); // and answers what the world wants saved
+#define FIXTURE_ROW_BYTES (4u << 20)
 
 // --- clients ------------------------------------------------------------------------------------
 Status fixture_connect(Fixture *fixture, uint64_t connection, bool json);
