@@ -58,6 +58,8 @@ typedef struct ChunkWant {
 #define CLIENT_RUNES_MAX       512
 #define CLIENT_RUNES_BYTES_MAX (16u << 20) // of all runes of a manifest
 #define CLIENT_RETRY_MS        5000.0      // a transfer without progress is asked for again
+#define CLIENT_REFUSED_MS      1000.0      // the same when the server said no
+#define CLIENT_REQUEST_MAX     16          // runes in one request
 
 typedef enum RuneService {
     RUNE_FIRST,   // ReplicatedFirst: runs before the rest is there
@@ -101,7 +103,9 @@ typedef struct Transfer {
     uint32_t chunk_bytes; // of the first
     uint64_t encoding;
     uint32_t rune; // index in the staged manifest
+    uint32_t seq;  // of the request
     double asked_ms;
+    bool again; // only the first chunk will do
 } Transfer;
 
 typedef struct RuneCache {
@@ -237,10 +241,16 @@ void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk);
 MUST_USE Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count);
 void connect_ask_scene(Client *client); // over the wire, when it is due
 void connect_forget_scene(Client *client);
-// Appends a chunk. False when it makes no sense; done says that it was the last.
-bool transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data,
-                     bool *done);
+typedef enum TransferStep {
+    TRANSFER_BAD,  // it makes no sense
+    TRANSFER_SKIP, // not needed; or the chunks have another size now, and it has to begin again
+    TRANSFER_MORE,
+    TRANSFER_DONE
+} TransferStep;
+TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data);
+void transfer_restart(Transfer *transfer, double now_ms); // asked for again in a second
 void transfer_free(Heap *heap, Transfer *transfer);
+void connect_refused(Client *client, uint32_t seq); // the server refused a message
 
 // --- receive.c ----------------------------------------------------------------------------------
 MergeSink receive_sink(Client *client);
@@ -270,6 +280,7 @@ void rune_cache_execute(Client *client, const MessageScriptExecute *execute);
 void rune_cache_reload(Client *client, const MessageScriptReload *reload);
 void rune_cache_ask(Client *client);
 void rune_cache_restart(Client *client);
+void rune_cache_refused(Client *client, uint32_t seq);
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
 // STATUS_NOT_FOUND when no rune that is missing has that hash.
 MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES],

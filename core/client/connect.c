@@ -12,32 +12,46 @@ static NetText text_of(const char *text)
 
 // --- chunks of something larger -----------------------------------------------------------------
 
-bool transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data, bool *done)
+TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data)
 {
-    *done = false;
     if (total == 0 || index >= total || total > UINT32_MAX || data.bytes == 0) {
-        return false;
+        return TRANSFER_BAD;
     }
-    if (index < transfer->next_chunk && total == transfer->total_chunks) {
-        return true; // asked for twice
+    const bool goes_on = !transfer->again && total == transfer->total_chunks;
+    if (goes_on && index < transfer->next_chunk) {
+        return TRANSFER_SKIP; // asked for twice
     }
     if (index == 0) {
+        transfer->again = false;
         transfer->bytes = 0;
         transfer->next_chunk = 0;
         transfer->total_chunks = (uint32_t)total;
         transfer->chunk_bytes = data.bytes;
+    } else if (!goes_on) {
+        // After a cut the server cuts it in other pieces: what is here is of no use.
+        transfer->again = true;
+        transfer->next_chunk = 0;
+        transfer->bytes = 0;
+        return TRANSFER_SKIP;
     }
     const bool last = index + 1 == total;
-    if (index != transfer->next_chunk || total != transfer->total_chunks ||
-        data.bytes > transfer->chunk_bytes || (!last && data.bytes != transfer->chunk_bytes) ||
+    if (index != transfer->next_chunk || data.bytes > transfer->chunk_bytes ||
+        (!last && data.bytes != transfer->chunk_bytes) ||
         data.bytes > transfer->capacity - transfer->bytes) {
-        return false;
+        return TRANSFER_BAD;
     }
     memcpy(transfer->data + transfer->bytes, data.data, data.bytes);
     transfer->bytes += data.bytes;
     transfer->next_chunk += 1;
-    *done = last;
-    return true;
+    return last ? TRANSFER_DONE : TRANSFER_MORE;
+}
+
+void transfer_restart(Transfer *transfer, double now_ms)
+{
+    transfer->again = true;
+    transfer->next_chunk = 0;
+    transfer->bytes = 0;
+    transfer->asked_ms = now_ms - CLIENT_RETRY_MS + CLIENT_REFUSED_MS;
 }
 
 void transfer_free(Heap *heap, Transfer *transfer)
@@ -76,6 +90,11 @@ void client_disconnected(Client *client)
     if (client->state != CLIENT_CLOSED) {
         client->state = CLIENT_IDLE;
     }
+}
+
+static bool hash_equal(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, SHA256_BYTES) == 0;
 }
 
 // --- the scene ----------------------------------------------------------------------------------
@@ -131,9 +150,19 @@ Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count)
     return STATUS_OK;
 }
 
-static bool hash_equal(const uint8_t *a, const uint8_t *b)
+static void send_blob_request(Client *client)
 {
-    return memcmp(a, b, SHA256_BYTES) == 0;
+    MessageBlobRequest request = {.from_chunk = client->scene.next_chunk};
+    memcpy(request.hash.bytes, client->scene_hash, SHA256_BYTES);
+    client->scene.asked_ms = client->now_ms;
+    client->scene.seq = client_send(client, MESSAGE_BLOB_REQUEST, &request);
+}
+
+void connect_refused(Client *client, uint32_t seq)
+{
+    if (client->scene.data != NULL && seq == client->scene.seq) {
+        transfer_restart(&client->scene, client->now_ms);
+    }
 }
 
 void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
@@ -142,15 +171,20 @@ void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
         !hash_equal(chunk->hash.bytes, client->scene_hash)) {
         return; // not wanted any more
     }
-    bool done = false;
-    if (!transfer_append(&client->scene, chunk->chunk_index, chunk->total_chunks, chunk->data,
-                         &done)) {
+    const bool was_again = client->scene.again;
+    const TransferStep step =
+        transfer_append(&client->scene, chunk->chunk_index, chunk->total_chunks, chunk->data);
+    if (step == TRANSFER_BAD) {
         client_fail(client, "chunk %llu of the scene does not fit",
                     (unsigned long long)chunk->chunk_index);
         return;
     }
-    client->scene.asked_ms = client->now_ms;
-    if (!done) {
+    if (step != TRANSFER_SKIP) {
+        client->scene.asked_ms = client->now_ms;
+    } else if (client->scene.again && !was_again) {
+        send_blob_request(client);
+    }
+    if (step != TRANSFER_DONE) {
         return;
     }
     uint8_t hash[SHA256_BYTES];
@@ -161,14 +195,6 @@ void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
     }
     // The block is given back by connect_give_scene, after it was read.
     (void)!connect_give_scene(client, client->scene.data, client->scene.bytes);
-}
-
-static void send_blob_request(Client *client)
-{
-    MessageBlobRequest request = {.from_chunk = client->scene.next_chunk};
-    memcpy(request.hash.bytes, client->scene_hash, SHA256_BYTES);
-    client->scene.asked_ms = client->now_ms;
-    (void)client_send(client, MESSAGE_BLOB_REQUEST, &request);
 }
 
 void connect_ask_scene(Client *client)

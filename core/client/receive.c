@@ -258,7 +258,12 @@ static void on_error(Client *client, const MessageError *error)
                      (int)error->message.bytes, error->message.data);
         return;
     }
-    client_script_refused(client, (uint32_t)error->command_seq, error->message);
+    const uint32_t seq = (uint32_t)error->command_seq;
+    if (seq != 0) {
+        connect_refused(client, seq);
+        rune_cache_refused(client, seq);
+        client_script_refused(client, seq, error->message);
+    }
 }
 
 static bool is_answer(uint8_t number)

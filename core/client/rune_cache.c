@@ -192,12 +192,12 @@ void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
     const uint32_t version = (uint32_t)message->version;
     const uint32_t newest =
         cache->staged.version != 0 ? cache->staged.version : cache->current.version;
-    if (version == 0 || version < newest) {
+    if (version < newest) {
         client_fail(client, "manifest %u after %u", version, newest);
         return;
     }
     if (version == newest) {
-        return; // told again after a resume
+        return; // told again after a resume, or there are none
     }
     if (cache->staged.first_done) {
         // Its first scripts run already: they are what there is to reload from.
@@ -266,6 +266,15 @@ bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneSer
         }
     }
     return manifest->version != 0 && manifest->at_tick <= now && client->merge.last.seq != 0;
+}
+
+// Nothing came for a while: whatever is not here is asked for again.
+static void request_forget(RuneCache *cache)
+{
+    for (uint32_t i = 0; i < cache->staged.count; i++) {
+        cache->staged.runes[i].asked = false;
+    }
+    cache->request_left = 0;
 }
 
 // --- arriving -----------------------------------------------------------------------------------
@@ -376,17 +385,24 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
         transfer->next_chunk = 0;
         transfer->total_chunks = 0;
         transfer->bytes = 0;
+        transfer->again = false;
         transfer->rune = index;
         transfer->encoding = chunk->encoding;
     }
-    bool done = false;
-    if (!transfer_append(transfer, chunk->chunk_index, chunk->total_chunks, chunk->data, &done)) {
+    const bool was_again = transfer->again;
+    const TransferStep step =
+        transfer_append(transfer, chunk->chunk_index, chunk->total_chunks, chunk->data);
+    if (step == TRANSFER_BAD) {
         client_fail(client, "chunk %u of the rune %s does not fit", (uint32_t)chunk->chunk_index,
                     rune->path);
         return;
     }
-    transfer->asked_ms = client->now_ms;
-    if (done) {
+    if (step != TRANSFER_SKIP) {
+        transfer->asked_ms = client->now_ms;
+    } else if (transfer->again && !was_again) {
+        request_forget(cache); // the next update asks
+    }
+    if (step == TRANSFER_DONE) {
         rune_whole(client, rune);
     }
 }
@@ -395,7 +411,7 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
 
 static void send_request(Client *client, const uint32_t *runes, uint32_t count, uint32_t from_chunk)
 {
-    WireScriptPath paths[64];
+    WireScriptPath paths[CLIENT_REQUEST_MAX];
     for (uint32_t i = 0; i < count; i++) {
         ClientRune *rune = &client->runes.staged.runes[runes[i]];
         paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
@@ -405,16 +421,7 @@ static void send_request(Client *client, const uint32_t *runes, uint32_t count, 
         .script_paths = paths, .script_paths_count = count, .from_chunk = from_chunk};
     client->runes.request_left = count;
     client->runes.transfer.asked_ms = client->now_ms;
-    (void)client_send(client, MESSAGE_SCRIPT_REQUEST, &request);
-}
-
-// Nothing came for a while: whatever is not here is asked for again.
-static void request_forget(RuneCache *cache)
-{
-    for (uint32_t i = 0; i < cache->staged.count; i++) {
-        cache->staged.runes[i].asked = false;
-    }
-    cache->request_left = 0;
+    client->runes.transfer.seq = client_send(client, MESSAGE_SCRIPT_REQUEST, &request);
 }
 
 void rune_cache_ask(Client *client)
@@ -436,14 +443,22 @@ void rune_cache_ask(Client *client)
         send_request(client, &transfer->rune, 1, transfer->next_chunk);
         return;
     }
-    uint32_t missing[64];
+    uint32_t missing[CLIENT_REQUEST_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < staged->count && count < 64; i++) {
+    for (uint32_t i = 0; i < staged->count && count < CLIENT_REQUEST_MAX; i++) {
         if (!staged->runes[i].here) {
             missing[count++] = i;
         }
     }
     send_request(client, missing, count, 0);
+}
+
+void rune_cache_refused(Client *client, uint32_t seq)
+{
+    RuneCache *cache = &client->runes;
+    if (cache->request_left > 0 && seq == cache->transfer.seq) {
+        transfer_restart(&cache->transfer, client->now_ms);
+    }
 }
 
 void rune_cache_restart(Client *client)
