@@ -584,9 +584,15 @@ void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocit
 
 // --- the own body on the screen -----------------------------------------------------------------
 
+// From 0 to 1; what is no number is 0.
+static float part_of_one(float x)
+{
+    return x > 0 ? math_min(x, 1) : 0;
+}
+
 void predict_smooth(Predict *predict, float seconds)
 {
-    const float x = math_clamp(seconds, 0, 1) / SMOOTH_SECONDS;
+    const float x = part_of_one(seconds) / SMOOTH_SECONDS;
     // One over the first terms of exp(x): near enough, and the same everywhere.
     const float left = 1 / (1 + x + x * x / 2 + x * x * x / 6);
     predict->offset = vec3_scale(predict->offset, left);
@@ -609,7 +615,7 @@ PredictView predict_view(const Predict *predict, float fraction)
         from = before->state.position;
     }
     const Character *character = &entity->character;
-    const Vec3 between = vec3_lerp(from, entity->position, math_clamp(fraction, 0, 1));
+    const Vec3 between = vec3_lerp(from, entity->position, part_of_one(fraction));
     return (PredictView){.present = true,
                          .net_id = entity->net_id,
                          .position = vec3_add(between, predict->offset),

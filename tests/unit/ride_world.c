@@ -62,8 +62,13 @@ void ride_open(RideWorld *world, uint32_t tick_rate)
     fill(world->chunks, (VoxelCoord){10, 1, 10}, (VoxelCoord){12, 1, 12});
     fill(world->chunks, (VoxelCoord){-12, 0, -12}, (VoxelCoord){-10, 0, -9});
     PartDesc parts[64];
-    const SceneDesc scene = {
-        .chunks = world->chunks, .parts = parts, .part_count = scene_parts(parts)};
+    const PieceDesc pieces[] = {{.cells_x = 1, .cells_y = 1, .cells_z = 1, .health = 50},
+                                {.cells_x = 2, .cells_y = 1, .cells_z = 1, .health = 80}};
+    const SceneDesc scene = {.chunks = world->chunks,
+                             .parts = parts,
+                             .part_count = scene_parts(parts),
+                             .pieces = pieces,
+                             .piece_count = 2};
     uint32_t bad = 0;
     ASSERT(scene_create(&world->heap, &scene, &world->scene, &bad) == STATUS_OK);
     world->config.tick_rate = tick_rate;

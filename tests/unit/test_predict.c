@@ -556,6 +556,132 @@ TEST(shapes_change_as_they_are_told)
     alone_close(&alone);
 }
 
+TEST(structures_stand_where_they_are_told_to)
+{
+    Alone alone;
+    alone_open(&alone, 8);
+    Sim *sim = predict_sim(alone.predict);
+    MergeSlot slot = slot_of(NET_STRUCTURE, 6000);
+    slot.owner_id = 9;
+    NetShape shape = {.piece = 1, .turn = 1, .cell = {3, 5, 2}, .health = 60}; // in mid air
+    predict_enter(alone.predict, &slot, &shape);
+    const Entity *wall = sim_entity(sim, sim_find(sim, 6000));
+    REQUIRE(wall != NULL);
+    CHECK_INT(wall->owner_id, 9);
+    CHECK_NEAR(wall->part.health, 60, 0);
+    CHECK_NEAR(wall->position.z, 3, 1e-6); // two cells deep, turned
+    shape.health = 20;
+    predict_update(alone.predict, &slot, NET_SHAPE, &shape);
+    CHECK(wall == sim_entity(sim, sim_find(sim, 6000)));
+    CHECK_NEAR(wall->part.health, 20, 0);
+    steps(alone.predict, 200, &(SimInput){.move_z = 0}); // nothing collapses here by itself
+    CHECK_INT(sim_count(sim, ENTITY_STRUCTURE), 1);
+    shape.cell.y = 6;
+    predict_update(alone.predict, &slot, NET_SHAPE, &shape);
+    CHECK_NEAR(sim_entity(sim, sim_find(sim, 6000))->position.y, 6.5, 1e-6);
+    shape.piece = 77;
+    slot.net_id = 6001;
+    predict_enter(alone.predict, &slot, &shape);
+    CHECK_INT(predict_stats(alone.predict)->things_dropped, 1);
+    slot.net_id = 6000;
+    predict_leave(alone.predict, &slot);
+    CHECK_INT(sim_count(sim, ENTITY_STRUCTURE), 0);
+    alone_close(&alone);
+}
+
+static float odd_number(Rng *rng)
+{
+    const float odd[] = {0, -1, 1, 0.5f, 1e9f, -1e30f, 700, __builtin_nanf(""), __builtin_inff()};
+    return rng_below(rng, 3) == 0 ? odd[rng_below(rng, 9)] : rng_range(rng, -8, 8);
+}
+
+static Vec3 odd_vector(Rng *rng)
+{
+    const float x = odd_number(rng);
+    const float y = odd_number(rng);
+    const float z = odd_number(rng);
+    return vec3(x, y, z);
+}
+
+static NetShape odd_shape(Rng *rng)
+{
+    NetShape shape = {.shape = {(ShapeKind)rng_below(rng, 4), {1, 1, 1}},
+                      .rest = {odd_vector(rng), QUAT_IDENTITY},
+                      .piece = (uint16_t)rng_below(rng, 4),
+                      .turn = (uint8_t)rng_below(rng, 5),
+                      .cell = {(int32_t)rng_below(rng, 9), 1, 1}};
+    shape.shape.half.x = math_abs(odd_number(rng));
+    shape.data.flags = rng_below(rng, 80);
+    shape.motion.count = rng_below(rng, 4);
+    for (uint32_t i = 0; i < shape.motion.count; i++) {
+        MotionSegment *segment = &shape.motion.segments[i];
+        segment->pose = (Pose){odd_vector(rng), QUAT_IDENTITY};
+        segment->velocity = odd_vector(rng);
+        segment->tick_from = 900 + 60 * (uint64_t)i + rng_below(rng, 20);
+        segment->tick_to = segment->tick_from + rng_below(rng, 60);
+    }
+    return shape;
+}
+
+// Whatever a server says, in whatever order.
+TEST(nothing_that_is_said_breaks_it)
+{
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        Alone alone;
+        alone_open(&alone, 12);
+        Rng rng = rng_make(test_seed() + seed, 8);
+        for (uint32_t i = 0; i < 4000; i++) {
+            const uint64_t ids[] = {1, 5, 10, 22, 23, RIDE_PLAYER, 3000, 3001, 3002, 3003, 0};
+            MergeSlot slot = slot_of((NetKind)rng_below(&rng, NET_KIND_COUNT),
+                                     ids[rng_below(&rng, sizeof ids / sizeof ids[0])]);
+            slot.state.flags = (uint8_t)rng_below(&rng, 32);
+            const NetShape shape = odd_shape(&rng);
+            const NetShape *given = rng_below(&rng, 5) == 0 ? NULL : &shape;
+            const uint64_t now = predict_tick(alone.predict);
+            switch (rng_below(&rng, 8)) {
+            case 0:
+            case 1:
+                predict_enter(alone.predict, &slot, given);
+                break;
+            case 2:
+                predict_update(alone.predict, &slot, rng_below(&rng, 64), given);
+                break;
+            case 3:
+                predict_leave(alone.predict, &slot);
+                break;
+            case 4: {
+                NetOwn own =
+                    own_at(odd_vector(&rng), now - 90 + rng_below(&rng, 100), rng_below(&rng, 256));
+                own.net_id = slot.net_id;
+                own.state.ground_net_id = rng_below(&rng, 30);
+                own.state.grounded = rng_below(&rng, 2) != 0;
+                predict_own(alone.predict, &own);
+                break;
+            }
+            case 5: {
+                const Vec3 position = odd_vector(&rng);
+                const Vec3 velocity = odd_vector(&rng);
+                predict_pose(alone.predict, slot.net_id, position, velocity, odd_number(&rng), 0,
+                             5);
+                break;
+            }
+            case 6:
+                predict_acknowledge(alone.predict, (uint32_t)now - rng_below(&rng, 200));
+                break;
+            default:
+                steps(alone.predict, 1 + rng_below(&rng, 5), &(SimInput){.move_z = 1});
+                break;
+            }
+            predict_smooth(alone.predict, odd_number(&rng));
+            const PredictView view = predict_view(alone.predict, odd_number(&rng));
+            CHECK(vec3_is_finite(view.position) && vec3_is_finite(view.velocity));
+        }
+        predict_reset(alone.predict, 10);
+        CHECK(!predict_view(alone.predict, 1).present);
+        alone_close(&alone);
+    }
+}
+
 TEST(movers_are_puppets)
 {
     Alone alone;
