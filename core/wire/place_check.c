@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const PlaceText air = {"air", 3};
+
 typedef struct Check {
     PlaceDoc *doc;
     PlaceScratch *scratch;
@@ -100,6 +102,13 @@ static Status check_settings(Check *check)
     if (status == STATUS_OK) {
         status = check_names(check, "voxelKinds", &settings->voxel_kinds, sizeof(PlaceVoxelDoc));
     }
+    const PlaceVoxelDoc *voxels = settings->voxel_kinds.items;
+    for (uint32_t i = 0; i < settings->voxel_kinds.count && status == STATUS_OK; i++) {
+        if (place_text_equal(voxels[i].name, air)) {
+            look_at(check, PLACE_PART_SETTINGS, "voxelKinds", i);
+            status = fail(check, STATUS_EXISTS, "name", "is kind 0 already; choose another name");
+        }
+    }
     const PlaceWeaponDoc *weapons = settings->weapons.items;
     for (uint32_t i = 0; i < settings->weapons.count && status == STATUS_OK; i++) {
         if (weapons[i].rate != 0 && weapons[i].interval_ms != 0) {
@@ -115,7 +124,7 @@ static Status check_settings(Check *check)
 
 static bool find_kind(const PlaceDoc *doc, PlaceText name, uint32_t *kind)
 {
-    if (place_text_equal(name, (PlaceText){"air", 3})) {
+    if (place_text_equal(name, air)) {
         *kind = VOXEL_AIR;
         return true;
     }

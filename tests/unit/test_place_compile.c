@@ -251,6 +251,8 @@ TEST(mistakes_in_place_json_are_named)
                   SCENE, "$.catalogue[0].cells[1] must be a whole number between 1 and 8");
     check_refused("{\"format\": 1, \"name\": \"P\", \"actions\": [\"a\", \"a\"]}", SCENE,
                   "$.actions[1] is there already");
+    check_refused("{\"format\": 1, \"name\": \"P\", \"voxelKinds\": [{\"name\": \"air\"}]}", SCENE,
+                  "$.voxelKinds[0].name is kind 0 already");
     check_refused("{\"format\": 1, \"name\": \"P\", \"source\": \"free\"}", SCENE,
                   "$.source must be one of closed, open");
     check_refused("{\"format\": 1, \"name\": ", SCENE, "place.json line 1");
