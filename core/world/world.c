@@ -10,6 +10,7 @@
 #define SCRATCH_BYTES      (2u << 20) // a message of 96 KiB as a tree of JSON, and lists
 #define MESSAGE_ROOM_BYTES (512u << 10)
 #define NPC_MAX            512
+#define CHUNKS_LEAST       64
 #define STOP_SAVES         8           // commands with what is still to be stored when a world ends
 #define REPLICATOR_EVENTS  (96u << 10) // waiting for one session
 
@@ -62,6 +63,10 @@ static Status create_sim(World *world)
     config.structures_max = lesser(config.structures_max, entity_max / 2);
     config.structures_per_player_max =
         lesser(config.structures_per_player_max, config.structures_max);
+    // Differences over the base: a chunk for every 16 entities is plenty.
+    const uint32_t chunks = entity_max / 16 > CHUNKS_LEAST ? entity_max / 16 : CHUNKS_LEAST;
+    config.terrain.chunk_max = lesser(config.terrain.chunk_max, chunks);
+    config.terrain.page_max = lesser(config.terrain.page_max, chunks * 8);
     config.character = place->character;
     config.seed = world->config.seed;
     const Status status = sim_create(world->heap, &config, place->scene, &world->sim);
