@@ -234,6 +234,9 @@ TEST(books_are_sent_when_they_change_and_never_what_is_private)
     const uint64_t id = replicate_id(&world, walk_player(world.sim, vec3(3, 0, 0)));
     const ScriptValue value = {.type = SCRIPT_TEXT, .text = text("teapot")};
     replicate_run(&world, 2);
+    CHECK_OK(book_set_attribute(&world.book, id, text("Hidden"), &value, ATTRIBUTE_PRIVATE));
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].updates, 0);
     CHECK_OK(book_set_name(&world.book, id, text("Cook")));
     CHECK_OK(book_set_attribute(&world.book, id, text("Likes"), &value, 0));
     CHECK_OK(book_set_tag(&world.book, id, text("kitchen"), true));
@@ -247,7 +250,7 @@ TEST(books_are_sent_when_they_change_and_never_what_is_private)
     CHECK_OK(book_set_attribute(&world.book, id, text("Other"), &value, 0));
     replicate_run(&world, 1);
     CHECK(book_mentions("Other"));
-    CHECK(!book_mentions("Secret"));
+    CHECK(!book_mentions("Secret") && !book_mentions("Hidden"));
     book_remove(&world.book, id);
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].book_bytes, 3); // no name, no attributes, no tags
@@ -344,6 +347,36 @@ TEST(events_go_to_those_they_concern)
     CHECK_INT(world.clients[0].events, 0);
     CHECK_INT(world.clients[1].events, 1);
     replicate_close(&world);
+}
+
+TEST(an_event_about_somebody_outside_holds_nothing_up)
+{
+    open_default();
+    join_at(0, vec3(0, 0, 0));
+    const uint64_t outside = replicate_id(&world, walk_player(world.sim, vec3(18, 0, 0)));
+    replicate_run(&world, 4);
+    ReplicatorEvent event = replicate_event(&world, outside);
+    replicator_broadcast(world.replicator, &event);
+    event = replicate_event(&world, 0);
+    replicator_broadcast(world.replicator, &event);
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].events, 1);
+    CHECK_INT(world.clients[0].event_last, 0);
+    replicate_close(&world);
+}
+
+TEST(who_missed_a_snapshot_learns_at_the_next_what_was_new_in_it)
+{
+    for (uint32_t i = 0; i < 4; i++) { // wherever the whole look of the session falls
+        open_default();
+        join_at(0, vec3(0, 0, 0));
+        replicate_run(&world, 5 + i);
+        const uint64_t id = replicate_id(&world, walk_player(world.sim, vec3(5, 0, 0)));
+        replicate_step(&world);
+        replicate_run(&world, 1);
+        CHECK(replicate_known(&world, 0, id) != NULL);
+        replicate_close(&world);
+    }
 }
 
 TEST(an_event_about_what_is_gone_goes_to_those_who_had_it_or_are_near)
@@ -464,6 +497,37 @@ TEST(a_frame_keeps_to_its_budget_and_everything_comes_in_the_end)
         const NetState *now = replicator_state(world.replicator, id);
         CHECK_INT(replicator_base(world.replicator, 0, id), now->version);
     }
+    replicate_close(&world);
+}
+
+TEST(who_is_far_and_slow_is_postponed_but_not_forever)
+{
+    WalkWorldDesc desc = walk_world_default();
+    ReplicatorConfig config = replicate_config();
+    config.budget_bytes = 256;
+    replicate_open(&world, &desc, &config);
+    join_at(0, vec3(0, 0, 0));
+    Handle crowd[60];
+    for (uint32_t i = 0; i < 60; i++) {
+        crowd[i] = walk_player(world.sim, vec3((float)(i % 8) - 4, 0, (float)(i / 8) - 4));
+    }
+    const Handle far = walk_player(world.sim, vec3(15, 0, 0));
+    const uint64_t id = replicate_id(&world, far);
+    replicate_run(&world, 60);
+    uint32_t updates = 0;
+    uint32_t version = replicate_known(&world, 0, id)->state.version;
+    for (uint32_t k = 0; k < 80; k++) {
+        for (uint32_t i = 0; i < 60; i++) {
+            walk(crowd[i], (k + i) % 2 == 0 ? 0.5f : -2.5f);
+        }
+        sim_set_input(world.sim, far, &(SimInput){.yaw = 0.1f * (float)(k % 60) - 3});
+        replicate_run(&world, 1);
+        REQUIRE(replicate_known(&world, 0, id) != NULL);
+        updates += replicate_known(&world, 0, id)->state.version != version ? 1 : 0;
+        version = replicate_known(&world, 0, id)->state.version;
+    }
+    CHECK(updates >= 4);
+    CHECK(updates <= 60);
     replicate_close(&world);
 }
 
