@@ -10,7 +10,7 @@
 
 #define TRUTH_TICKS    128
 #define NET_ENTITY_MAX 1024
-#define NET_RADIUS_M   48.0f
+#define DELIVERED_MAX  64
 #define FRAME_MEMORY   2048 // messages of one connection that may be on their way
 #define NET_WAITING    (192u << 10)
 
@@ -39,12 +39,15 @@ typedef struct Spy {
     uint64_t own;
     uint64_t message_sent, message_delivered;
     uint64_t frame_ticks[FRAME_MEMORY]; // by number of the message; 0: no frame
-    uint64_t delivered_tick;            // of the newest frame that has arrived
+    uint64_t delivered[DELIVERED_MAX];  // ticks of the frames that have arrived, a ring
+    uint32_t delivered_count;
     uint64_t postponed_seen;
 } Spy;
 void spy_open(Spy *spy, uint32_t tick_rate);
 void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
 void spy_delivered(Spy *spy);
+// The last frame that has arrived of a tick not after this one, and the first after it; 0: none.
+void spy_around(const Spy *spy, uint64_t tick, uint64_t *before, uint64_t *after);
 
 // --- what is stored -----------------------------------------------------------------------------
 #define STORE_ROWS  4096
@@ -107,8 +110,9 @@ struct NetClient {
     Stream *up, *down;
     uint64_t frame_us, next_frame_us;
     uint64_t reconnect_us;
-    uint64_t playing_us; // since when; 0: does not play
-    uint64_t last_welcome_us;
+    uint64_t playing_us;  // since when; 0: does not play
+    PredictStats settled; // when its clock had found its pace
+    bool has_settled;
     uint8_t *waiting; // messages of the world that the link has no room for yet: u32 length, bytes
     size_t waiting_bytes;
     Spy spy;

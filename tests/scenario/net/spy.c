@@ -36,9 +36,11 @@ static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const
     bool known;
     const float distance = distance_to(look, entity->net_id, &known);
     if (look->timely && known && entity->net_id != look->client->spy.own &&
-        distance > NET_RADIUS_M + 0.01f) {
-        net_fail(look->net, "client %u is told of %llu, %.1f m away, outside its interest",
-                 look->client->index, (unsigned long long)entity->net_id, (double)distance);
+        distance > look->net->whole->view_radius + 0.01f) {
+        net_fail(look->net,
+                 "client %u is told of %llu (kind %d), %.1f m away, outside its interest",
+                 look->client->index, (unsigned long long)entity->net_id, (int)entity->kind,
+                 (double)distance);
     }
 }
 
@@ -55,12 +57,14 @@ static void look_update(void *user, uint32_t slot, const MergeSlot *entity, cons
     }
     bool known;
     const float distance = distance_to(look, entity->net_id, &known);
-    // One that runs away is noticed a few frames later.
-    const float slack = entity->kind == NET_PROJECTILE ? 60.0f : 6.0f;
+    // Two that run away from each other are noticed up to four frames later.
+    const float speed = entity->kind == NET_PROJECTILE ? 150.0f : 20.0f;
+    const float slack = 1 + speed * 4 / (float)look->net->whole->snapshot_rate;
     if (look->timely && known && entity->net_id != look->client->spy.own &&
-        distance > NET_RADIUS_M * 1.1f + slack) {
-        net_fail(look->net, "client %u is still told of %llu, %.1f m away", look->client->index,
-                 (unsigned long long)entity->net_id, (double)distance);
+        distance > look->net->whole->view_radius * 1.1f + slack) {
+        net_fail(look->net, "client %u is still told of %llu (kind %d), %.1f m away",
+                 look->client->index, (unsigned long long)entity->net_id, (int)entity->kind,
+                 (double)distance);
     }
 }
 
@@ -167,7 +171,7 @@ void spy_open(Spy *spy, uint32_t tick_rate)
     spy->live = true;
     spy->own = 0;
     spy->message_sent = spy->message_delivered = 0;
-    spy->delivered_tick = 0;
+    spy->delivered_count = 0;
 }
 
 void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
@@ -199,6 +203,24 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
 void spy_delivered(Spy *spy)
 {
     const uint64_t tick = spy->frame_ticks[spy->message_delivered % FRAME_MEMORY];
-    spy->delivered_tick = tick != 0 ? tick : spy->delivered_tick;
+    if (tick != 0) {
+        spy->delivered[spy->delivered_count++ % DELIVERED_MAX] = tick;
+    }
     spy->message_delivered += 1;
+}
+
+void spy_around(const Spy *spy, uint64_t tick, uint64_t *before, uint64_t *after)
+{
+    *before = *after = 0;
+    const uint32_t known =
+        spy->delivered_count < DELIVERED_MAX ? spy->delivered_count : DELIVERED_MAX;
+    for (uint32_t i = 0; i < known; i++) {
+        const uint64_t at = spy->delivered[i];
+        if (at <= tick && at > *before) {
+            *before = at;
+        }
+        if (at > tick && (*after == 0 || at < *after)) {
+            *after = at;
+        }
+    }
 }

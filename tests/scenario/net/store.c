@@ -157,7 +157,7 @@ void store_answer(Net *net)
         if (job->is_auth) {
             entry = answer_auth(job);
         }
-        (void)net_enter(net, &entry); // the session may be gone
+        status_ignore(net_enter(net, &entry)); // the session may be gone
         heap_free(&net->heap, job->bytes);
         store->first = (store->first + 1) % STORE_QUEUE;
         store->count -= 1;

@@ -3,9 +3,9 @@
 //
 //   E = tolerance + quantum + a * d * d / 2,   at most 2 * v * d
 //
-// where d is how long before the shown moment the last frame was that could have told of a change:
-// one snapshot interval when frames come in time, more when the shown moment is beyond the newest
-// frame. a and v are the highest acceleration and speed that a mover may have.
+// where d is the time between the two frames around the shown moment, or since the last one when no
+// later one is there: one snapshot interval when all is well. In that time nothing can be told of a
+// change. a and v are the highest acceleration and speed that a mover may have.
 #include "tests/scenario/net/net_inside.h"
 
 #define TOLERANCE_M    0.016f // of the curve, and of rounding to the grid
@@ -81,32 +81,38 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     if (low < interval * 4 || low + 1 > now || now - low + interval * 4 >= TRUTH_TICKS) {
         return;
     }
-    const uint64_t newest = client->spy.delivered_tick;
-    const uint64_t dark = low + 1 > newest ? low + 1 - newest : 0; // ticks beyond what was told
-    const uint64_t blind = interval + dark;
-    if (is_broken(net, low - (blind < low ? blind : low), low + 1, entity->net_id) ||
-        is_broken(net, low, low + 1 + interval < now ? low + 1 + interval : now, entity->net_id)) {
+    // How long nothing could be told: between the frames around the shown moment, or since the
+    // last one.
+    uint64_t before, after;
+    spy_around(&client->spy, low, &before, &after);
+    const uint64_t end = after != 0 ? after : low + 1;
+    const uint64_t gap = before == 0 || end - before < interval ? interval : end - before;
+    const uint64_t first = before == 0 ? low - interval : before;
+    if (before == 0 || gap > TRUTH_TICKS / 2 ||
+        is_broken(net, first > interval ? first - interval : first, end < now ? end : now,
+                  entity->net_id)) {
         return;
     }
     const Vec3 a = truth_at(net, low, entity->net_id)->position;
     const Vec3 b = truth_at(net, low + 1, entity->net_id)->position;
     const Vec3 truth = vec3_lerp(a, b, (float)(view - (double)low));
     const float error = vec3_length(vec3_sub(entity->pose.position, truth));
-    const float d = (float)blind / (float)rate;
+    const float d = (float)gap / (float)rate;
     const float speed = entity->kind == NET_PROJECTILE
                             ? math_max(SPEED_M, vec3_length(entity->pose.velocity))
                             : SPEED_M;
     const float bound = TOLERANCE_M + math_min(ACCELERATION_M * d * d / 2, 2 * speed * d);
     net->result.checks += 1;
-    if (dark == 0) {
+    if (gap == interval && after != 0) {
         note_error(net, error);
     }
     if (error > bound) {
         net_fail(net,
                  "client %u shows %llu (kind %d) %.3f m from the truth at tick %.2f; the bound is "
-                 "%.3f m (newest frame %llu)",
+                 "%.3f m (frames %llu and %llu)",
                  client->index, (unsigned long long)entity->net_id, (int)entity->kind,
-                 (double)error, view, (double)bound, (unsigned long long)newest);
+                 (double)error, view, (double)bound, (unsigned long long)before,
+                 (unsigned long long)after);
     }
 }
 
@@ -126,6 +132,10 @@ void truth_check(Net *net, NetClient *client)
         }
     }
     const ClientStats stats = client_stats(client->client);
+    if (!client->has_settled) {
+        client->settled = stats.predict;
+        client->has_settled = true;
+    }
     if (stats.predict.corrections_without_cause > 0) {
         net_fail(net, "client %u had a correction without a cause", client->index);
     }
