@@ -286,7 +286,7 @@ void save_tick(World *world)
     const uint64_t interval = (uint64_t)world->config.checkpoint_ms * world->tick_rate / 1000;
     const bool due = world->tick >= saves->checkpoint_tick;
     look_at_meta(world);
-    save_look_at_structures(world);
+    save_look_at_structures(world, due);
     save_look_at_attributes(world, due);
     if (due) {
         saves->checkpoint_tick = world->tick + (interval > 0 ? interval : 1);

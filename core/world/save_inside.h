@@ -50,6 +50,7 @@ typedef struct SavedStructure {
     uint64_t net_id;
     bool queued;
     bool stored;      // a row was given out or came in
+    float health;     // in that row
     RowStructure row; // as it came in; only until save_start
     Status placed;    // during save_start
 } SavedStructure;
@@ -155,7 +156,7 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
 // By name or by net id; NULL when there is none and no room for one, or `make` is false.
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
-void save_look_at_structures(World *world);
+void save_look_at_structures(World *world, bool checkpoint);
 void save_look_at_attributes(World *world, bool checkpoint);
 void save_look_at_resumes(World *world);
 // Sets what was stored on an entity.

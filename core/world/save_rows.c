@@ -95,9 +95,11 @@ static void structure_done(World *world, uint32_t slot)
 {
     Saves *saves = world->saves;
     SavedStructure *saved = pool_at(&saves->structures, slot);
+    const Entity *entity = standing(world, saved->net_id);
     saved->queued = false;
     saved->stored = true;
-    if (standing(world, saved->net_id) == NULL) {
+    saved->health = entity != NULL ? entity->part.health : 0;
+    if (entity == NULL) {
         id_map_remove(&saves->structure_map, saved->net_id);
         (void)pool_release(&saves->structures, pool_handle(&saves->structures, slot));
     }
@@ -130,18 +132,33 @@ static void count_structures(World *world)
     }
 }
 
-void save_look_at_structures(World *world)
+static void look_at_health(World *world)
+{
+    Saves *saves = world->saves;
+    for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
+         i = pool_next(&saves->structures, i + 1)) {
+        const SavedStructure *saved = pool_at(&saves->structures, i);
+        const Entity *entity = saved->queued ? NULL : standing(world, saved->net_id);
+        if (entity != NULL && entity->part.health != saved->health) {
+            (void)structure_changed(world, saved->net_id);
+        }
+    }
+}
+
+void save_look_at_structures(World *world, bool checkpoint)
 {
     uint32_t count = 0;
     const SimEvent *events = sim_events(world->sim, &count);
     for (uint32_t i = 0; i < count; i++) {
-        const SimEventType type = events[i].type;
-        if ((type == SIM_EVENT_STRUCTURE_REMOVED || type == SIM_EVENT_DAMAGED) &&
+        if (events[i].type == SIM_EVENT_STRUCTURE_REMOVED &&
             id_map_find(&world->saves->structure_map, events[i].subject) != 0) {
             (void)structure_changed(world, events[i].subject);
         }
     }
     count_structures(world);
+    if (checkpoint) {
+        look_at_health(world);
+    }
 }
 
 // --- chunks -------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ static Status take_structure(World *world, const Row *row)
         return STATUS_LIMIT;
     }
     saved->stored = true;
+    saved->health = structure.health;
     saved->row = structure;
     return STATUS_OK;
 }

@@ -1,0 +1,330 @@
+// What outlives a world: everything that was reported durable is there again after a restart, even
+// when the last command was lost; nothing that makes no sense gets in.
+#include "core/sim/structure.h"
+#include "tests/unit/act_world.h"
+
+#include <string.h>
+
+static ActStore store;
+static ActWorld act;
+
+static const char SCENE[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [0, 0, 0]}},\n"
+    "  {\"id\": 2, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}},\n"
+    "  {\"id\": 3, \"transform\": {\"position\": [12, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
+
+static void open(void)
+{
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SCENE, false);
+}
+
+static void again(void)
+{
+    act_world_close(&act);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SCENE, false);
+    act_world_rows(&act);
+    CHECK_INT(store.refused, 0);
+}
+
+static void finish(void)
+{
+    act_world_close(&act);
+    act_store_free(&store);
+    memset(&store, 0, sizeof store);
+}
+
+static uint64_t build(ActClient *client, int32_t x, int32_t y, int32_t z)
+{
+    const MessageBuildPlace command = {.piece = 0, .cell = {x, y, z}};
+    act_world_tick(&act, 8);
+    CHECK(act_world_ask(&act, client, MESSAGE_BUILD_PLACE, &command));
+    return ((const MessageAck *)act_client_last(client, MESSAGE_ACK))->entity_id;
+}
+
+static ScriptWorld *scripts(void)
+{
+    return authority_world(act.world->authority);
+}
+
+static void set_number(uint64_t net_id, const char *name, double number, uint32_t flags)
+{
+    const ScriptValue value = {.type = SCRIPT_NUMBER, .number = number};
+    CHECK_OK(scripts()->face->set_attribute(scripts(), net_id, (Text){name, strlen(name)}, &value,
+                                            flags));
+}
+
+static double number_of(uint64_t net_id, const char *name, uint32_t *flags)
+{
+    ScriptValue value;
+    if (!book_attribute(authority_book(act.world->authority), net_id, (Text){name, strlen(name)},
+                        &value, flags)) {
+        return -1;
+    }
+    return value.number;
+}
+
+static uint64_t vault(void)
+{
+    return scripts()->face->find(scripts(), (Text){"Vault", 5});
+}
+
+TEST(a_restarted_world_has_everything)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    const uint64_t low = build(a, 2, 0, 2);
+    const uint64_t high = build(a, 2, 1, 2);
+    const uint64_t hurt = build(a, 4, 0, 2);
+    const uint64_t gone = build(a, 5, 0, 2);
+    (void)sim_damage(act.world->sim, sim_find(act.world->sim, hurt), 20, 0);
+    const MessageBuildRemove remove = {.entity_id = gone};
+    CHECK(act_world_ask(&act, a, MESSAGE_BUILD_REMOVE, &remove));
+    const MessageTerraform dig = {.shape = 0, .min = {-3, -1, -3}, .voxel_kind = 0};
+    CHECK(act_world_ask(&act, a, MESSAGE_TERRAFORM, &dig));
+    set_number(vault(), "gold", 12, ATTRIBUTE_PERSISTENT);
+    set_number(vault(), "code", 1234, ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE);
+    set_number(vault(), "shine", 3, 0);
+    set_number(2, "open", 1, ATTRIBUTE_PERSISTENT);
+    const WireProfile profile = {.character_id = act_text("knight"), .name = act_text("Sir Ann")};
+    const MessageProfileSave save = {.profiles = &profile, .profiles_count = 1};
+    CHECK(act_world_ask(&act, a, MESSAGE_PROFILE_SAVE, &save));
+    act_world_place(&act, a, vec3(7, 0, -5));
+    act_world_tick(&act, 80);
+    const uint64_t player = act_world_session(&act, a)->player;
+    const uint64_t next_id = sim_next_net_id(act.world->sim);
+
+    again();
+    act_world_tick(&act, 1);
+    const Entity *entity = sim_entity(act.world->sim, sim_find(act.world->sim, low));
+    REQUIRE(entity != NULL);
+    CHECK_INT(entity->owner_id, player);
+    CHECK(!handle_is_none(sim_find(act.world->sim, high)));
+    CHECK(handle_is_none(sim_find(act.world->sim, gone)));
+    entity = sim_entity(act.world->sim, sim_find(act.world->sim, hurt));
+    REQUIRE(entity != NULL);
+    CHECK_NEAR(entity->part.health, 30, 0.01);
+    CHECK_INT(terrain_voxel(sim_terrain_view(act.world->sim), (VoxelCoord){-3, -1, -3}), 0);
+    CHECK_INT(terrain_chunk_version(sim_terrain_view(act.world->sim), (ChunkCoord){-1, -1, -1}), 1);
+    uint32_t flags = 0;
+    CHECK_NEAR(number_of(vault(), "gold", &flags), 12, 0);
+    CHECK_INT(flags, ATTRIBUTE_PERSISTENT);
+    CHECK_NEAR(number_of(vault(), "code", &flags), 1234, 0);
+    CHECK_INT(flags, ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE);
+    CHECK_NEAR(number_of(vault(), "shine", NULL), -1, 0);
+    CHECK_NEAR(number_of(2, "open", NULL), 1, 0);
+    CHECK(sim_next_net_id(act.world->sim) >= next_id);
+    a = act_world_join(&act, 7, "ann");
+    const Session *session = act_world_session(&act, a);
+    CHECK_INT(session->player, player);
+    CHECK_INT(session->profiles.count, 2);
+    const Entity *body = session_body(act.world, session);
+    CHECK_NEAR(body->position.x, 7, 0.5);
+    CHECK_NEAR(body->position.z, -5, 0.5);
+    // Nothing is stored again that did not change.
+    act_world_tick(&act, 40);
+    ActClient *b = act_world_join(&act, 9, "new");
+    CHECK(act_world_session(&act, b)->player > player);
+    finish();
+}
+
+TEST(what_was_durable_survives_the_loss_of_the_rest)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    const uint64_t kept = build(a, 2, 0, 2);
+    act_world_tick(&act, 3);
+    const MessageDurable *durable = act_client_last(a, MESSAGE_DURABLE);
+    REQUIRE(durable != NULL);
+    const uint32_t durables = a->counts[MESSAGE_DURABLE];
+    act.hold = true;
+    const uint64_t lost = build(a, 4, 0, 2);
+    act_world_tick(&act, 60);
+    CHECK(act.held > 0);
+    CHECK_INT(a->counts[MESSAGE_DURABLE], durables); // nothing is promised
+    const uint64_t highest = sim_next_net_id(act.world->sim) - 1;
+    again();
+    act_world_tick(&act, 1);
+    CHECK(!handle_is_none(sim_find(act.world->sim, kept)));
+    CHECK(handle_is_none(sim_find(act.world->sim, lost)));
+    CHECK(sim_next_net_id(act.world->sim) > highest); // no id is given twice
+    finish();
+}
+
+TEST(saves_wait_for_answers_and_are_merged)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 10);
+    act.hold = true;
+    act.held = 0;
+    for (int32_t i = 0; i < 300; i++) {
+        CHECK_OK(
+            terrain_set(sim_terrain(act.world->sim), (VoxelCoord){i % 30, 5, i / 30}, 2, NULL));
+        act_world_tick(&act, 1);
+    }
+    CHECK_INT(act.held, 8); // no more than that are without an answer
+    act.hold = false;
+    CHECK_INT(a->counts[MESSAGE_ERROR], 0);
+    finish();
+}
+
+TEST(a_refused_save_stops_the_world)
+{
+    open();
+    (void)act_world_join(&act, 7, "ann");
+    act.hold = true;
+    CHECK_OK(terrain_set(sim_terrain(act.world->sim), (VoxelCoord){1, 5, 1}, 2, NULL));
+    act_world_tick(&act, 1);
+    const uint64_t request = (store.seq + 1) * 2;
+    CHECK_OK(world_enter(act.world, &(Entry){.type = ENTRY_STORED, .number = request}));
+    act_world_tick(&act, 1);
+    CHECK_INT(act.stops, 1);
+    CHECK(act.world->stopping);
+    const Entry twice = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = 1000000};
+    CHECK_INT(world_enter(act.world, &twice), STATUS_NOT_FOUND);
+    finish();
+}
+
+TEST(support_is_found_whatever_the_order)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    // A bridge: its first pillar goes when the second one holds it.
+    const uint64_t first = build(a, 2, 0, 2);
+    const uint64_t deck = build(a, 2, 1, 2);
+    const uint64_t deck2 = build(a, 3, 1, 2);
+    const uint64_t second = build(a, 3, 0, 2);
+    const MessageBuildRemove remove = {.entity_id = first};
+    CHECK(act_world_ask(&act, a, MESSAGE_BUILD_REMOVE, &remove));
+    act_world_tick(&act, 30);
+    CHECK(!handle_is_none(sim_find(act.world->sim, deck)));
+    again();
+    act_world_tick(&act, 30);
+    CHECK(!handle_is_none(sim_find(act.world->sim, deck)));
+    CHECK(!handle_is_none(sim_find(act.world->sim, deck2)));
+    CHECK(!handle_is_none(sim_find(act.world->sim, second)));
+    finish();
+}
+
+TEST(what_no_longer_fits_is_left_out)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    const uint64_t fits = build(a, 2, 0, 2);
+    const uint64_t blocked = build(a, 5, 0, 0);
+    act_world_tick(&act, 6);
+    act_world_close(&act);
+    static const char changed[] =
+        "{\"format\": 1,\n"
+        " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+        " \"entities\": [\n"
+        "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [0, 0, 0]}},\n"
+        "  {\"id\": 2, \"transform\": {\"position\": [5.5, 0.5, 0.5]},"
+        "   \"shape\": {\"size\": [2, 1, 2]}}]}\n";
+    act_world_open(&act, &store, TEST_PLACE_FLAT, changed, false);
+    act_world_rows(&act);
+    act_world_tick(&act, 2);
+    CHECK(!handle_is_none(sim_find(act.world->sim, fits)));
+    CHECK(handle_is_none(sim_find(act.world->sim, blocked)));
+    finish();
+}
+
+// An id that the place has given to something else since.
+TEST(a_structure_whose_id_is_taken_gets_another)
+{
+    open();
+    uint8_t bytes[256];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    const RowStructure row = {.desc = {.net_id = 2, .owner_id = 5, .piece = 0, .cell = {3, 0, 3}},
+                              .health = 50};
+    row_put_structure(&row, &writer);
+    // Net id 2 is the second anchored part; it is no entity, so the sim would take it twice.
+    const Entry entry = {.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at};
+    CHECK_OK(world_enter(act.world, &entry));
+    act_world_tick(&act, 10);
+    CHECK_INT(sim_count(act.world->sim, ENTITY_STRUCTURE), 1);
+    const Handle h = sim_next(act.world->sim, HANDLE_NONE, ENTITY_MASK(ENTITY_STRUCTURE));
+    CHECK(sim_entity(act.world->sim, h)->net_id > 2);
+    finish();
+}
+
+TEST(hostile_rows_are_refused)
+{
+    open();
+    const uint8_t junk[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    for (size_t bytes = 0; bytes <= sizeof junk; bytes++) {
+        CHECK(world_enter(act.world,
+                          &(Entry){.type = ENTRY_ROW, .bytes = junk, .byte_count = bytes}) !=
+              STATUS_OK);
+    }
+    uint8_t bytes[512];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_meta(&(RowMeta){.next_net_id = SIM_NET_ID_MAX, .next_player = SIM_NET_ID_MAX}, &writer);
+    CHECK_OK(world_enter(act.world,
+                         &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
+    writer = byte_writer(bytes, sizeof bytes);
+    row_put_structure(&(RowStructure){.desc = {.net_id = SIM_NET_ID_MAX}, .health = 1}, &writer);
+    CHECK_INT(world_enter(act.world,
+                          &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}),
+              STATUS_RANGE);
+    // What cannot be right has not used up the numbers.
+    act_world_tick(&act, 1);
+    CHECK(sim_next_net_id(act.world->sim) < 100);
+    writer = byte_writer(bytes, sizeof bytes);
+    row_put_meta(&(RowMeta){.next_net_id = 5}, &writer);
+    CHECK_INT(world_enter(act.world,
+                          &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}),
+              STATUS_DENIED); // too late
+    finish();
+}
+
+TEST(resumes_end)
+{
+    open();
+    RowResume resume = {.account = 7, .player = 3, .expires_unix_ms = act.unix_ms + 500};
+    memset(resume.token_hash, 5, sizeof resume.token_hash);
+    uint8_t bytes[256];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_resume(&resume, &writer);
+    CHECK_OK(world_enter(act.world,
+                         &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
+    act_world_tick(&act, 1);
+    RowResume found;
+    CHECK(save_find_resume(act.world, resume.token_hash, &found));
+    CHECK_INT(found.player, 3);
+    act_world_tick(&act, 80);
+    CHECK(!save_find_resume(act.world, resume.token_hash, &found));
+    for (uint32_t i = 0; i < store.count; i++) {
+        CHECK(store.rows[i].row.type != ROW_RESUME);
+    }
+    finish();
+}
+
+// Nobody is told of what waits; nothing grows without bound while the owner is away.
+TEST(an_owner_that_never_answers)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    act.hold = true;
+    for (uint32_t i = 0; i < 400; i++) {
+        const uint64_t id = build(a, 2, 0, 2);
+        const MessageBuildRemove remove = {.entity_id = id};
+        act_world_tick(&act, 8);
+        CHECK(act_world_ask(&act, a, MESSAGE_BUILD_REMOVE, &remove));
+        if (!test_is_passing()) {
+            break;
+        }
+    }
+    CHECK_INT(act.held, 8);
+    finish();
+}
