@@ -381,18 +381,22 @@ static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *ent
         return VEC3_ZERO;
     }
     const NetDetail *detail = &table->details[entry];
-    if (detail->now.version == 0 || ticks == 0 || entity->type == ENTITY_PROJECTILE ||
-        !entity->character.grounded) {
+    if (entity->type == ENTITY_PROJECTILE || !entity->character.grounded) {
         return entity->velocity;
+    }
+    // Right after a landing a body still has the speed of its fall, but goes no deeper.
+    const Vec3 level = vec3(entity->velocity.x, 0, entity->velocity.z);
+    if (detail->now.version == 0 || ticks == 0) {
+        return level;
     }
     const float seconds = (float)ticks / (float)table->tick_rate;
     const Vec3 step = vec3_sub(entity->position, table->entries[entry].position);
-    const Vec3 by_velocity = vec3_sub(step, vec3_scale(entity->velocity, seconds));
+    const Vec3 by_velocity = vec3_sub(step, vec3_scale(level, seconds));
     const Vec3 by_step = vec3_sub(step, detail->step);
     if (vec3_length_squared(by_step) * 4 < vec3_length_squared(by_velocity)) {
         return vec3_scale(step, 1 / seconds);
     }
-    return entity->velocity;
+    return level;
 }
 
 static void fill_projectile(NetState *state, const Projectile *projectile)
