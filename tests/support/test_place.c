@@ -11,7 +11,7 @@ static void die_of(const PlaceError *error)
     char text[512];
     place_error_text(error, text, sizeof text);
     fprintf(stderr, "%s\n", text);
-    ASSERT(!"the place compiles");
+    ASSERT(false && "the place compiles");
 }
 
 TestPlaceBytes test_place_whole_files(Heap *heap, const PlaceFile *files, uint32_t file_count)
