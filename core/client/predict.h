@@ -46,11 +46,13 @@ uint64_t predict_tick(const Predict *predict);
 // The hash of the predicted state after that input; 0 when it is not remembered.
 uint32_t predict_hash(const Predict *predict, uint32_t seq);
 uint32_t predict_pending(const Predict *predict, uint32_t ack_seq);
-// The inputs after ack_seq, newest last, at most `max` of them.
+// The inputs after that one, oldest first, at most `max` of them.
 uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFrame *out,
                         uint32_t max);
 
-// The server's word on the own body. Makes the body if there is none.
+// The server's word on the own body. Makes the body if there is none; net id 0 takes it away. What
+// is played again leaves the events of its last tick in the sim: read those of a step right after
+// predict_step.
 void predict_own(Predict *predict, const NetOwn *own);
 void predict_acknowledge(Predict *predict, uint32_t ack_seq);
 
