@@ -375,7 +375,8 @@ static bool look_is_due(NetDetail *detail, Fare fare)
 
 // How a mover will go on: as its velocity says, or, where something else carries it (a platform, a
 // slope, a push), as it went since the last capture: whichever would have foretold this capture.
-static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *entity, uint64_t ticks)
+static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *entity, uint64_t ticks,
+                        bool was_grounded)
 {
     if (entity_is_character(entity) && !(entity->character.health > 0)) {
         return VEC3_ZERO;
@@ -386,7 +387,7 @@ static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *ent
     }
     // Right after a landing a body still has the speed of its fall, but goes no deeper.
     const Vec3 level = vec3(entity->velocity.x, 0, entity->velocity.z);
-    if (detail->now.version == 0 || ticks == 0) {
+    if (!was_grounded || ticks == 0) {
         return level;
     }
     const float seconds = (float)ticks / (float)table->tick_rate;
@@ -412,6 +413,7 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
     NetDetail *detail = &table->details[entry];
     NetState *now = &detail->now;
     const bool is_new = now->version == 0;
+    const bool was_grounded = (now->flags & NET_GROUNDED) != 0;
     const Fare fare = fare_of(table, entity, handle);
     const bool turned = look_is_due(detail, fare);
     const bool fares =
@@ -426,7 +428,7 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         now->npc_state = fare.npc_state;
         now->health = fare.health;
         if (left) {
-            const Vec3 velocity = velocity_of(table, entry, entity, ticks);
+            const Vec3 velocity = velocity_of(table, entry, entity, ticks, was_grounded);
             table->entries[entry].speed = vec3_length(velocity);
             now->motion = net_motion_quantise(entity->position, velocity, fall_of(table, entity),
                                               table->tick);
