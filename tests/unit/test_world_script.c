@@ -1,0 +1,311 @@
+// Scripts of a world: where they run, what clients get of them, remotes, reloads and stored data.
+#include "core/base/sha256.h"
+#include "core/script/rune.h"
+#include "core/script/value.h"
+#include "tests/unit/act_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ActStore store;
+static ActWorld act;
+
+static const char SCENE[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [0, 0, 0]}},\n"
+    "  {\"id\": 2, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
+
+static void open(void)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SCENE, true);
+}
+
+static void close(void)
+{
+    act_world_close(&act);
+    act_store_free(&store);
+}
+
+static bool is(NetText text, const char *want)
+{
+    return row_text_equal(text, act_text(want));
+}
+
+// One text as a list of values.
+static size_t payload(uint8_t *out, const char *text)
+{
+    const size_t bytes = strlen(text);
+    out[0] = 6;
+    out[1] = 1;
+    out[2] = 5;
+    out[3] = (uint8_t)bytes;
+    memcpy(out + 4, text, bytes);
+    return bytes + 4;
+}
+
+static MessageRemoteUp remote(const char *name, const uint8_t *bytes, size_t count, uint64_t invoke)
+{
+    return (MessageRemoteUp){.name = act_text(name),
+                             .payload = {bytes, (uint32_t)count},
+                             .invoke_id = invoke,
+                             .generation = act.world->manifest_version};
+}
+
+TEST(the_service_decides_who_gets_what)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Secret", "local x = 'password'"));
+    CHECK_OK(act_world_script(&act, "ReplicatedStorage/Shared", "return {}"));
+    CHECK_OK(act_world_script(&act, "StarterGui/Hud", "local x = 1"));
+    CHECK_OK(act_world_script(&act, "SoulService/ReplicatedFirst/Load", "local x = 1"));
+    CHECK_OK(act_world_script(&act, "Workspace/Door", "function onStart(self) end"));
+    CHECK_INT(act_world_script(&act, "Elsewhere/Door", "local x = 1"), STATUS_MALFORMED);
+    CHECK_INT(act_world_script(&act, "Workspace", "local x = 1"), STATUS_MALFORMED);
+    CHECK_INT(act_world_script(&act, "Workspace/", "local x = 1"), STATUS_MALFORMED);
+    CHECK_INT(act_world_script(&act, "Workspace/Bad", "local = 1"), STATUS_MALFORMED);
+    CHECK_INT(act_world_script(&act, "Workspace/Door", "local x = 1"), STATUS_EXISTS);
+    const Entry leak = {.type = ENTRY_SCRIPT,
+                        .flags = ENTRY_SOURCE | ENTRY_REPLICATE,
+                        .name = "ServerScriptService/Leak",
+                        .name_bytes = 24,
+                        .bytes = (const uint8_t *)"return 1",
+                        .byte_count = 8};
+    CHECK_INT(world_enter(act.world, &leak), STATUS_DENIED);
+    ActClient *a = act_world_join(&act, 7, "ann");
+    const MessageScriptManifest *manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
+    REQUIRE(manifest != NULL);
+    CHECK_INT(manifest->version, act.world->manifest_version);
+    CHECK_INT(manifest->scripts_count, 4);
+    for (uint32_t i = 0; i < manifest->scripts_count; i++) {
+        CHECK(!is(manifest->scripts[i].service, "ServerScriptService"));
+    }
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 3); // a module runs by require alone
+    const WireScriptPath secret = {.path = act_text("ServerScriptService/Secret")};
+    const MessageScriptRequest request = {.script_paths = &secret, .script_paths_count = 1};
+    CHECK(!act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &request));
+    CHECK_TEXT(act_client_code(a), "not_found");
+    close();
+}
+
+TEST(a_rune_arrives_whole)
+{
+    open();
+    static char source[60000];
+    size_t at = 0;
+    while (at + 64 < sizeof source) {
+        at += (size_t)snprintf(source + at, 64, "local function f() return '%06zu' end\nf()\n", at);
+        at = at < 8000 ? at : sizeof source;
+    }
+    CHECK_OK(act_world_script(&act, "StarterGui/Big", source));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    const MessageScriptManifest *manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
+    REQUIRE(manifest != NULL && manifest->scripts_count == 1);
+    const WireManifestScript script = manifest->scripts[0];
+    const uint64_t size = script.size_bytes;
+    const WireScriptPath path = {.path = act_text("StarterGui/Big")};
+    const MessageScriptRequest request = {.script_paths = &path, .script_paths_count = 1};
+    act_world_send(&act, a, MESSAGE_SCRIPT_REQUEST, &request);
+    uint8_t *rune = malloc(size);
+    size_t bytes = 0;
+    uint32_t pieces = 0;
+    for (uint32_t i = 0; i < 100 && bytes < size; i++) {
+        act_world_tick(&act, 1);
+        if (a->counts[MESSAGE_SCRIPT_CHUNK] > pieces) {
+            const MessageScriptChunk *chunk = act_client_last(a, MESSAGE_SCRIPT_CHUNK);
+            CHECK_INT(chunk->chunk_index, pieces);
+            REQUIRE(bytes + chunk->data.bytes <= size);
+            memcpy(rune + bytes, chunk->data.data, chunk->data.bytes);
+            bytes += chunk->data.bytes;
+            pieces = a->counts[MESSAGE_SCRIPT_CHUNK];
+        }
+    }
+    CHECK_INT(bytes, size);
+    uint8_t hash[32];
+    sha256_of(rune, bytes, hash);
+    CHECK_BYTES(hash, script.rune_hash.bytes, 32);
+    Rune checked;
+    CHECK_OK(rune_check(rune, bytes, &checked));
+    CHECK(pieces >= 1);
+    free(rune);
+    MessageScriptVerify verify = {.script_path = act_text("StarterGui/Big"), .success = true};
+    memcpy(verify.hash.bytes, hash, 32);
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY, &verify));
+    close();
+}
+
+TEST(remotes_go_both_ways)
+{
+    open();
+    CHECK_OK(act_world_script(
+        &act, "ServerScriptService/Echo",
+        "Network.OnClientEvent('say', function(player, text)\n"
+        "  Network.Broadcast('said', text .. '!')\n"
+        "end)\n"
+        "Network.OnInvoke('twice', function(player, text) return text .. text end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    ActClient *b = act_world_join(&act, 8, "bob");
+    uint8_t bytes[64];
+    const size_t count = payload(bytes, "hi");
+    MessageRemoteUp command = remote("say", bytes, count, 0);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 8);
+    const MessageRemoteDown *down = act_client_last(b, MESSAGE_REMOTE_DOWN);
+    REQUIRE(down != NULL);
+    CHECK(is(down->name, "said"));
+    CHECK_INT(down->payload.bytes, 7);
+    CHECK_BYTES(down->payload.data + 4, "hi!", 3);
+
+    command = remote("twice", bytes, count, 5);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 8);
+    down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+    CHECK(is(down->name, "answer"));
+    CHECK_INT(down->invoke_id, 5);
+    CHECK_BYTES(down->payload.data + 4, "hihi", 4);
+    CHECK_INT(b->counts[MESSAGE_REMOTE_DOWN], 1); // not for others
+
+    // Another version of the scripts, no values, nobody who answers.
+    command = remote("twice", bytes, count, 6);
+    command.generation += 1;
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 8);
+    down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+    CHECK(is(down->name, "refusal"));
+    CHECK_INT(down->invoke_id, 6);
+    command = remote("twice", (const uint8_t *)"\xff\xff", 2, 7);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 8);
+    down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+    CHECK(is(down->name, "refusal"));
+    CHECK_INT(down->invoke_id, 7);
+    close();
+}
+
+TEST(a_call_without_an_answer_fails_after_ten_seconds)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Slow",
+                              "Network.OnInvoke('never', function() task.wait(60) end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    uint8_t bytes[64];
+    const MessageRemoteUp command = remote("never", bytes, payload(bytes, "x"), 9);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 580);
+    CHECK_INT(a->counts[MESSAGE_REMOTE_DOWN], 0);
+    act_world_tick(&act, 40);
+    const MessageRemoteDown *down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+    REQUIRE(down != NULL);
+    CHECK(is(down->name, "refusal"));
+    CHECK_INT(down->invoke_id, 9);
+    close();
+}
+
+static double gold(void)
+{
+    ScriptWorld *world = authority_world(act.world->authority);
+    ScriptValue value;
+    const uint64_t vault = world->face->find(world, (Text){"Vault", 5});
+    return world->face->attribute(world, vault, (Text){"gold", 4}, &value) ? value.number : -1;
+}
+
+TEST(a_reload_replaces_code_and_tells_everybody)
+{
+    open();
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/Gold",
+                         "function onStart() World.Find('Vault'):SetAttribute('gold', 1) end"));
+    CHECK_OK(act_world_script(&act, "StarterGui/Hud", "local x = 1"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 4);
+    CHECK_NEAR(gold(), 1, 0);
+    const uint32_t version = act.world->manifest_version;
+    const MessageScriptManifest *manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
+    REQUIRE(manifest != NULL);
+    const WireHash before = manifest->scripts[0].rune_hash;
+
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/Gold",
+                         "function onReload(old) World.Find('Vault'):SetAttribute('gold', 2) end"));
+    CHECK_OK(act_world_script(&act, "StarterGui/Hud", "local x = 2"));
+    CHECK_INT(act_world_script(&act, "StarterGui/Broken", "local ="), STATUS_MALFORMED);
+    act_world_tick(&act, 4);
+    CHECK_NEAR(gold(), 1, 0); // only staged
+    CHECK_INT(world_enter(act.world, &(Entry){.type = ENTRY_RELOAD, .number = version}),
+              STATUS_RANGE);
+    CHECK_OK(world_enter(act.world, &(Entry){.type = ENTRY_RELOAD, .number = version + 1}));
+    act_world_tick(&act, 4);
+    CHECK_NEAR(gold(), 2, 0);
+    CHECK_INT(act.world->manifest_version, version + 1);
+    const MessageScriptReload *reload = act_client_last(a, MESSAGE_SCRIPT_RELOAD);
+    REQUIRE(reload != NULL);
+    CHECK_INT(reload->version, version + 1);
+    manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
+    CHECK_INT(manifest->version, version + 1);
+    CHECK_INT(manifest->scripts_count, 1);
+    CHECK(memcmp(before.bytes, manifest->scripts[0].rune_hash.bytes, 32) != 0);
+    close();
+}
+
+TEST(stored_data_goes_out_and_comes_back)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Data",
+                              "task.spawn(function()\n"
+                              "  local store = DataStore.GetDataStore('scores')\n"
+                              "  local value = store:GetAsync('ann')\n"
+                              "  World.Find('Vault'):SetAttribute('gold', value)\n"
+                              "end)\n"));
+    act_world_tick(&act, 4);
+    REQUIRE(act.store_count == 1);
+    CHECK_TEXT(act.store_key, "ann");
+    CHECK_INT(act.last_store.operation, STORE_GET);
+    // The list 42, version 1.
+    const uint8_t answer[] = {6, 2, 3, 84, 3, 2};
+    CHECK_OK(world_enter(act.world, &(Entry){.type = ENTRY_STORED,
+                                             .flags = ENTRY_OK,
+                                             .number = act.store_request,
+                                             .bytes = answer,
+                                             .byte_count = sizeof answer}));
+    act_world_tick(&act, 2);
+    CHECK_NEAR(gold(), 42, 0);
+    close();
+}
+
+TEST(chat_and_sounds_of_scripts)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Talk",
+                              "Players.PlayerAdded:Connect(function(player)\n"
+                              "  Chat.Send('welcome ' .. player.Name)\n"
+                              "end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 6);
+    const MessageChatSaid *said = act_client_last(a, MESSAGE_CHAT_SAID);
+    REQUIRE(said != NULL);
+    CHECK(is(said->text, "welcome ann"));
+    CHECK_INT(said->player, 0);
+    close();
+}
+
+// A world without scripts keeps working, and says so to who asks.
+TEST(without_scripts)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SCENE, false);
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Any", "local ="));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    uint8_t bytes[64];
+    const MessageRemoteUp command = remote("any", bytes, payload(bytes, "x"), 3);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 6);
+    const MessageRemoteDown *down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+    REQUIRE(down != NULL);
+    CHECK(is(down->name, "refusal"));
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_MANIFEST], 0);
+    close();
+}
