@@ -55,6 +55,9 @@ WorldConfig world_config_default(void);
 MUST_USE Status world_create(Heap *heap, const WorldConfig *config, World **out);
 void world_destroy(Heap *heap, World *world);
 
+// ENTRY_ADMIN, by name: "kick" (player id), "say" (text), "stop" (reason: says goodbye, saves,
+// COMMAND_STOP), "save".
+//
 // The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
 // when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has
 // had no effect, or that of ending its session.
@@ -62,11 +65,13 @@ MUST_USE Status world_enter(World *world, const Entry *entry);
 
 // --- what comes out: messages -------------------------------------------------------------------
 // The oldest message for a connection that was not taken yet; valid until the next entry. False
-// when there is none. Binary messages, or JSON text for a JSON connection.
+// when there is none. Binary messages, or JSON text for a JSON connection. Taking is no entry and
+// decides nothing: a connection whose output overflows comes out of world_closing, and its session
+// goes on until the owner enters its DISCONNECT.
 bool world_output(const World *world, uint64_t connection, const uint8_t **bytes, size_t *count);
 void world_output_take(World *world, uint64_t connection);
-// Connections that the world is done with, once their output has been taken; the owner closes them.
-// Each is given once. 0: no more.
+// Connections that the world is done with, once their output has been taken; the owner closes them
+// and enters their DISCONNECT. Each is given once. 0: no more.
 uint64_t world_closing(World *world);
 
 // --- what comes out: commands -------------------------------------------------------------------
