@@ -1,0 +1,78 @@
+// Writes a row of each type into the folder given: where the search for fuzz_row begins.
+#include "core/base/check.h"
+#include "core/world/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint8_t bytes[8192];
+static ByteWriter writer;
+
+static void keep(const char *folder, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ASSERT(writer.status == STATUS_OK);
+    FILE *file = fopen(path, "wb");
+    ASSERT(file != NULL);
+    ASSERT(fwrite(bytes, 1, writer.at, file) == writer.at);
+    ASSERT(fclose(file) == 0);
+    writer = byte_writer(bytes, sizeof bytes);
+}
+
+static NetText text(const char *string)
+{
+    return (NetText){string, (uint32_t)strlen(string)};
+}
+
+static void keep_attributes(const char *folder)
+{
+    uint8_t book[256];
+    ByteWriter inner = byte_writer(book, sizeof book);
+    const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
+    net_book_write_name(&inner, text(""));
+    net_book_write_attribute(&inner, text("gold"), &value);
+    net_book_write_end(&inner);
+    net_book_write_tag(&inner, text("gold"));
+    net_book_write_end(&inner);
+    ASSERT(inner.status == STATUS_OK);
+    row_put_attributes(text("Vault"), 0, book, inner.at, &writer);
+    row_put_attributes(text(""), 7, book, inner.at, &writer);
+    row_delete_attributes(text("Vault"), 0, &writer);
+    keep(folder, "attributes");
+}
+
+int main(int argument_count, char **arguments)
+{
+    ASSERT(argument_count == 2);
+    const char *folder = arguments[1];
+    writer = byte_writer(bytes, sizeof bytes);
+    row_put_meta(&(RowMeta){.next_net_id = 70000, .next_player = 9, .tick = 100}, &writer);
+    keep(folder, "meta");
+    const RowPlayer player = {.account = 7,
+                              .player = 1,
+                              .entity = 9,
+                              .health = 80,
+                              .name = text("ann"),
+                              .team = text("")};
+    row_put_player(&player, &writer);
+    keep(folder, "player");
+    RowProfiles profiles = {.account = 7};
+    (void)row_repair(&profiles, text("ann"));
+    row_put_profiles(&profiles, &writer);
+    keep(folder, "profiles");
+    const RowResume resume = {.token_hash = {1, 2, 3}, .account = 7, .player = 1};
+    row_put_resume(&resume, &writer);
+    row_delete_resume(resume.token_hash, &writer);
+    keep(folder, "resume");
+    const RowStructure structure = {.desc = {.net_id = 12, .owner_id = 1, .cell = {-5, 0, 3}},
+                                    .health = 50};
+    row_put_structure(&structure, &writer);
+    row_delete_structure(12, &writer);
+    keep(folder, "structure");
+    const uint8_t difference[] = {1, 0, 0, 0, 1};
+    row_put_chunk((ChunkCoord){-1, 0, 5}, difference, sizeof difference, &writer);
+    keep(folder, "chunk");
+    keep_attributes(folder);
+    return 0;
+}
