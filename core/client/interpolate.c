@@ -17,6 +17,7 @@
 #define ACCELERATION_MPS2 75.0f // more than that is a jump or a landing
 #define EXTRAPOLATE_S     0.25
 #define CROSSING_STEPS    12
+#define MEET_M            0.05 // apart at an end and still taken for met: the curves' tolerance
 
 // One axis of a curve, also before its anchor.
 typedef struct Axis {
@@ -40,14 +41,15 @@ static double axis_position(const Axis *axis, double tick, double step)
            axis->gravity * (step * step) * n * (n + 1) / 2;
 }
 
+// The slope of that curve, which is the body's velocity half a tick later.
 static double axis_velocity(const Axis *axis, double tick, double step)
 {
     double n = tick - axis->anchor;
     n = n < NET_MOTION_TICKS_MAX ? n : NET_MOTION_TICKS_MAX;
-    return axis->velocity - axis->gravity * n * step;
+    return axis->velocity - axis->gravity * (n + 0.5) * step;
 }
 
-// The last tick between the two at which both curves are at the same place.
+// The last tick between the two at which both curves are at the same place, or as good as.
 static bool axis_crossing(const Axis *older, const Axis *newer, double from, double to, double step,
                           double *at)
 {
@@ -62,7 +64,13 @@ static bool axis_crossing(const Axis *older, const Axis *newer, double from, dou
         }
         after = apart;
     }
-    return false;
+    // They may have met just outside, where places are rounded.
+    const double at_from = axis_position(newer, from, step) - axis_position(older, from, step);
+    const double at_to = axis_position(newer, to, step) - axis_position(older, to, step);
+    const bool met_before = at_from < MEET_M && at_from > -MEET_M;
+    const bool met_after = at_to < MEET_M && at_to > -MEET_M;
+    *at = met_before ? from : to;
+    return met_before || met_after;
 }
 
 typedef struct AxisPose {

@@ -128,7 +128,7 @@ TEST(jumps_are_shown_within_three_centimetres)
         printf("jumping: p99 %.1f mm, most %.1f mm, %.1f states a second\n", (double)p99 * 1000,
                (double)percentile(&errors, 1) * 1000, errors.states / 100.0);
         CHECK(p99 <= 0.03f);
-        CHECK(percentile(&errors, 1) <= 0.12f);
+        CHECK(percentile(&errors, 1) <= 0.05f);
     }
 }
 
