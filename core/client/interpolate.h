@@ -5,7 +5,7 @@
 
 #include "core/wire/merge.h"
 
-#define INTERPOLATE_STATES 16
+#define INTERPOLATE_STATES 32 // a second and a half of one that changes in every frame
 
 typedef struct InterpolateLine {
     NetState states[INTERPOLATE_STATES];     // oldest first

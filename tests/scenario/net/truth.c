@@ -1,16 +1,18 @@
 // What was true on the server in the last two seconds, and how far from it a client's picture may
 // be. The bound is the formula of docs/PROTOCOL.md:
 //
-//   E = tolerance + quantum + a * d * d / 2,   at most 2 * v * d
+//   E = tolerance + quantum + j * d + a * d * d / 2,   at most 2 * v * d
 //
 // where d is the time between the two frames around the shown moment, or since the last one when no
 // later one is there: one snapshot interval when all is well. In that time nothing can be told of a
-// change. a and v are the highest acceleration and speed that a mover may have.
+// change. j is what changes at once (a jump, a wall, a landing), a and v are the highest
+// acceleration and speed that a mover may have.
 #include "tests/scenario/net/net_inside.h"
 
 #define TOLERANCE_M    0.016f // of the curve, and of rounding to the grid
 #define ACCELERATION_M 85.0f  // 60 on the ground and 25 of gravity
-#define SPEED_M        40.0f  // falling from the highest place there is
+#define IMPULSE_M      8.0f
+#define SPEED_M        40.0f // falling from the highest place there is
 #define CLEAN_P99_M    0.05f
 
 void truth_record(Net *net)
@@ -33,7 +35,7 @@ void truth_record(Net *net)
         *entry = (TruthEntry){.net_id = entity->net_id, .position = entity->position};
         if (truth->ticks[before] + 1 == tick && last->net_id == entity->net_id &&
             entity->type != ENTITY_PROJECTILE) {
-            entry->jumped = vec3_length(vec3_sub(entity->position, last->position)) > 1.0f;
+            entry->jumped = vec3_length(vec3_sub(entity->position, last->position)) > 0.5f;
         }
     }
 }
@@ -101,7 +103,8 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     const float speed = entity->kind == NET_PROJECTILE
                             ? math_max(SPEED_M, vec3_length(entity->pose.velocity))
                             : SPEED_M;
-    const float bound = TOLERANCE_M + math_min(ACCELERATION_M * d * d / 2, 2 * speed * d);
+    const float bound =
+        TOLERANCE_M + math_min(IMPULSE_M * d + ACCELERATION_M * d * d / 2, 2 * speed * d);
     net->result.checks += 1;
     if (gap == interval && after != 0) {
         note_error(net, error);
