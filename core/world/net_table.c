@@ -33,6 +33,7 @@ size_t net_table_bytes(const NetTableConfig *config)
     const size_t scene = scene_entries(config);
     const size_t entries = (size_t)sim->entity_max + scene + 1;
     size_t bytes = array_need(entries, sizeof(NetEntry)) + array_need(entries, sizeof(NetDetail));
+    bytes += array_need(entries, sizeof(NetSpan));
     bytes += array_need((size_t)sim->entity_max + 1, sizeof(NetShape));
     bytes += array_need(sim->character_max, sizeof(NetState[NET_RING]));
     bytes += array_need(sim->character_max, sizeof(uint32_t));
@@ -47,6 +48,7 @@ static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
 {
     const size_t entries = table->entry_max + 1;
     table->entries = arena_array(arena, entries, sizeof *table->entries);
+    table->spans = arena_array(arena, entries, sizeof *table->spans);
     table->details = arena_array(arena, entries, sizeof *table->details);
     table->shapes = arena_array(arena, (size_t)table->entity_max + 1, sizeof *table->shapes);
     table->rings = arena_array(arena, ring_max, sizeof *table->rings);
@@ -56,10 +58,10 @@ static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
     table->active_before = arena_array(arena, entries, sizeof *table->active_before);
     table->offers = arena_array(arena, entries, sizeof *table->offers);
     table->scratch = arena_alloc(arena, NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX);
-    return table->entries != NULL && table->details != NULL && table->shapes != NULL &&
-           table->rings != NULL && table->ring_free != NULL && table->scene_free != NULL &&
-           table->active != NULL && table->active_before != NULL && table->offers != NULL &&
-           table->scratch != NULL;
+    return table->entries != NULL && table->spans != NULL && table->details != NULL &&
+           table->shapes != NULL && table->rings != NULL && table->ring_free != NULL &&
+           table->scene_free != NULL && table->active != NULL && table->active_before != NULL &&
+           table->offers != NULL && table->scratch != NULL;
 }
 
 Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *config)
@@ -147,16 +149,21 @@ static void keep(NetTable *table, uint32_t entry, Vec3 position)
     table->active[table->active_count++] = entry;
 }
 
-// The state in detail->now is the entity's next version.
-static void publish(NetTable *table, uint32_t entry)
+// The state in detail->now is the entity's next version; `has_detail`: shape or book differ.
+static void publish(NetTable *table, uint32_t entry, bool has_detail)
 {
     NetDetail *detail = &table->details[entry];
+    NetSpan *span = &table->spans[entry];
     detail->now.version += 1;
-    table->entries[entry].version = detail->now.version;
+    const uint32_t version = detail->now.version;
+    table->entries[entry].version = version;
     table->versions_made += 1;
     if (detail->ring != 0) {
-        table->rings[detail->ring - 1][detail->now.version % NET_RING] = detail->now;
+        table->rings[detail->ring - 1][version % NET_RING] = detail->now;
     }
+    const uint32_t kept = detail->ring != 0 ? NET_RING : 1;
+    span->oldest = version > kept ? version - kept + 1 : 1;
+    span->detail_since = has_detail || version == 1 ? version : span->detail_since;
 }
 
 // --- books --------------------------------------------------------------------------------------
@@ -436,7 +443,7 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         if (is_new && entity->type == ENTITY_PROJECTILE) {
             fill_projectile(now, &entity->projectile);
         }
-        publish(table, entry);
+        publish(table, entry, book);
     }
 }
 
@@ -509,7 +516,7 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
     const bool shape = refresh_shape(table, entry, entity);
     const bool book = detail->book_stale && refresh_book(table, detail);
     if (shape || book) {
-        publish(table, entry);
+        publish(table, entry, true);
     }
 }
 
@@ -574,7 +581,7 @@ static void visit_part(NetTable *table, uint64_t net_id)
     const bool book = detail->book_stale && refresh_book(table, detail);
     if (is_new || book || flags != detail->now.flags) {
         detail->now.flags = flags;
-        publish(table, entry);
+        publish(table, entry, book);
     }
     keep(table, entry, part->placed.position);
 }
@@ -731,11 +738,11 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter 
 
 uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base)
 {
+    if (net_table_age(table, entry, base) != 0 && base >= table->spans[entry].detail_since) {
+        return MOVER_BYTES_MAX;
+    }
     const NetDetail *detail = &table->details[entry];
-    const NetState *past = net_table_past(table, entry, base);
-    const bool shape = detail->now.shape_version != (past == NULL ? 0 : past->shape_version);
-    const bool book = detail->now.book_version != (past == NULL ? 0 : past->book_version);
-    return MOVER_BYTES_MAX + (shape ? detail->shape_bytes : 0) + (book ? detail->book_bytes : 0);
+    return MOVER_BYTES_MAX + detail->shape_bytes + detail->book_bytes;
 }
 
 static void hash_state(const NetState *state, Hash64 *hash)

@@ -28,6 +28,12 @@ typedef struct NetEntry {
 } NetEntry;
 _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 
+// Enough to decide about a record without looking at states.
+typedef struct NetSpan {
+    uint32_t oldest;       // version that is kept to encode from
+    uint32_t detail_since; // version in which shape or book last changed
+} NetSpan;
+
 typedef struct NetDetail {
     uint64_t net_id, owner_id;
     NetKind kind;
@@ -60,6 +66,7 @@ typedef struct NetTable {
     uint32_t capture;  // their number
     uint32_t serial;   // of the newest entry
     NetEntry *entries; // by entry, 0 is none
+    NetSpan *spans;
     NetDetail *details;
     NetShape *shapes; // by entry; entities only
     NetState (*rings)[NET_RING];
@@ -83,6 +90,11 @@ MUST_USE Status net_table_init(NetTable *table, Arena *arena, const NetTableConf
 void net_table_capture(NetTable *table);
 
 uint32_t net_table_find(const NetTable *table, uint64_t net_id); // 0: not there
+// Versions since `base`; 0: it is none, or no longer kept, and the record is a full one.
+static inline uint32_t net_table_age(const NetTable *table, uint32_t entry, uint32_t base)
+{
+    return base < table->spans[entry].oldest ? 0 : table->entries[entry].version - base;
+}
 // A past version of an entry; NULL when it is no longer, or was never, kept.
 const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version);
 // The record of an entry for who has version `base` (0: none): at most net_table_bound bytes.

@@ -13,12 +13,6 @@
 
 // --- records ------------------------------------------------------------------------------------
 
-static uint32_t age_of(const Replicator *replicator, uint32_t entry, uint32_t base)
-{
-    const NetState *past = net_table_past(&replicator->table, entry, base);
-    return past == NULL ? 0 : replicator->table.entries[entry].version - base;
-}
-
 static bool encode_at(Replicator *replicator, uint32_t entry, uint32_t base, uint8_t *out,
                       size_t room, NetRecord *record)
 {
@@ -36,7 +30,7 @@ static size_t record_bytes(NetRecord record)
 // The record of an entry for who has `base`; encoded once per capture, as far as there is room.
 static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t base)
 {
-    const uint32_t age = age_of(replicator, entry, base);
+    const uint32_t age = net_table_age(&replicator->table, entry, base);
     replicator->stats.records_appended += 1;
     replicator->stats.records_full += age == 0 ? 1 : 0;
     MemoRecord *memo = age < MEMO_AGES ? &replicator->memos[entry][age] : NULL;
@@ -306,7 +300,7 @@ static void make_updates(Replicator *replicator, const Viewer *viewer)
         const Sent *sent = &viewer->sent[slot];
         frame->updates[frame->update_count++] =
             (SnapshotUpdate){.slot = slot,
-                             .age = age_of(replicator, sent->entry, sent->base),
+                             .age = net_table_age(&replicator->table, sent->entry, sent->base),
                              .record = frame->records[slot]};
     }
 }
