@@ -20,7 +20,7 @@ _Static_assert((int)PLACE_PREFAB_PART == (int)PREFAB_PART &&
                "kinds are kept as they are");
 
 typedef struct Counts {
-    uint32_t attributes, tags, bindings, extras;
+    uint32_t attributes, tags, bindings, extras, looks;
 } Counts;
 
 typedef struct Build {
@@ -45,6 +45,7 @@ typedef struct Build {
     PlaceEntity *entities;
     PlaceBinding *bindings;
     PlaceExtra *extras;
+    PlaceEntityLook *entity_looks;
     PrefabAttribute *attributes;
     Counts used;
 } Build;
@@ -84,6 +85,7 @@ static void take_all(Build *build)
     build->entities = take(build, doc->entity_count, sizeof(PlaceEntity));
     build->bindings = take(build, build->counts.bindings, sizeof(PlaceBinding));
     build->extras = take(build, build->counts.extras, sizeof(PlaceExtra));
+    build->entity_looks = take(build, build->counts.looks, sizeof(PlaceEntityLook));
     build->attributes = take(build, build->counts.attributes, sizeof(PrefabAttribute));
     build->tags = take(build, build->counts.tags, sizeof(Text));
 }
@@ -101,6 +103,10 @@ static void count_all(Build *build)
             counts->bindings += place_script(body).bytes != 0;
             counts->extras += body->attributes.count + body->tags.count != 0;
         }
+    }
+    counts->looks = doc->entity_count + doc->spawned_count;
+    for (uint32_t i = 0; i < doc->spawned_count; i++) {
+        counts->bindings += doc->spawned[i].script_path.bytes != 0;
     }
     for (uint32_t i = 0; i < doc->prefab_count; i++) {
         counts->attributes += doc->prefabs[i].body.attributes.count;
@@ -272,6 +278,30 @@ static PlaceBinding binding_of(const Build *build, const PlaceEntityDoc *entity,
                           .enabled = entity->enabled};
 }
 
+static void add_look(Build *build, uint64_t net_id, PlaceText material, uint32_t colour)
+{
+    if (material.bytes != 0 || colour != PLACE_COLOUR_DEFAULT) {
+        build->entity_looks[build->used.looks++] =
+            (PlaceEntityLook){net_id, look_of(build, material, colour)};
+    }
+}
+
+// What the stripped form says of entities that come by replication.
+static void fill_spawned(Build *build)
+{
+    for (uint32_t i = 0; i < build->doc.spawned_count; i++) {
+        const PlaceSpawnedDoc *spawned = &build->doc.spawned[i];
+        add_look(build, spawned->net_id, spawned->material, spawned->colour);
+        if (spawned->script_path.bytes != 0) {
+            build->bindings[build->used.bindings++] =
+                (PlaceBinding){.net_id = spawned->net_id,
+                               .script_path = text_of(build, spawned->script_path),
+                               .parameters = text_of(build, spawned->parameters),
+                               .enabled = spawned->enabled};
+        }
+    }
+}
+
 static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *entity)
 {
     static const PrefabKind kinds[] = {PREFAB_PART, PREFAB_PROP, PREFAB_NPC};
@@ -286,6 +316,7 @@ static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *
                             .tags = tags_of(build, body),
                             .tag_count = body->tags.count,
                             .binding = binding_of(build, doc, 0)};
+    add_look(build, doc->net_id, body->material, body->colour);
     if (doc->type == PLACE_TYPE_NPC) {
         entity->npc = npc_of(&body->npc, doc->frame, doc->pose, doc->net_id);
         return STATUS_OK;
@@ -450,6 +481,8 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .extra_count = build->used.extras,
         .actions = build->actions,
         .action_count = settings->actions.count,
+        .entity_looks = build->entity_looks,
+        .entity_look_count = build->used.looks,
         .entity_max = settings->limits.entities,
         .voxel_kind_names = build->voxel_names,
         .voxel_kind_looks = build->voxel_looks,
@@ -482,6 +515,7 @@ static Status load(Build *build)
     ChunkStore *chunks = NULL;
     Scene *scene = NULL;
     status = fill_entities(build, parts);
+    fill_spawned(build);
     if (status == STATUS_OK) {
         status = make_scene(build, parts, pieces, &chunks, &scene);
     }

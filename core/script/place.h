@@ -68,6 +68,11 @@ typedef struct PlaceLook {
     uint32_t colour; // red, green, blue
 } PlaceLook;
 
+typedef struct PlaceEntityLook {
+    uint64_t net_id;
+    PlaceLook look;
+} PlaceEntityLook;
+
 typedef struct Place {
     Text name;
     bool stripped;
@@ -93,12 +98,16 @@ typedef struct Place {
     uint32_t weapon_count;
     const PlaceEntity *entities;
     uint32_t entity_count;
-    const PlaceBinding *bindings; // of anchored parts
+    // Of anchored parts; in the stripped form also those of what is spawned at the start, by net
+    // id, if they run on both sides.
+    const PlaceBinding *bindings;
     uint32_t binding_count;
     const PlaceExtra *extras;
     uint32_t extra_count;
     const Text *actions; // the place's own buttons, from the fifth bit on
     uint32_t action_count;
+    const PlaceEntityLook *entity_looks; // of what is spawned at the start, by ascending net id
+    uint32_t entity_look_count;
     uint32_t entity_max;          // entities beside the anchored parts, players included
     const Text *voxel_kind_names; // of kind 1 and up
     const PlaceLook *voxel_kind_looks;

@@ -3,17 +3,19 @@
 //   0   u32   magic "SLPC"
 //   4   u8    version of this layout, 1
 //   5   u8    form: 0 whole, 1 stripped
-//   6   four sections in this order, each a u8 tag, a u32 length and so many bytes:
+//   6   five sections in this order, each a u8 tag, a u32 length and so many bytes:
 //         1   place.json    the table place_table_settings
 //         2   scene.json    the table place_table_scene
 //         3   chunk files   for each terrain item that names one: u32 length, bytes
 //         4   prefabs       varint count, each a name and the table place_table_prefab; by name
+//         5   spawned       varint count, each the table place_table_spawned; by net id
 //
 // Tables as bytes are described in place_table.h, the tables themselves in docs/FORMATS.md.
 //
 // The stripped form is the same layout with less in it. Its entities are the anchored parts, in
 // order, with the id n for net id n and with world poses instead of parents, and the spawns.
-// Attributes that name an entity have its net id there.
+// Attributes that name an entity have its net id there. Of what is spawned at the start it has the
+// looks and the scripts that run on both sides, by net id; the whole form has none of section 5.
 #include "core/wire/place.h"
 
 #include "core/base/check.h"
@@ -30,7 +32,7 @@
 #define FORM_STRIPPED 1
 #define HEAD_BYTES    6
 
-enum { SECTION_SETTINGS = 1, SECTION_SCENE, SECTION_CHUNKS, SECTION_PREFABS };
+enum { SECTION_SETTINGS = 1, SECTION_SCENE, SECTION_CHUNKS, SECTION_PREFABS, SECTION_SPAWNED };
 
 // --- errors -------------------------------------------------------------------------------------
 
@@ -87,11 +89,17 @@ static void write_section(const PlaceDoc *doc, uint32_t section, ByteWriter *wri
     case SECTION_CHUNKS:
         write_chunks(doc, writer);
         break;
-    default:
+    case SECTION_PREFABS:
         byte_write_varint(writer, doc->prefab_count);
         for (uint32_t i = 0; i < doc->prefab_count; i++) {
             place_text_write(writer, doc->prefabs[i].name);
             place_table_write(&place_table_prefab, &doc->prefabs[i], doc->stripped, writer);
+        }
+        break;
+    default:
+        byte_write_varint(writer, doc->spawned_count);
+        for (uint32_t i = 0; i < doc->spawned_count; i++) {
+            place_table_write(&place_table_spawned, &doc->spawned[i], doc->stripped, writer);
         }
         break;
     }
@@ -102,7 +110,7 @@ void place_doc_write(const PlaceDoc *doc, ByteWriter *writer)
     byte_write_u32(writer, MAGIC);
     byte_write_u8(writer, LAYOUT);
     byte_write_u8(writer, doc->stripped ? FORM_STRIPPED : FORM_WHOLE);
-    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_PREFABS; section++) {
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_SPAWNED; section++) {
         ByteWriter counter = byte_counter();
         write_section(doc, section, &counter);
         if (counter.at > UINT32_MAX) {
@@ -146,7 +154,7 @@ static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
         byte_reader_fail(reader, STATUS_TRUNCATED);
         return;
     }
-    doc->prefabs = place_take(scratch, count + 1, sizeof doc->prefabs[0]);
+    doc->prefabs = place_take(scratch, count + 1u, sizeof doc->prefabs[0]);
     if (doc->prefabs == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);
         return;
@@ -162,6 +170,27 @@ static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
         }
     }
     doc->prefab_count = count;
+}
+
+static void read_spawned(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *doc)
+{
+    const uint32_t count = byte_read_count(reader, doc->stripped ? WORLD_ENTITIES_MAX : 0);
+    if (count > byte_reader_left(reader)) {
+        byte_reader_fail(reader, STATUS_TRUNCATED);
+        return;
+    }
+    doc->spawned = place_take(scratch, count + 1u, sizeof doc->spawned[0]);
+    if (doc->spawned == NULL) {
+        byte_reader_fail(reader, STATUS_LIMIT);
+        return;
+    }
+    for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
+        place_table_read(&place_table_spawned, reader, scratch, &doc->spawned[i]);
+        if (i > 0 && doc->spawned[i - 1].net_id >= doc->spawned[i].net_id) {
+            byte_reader_fail(reader, STATUS_MALFORMED);
+        }
+    }
+    doc->spawned_count = count;
 }
 
 static Status read_section(ByteReader *bytes, uint32_t section, PlaceScratch *scratch,
@@ -187,8 +216,11 @@ static Status read_section(ByteReader *bytes, uint32_t section, PlaceScratch *sc
     case SECTION_CHUNKS:
         read_chunks(&reader, doc);
         break;
-    default:
+    case SECTION_PREFABS:
         read_prefabs(&reader, scratch, doc);
+        break;
+    default:
+        read_spawned(&reader, scratch, doc);
         break;
     }
     return byte_reader_finish(&reader);
@@ -210,7 +242,7 @@ Status place_doc_read(const uint8_t *bytes, size_t count, PlaceScratch *scratch,
         return STATUS_UNSUPPORTED;
     }
     *doc = (PlaceDoc){.stripped = form == FORM_STRIPPED};
-    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_PREFABS; section++) {
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_SPAWNED; section++) {
         const Status status = read_section(&reader, section, scratch, doc);
         if (status != STATUS_OK) {
             return status;
@@ -515,6 +547,36 @@ static Status strip_entities(const PlaceDoc *doc, PlaceScratch *scratch, PlaceLi
     return STATUS_OK;
 }
 
+// What clients know of the entities that are spawned, unless it is nothing.
+static Status strip_spawned(PlaceDoc *doc, PlaceScratch *scratch)
+{
+    doc->spawned = place_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
+    if (doc->spawned == NULL) {
+        return STATUS_LIMIT;
+    }
+    doc->spawned_count = 0;
+    for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
+        const PlaceEntityDoc *entity = place_entity(doc, i);
+        if (entity->role != PLACE_ROLE_ENTITY || entity->body.server_only) {
+            continue;
+        }
+        PlaceBodyDoc body = entity->body;
+        body.attributes.count = 0; // these are replicated
+        strip_body(&body);
+        const bool has_script = body.script_path.bytes != 0;
+        if (has_script || body.material.bytes != 0 || body.colour != PLACE_COLOUR_DEFAULT) {
+            doc->spawned[doc->spawned_count++] =
+                (PlaceSpawnedDoc){.net_id = (uint32_t)entity->net_id,
+                                  .material = body.material,
+                                  .colour = body.colour,
+                                  .script_path = body.script_path,
+                                  .parameters = body.parameters,
+                                  .enabled = entity->enabled || !has_script};
+        }
+    }
+    return STATUS_OK;
+}
+
 static void strip_prefabs(PlaceDoc *doc)
 {
     uint32_t kept = 0;
@@ -536,6 +598,9 @@ Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *s
     Status status = place_doc_read(whole, bytes, &scratch, &doc);
     if (status == STATUS_OK && doc.stripped) {
         status = STATUS_MISMATCH;
+    }
+    if (status == STATUS_OK) {
+        status = strip_spawned(&doc, &scratch);
     }
     if (status == STATUS_OK) {
         status = strip_entities(&doc, &scratch, &entities);

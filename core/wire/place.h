@@ -38,7 +38,8 @@ void place_error_text(const PlaceError *error, char *text, size_t bytes);
 MUST_USE Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count,
                               ByteWriter *whole, PlaceError *error);
 MUST_USE Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped);
-// The JSON files again: place.json, scene.json and each prefab by its path. Called once for each.
+// The files again: place.json, scene.json, each prefab and each chunk, by its path. Called once for
+// each; the data is valid during the call.
 typedef void (*PlaceFileSink)(void *user, const PlaceFile *file);
 MUST_USE Status place_decompile(Heap *heap, const uint8_t *whole, size_t bytes, PlaceFileSink sink,
                                 void *user);

@@ -405,27 +405,38 @@ static Status check_members(Check *check, const PlaceTable *table, const void *i
     return STATUS_OK;
 }
 
-static Status check_script(Check *check, const PlaceBodyDoc *body)
+static bool is_entity_script(PlaceText path)
 {
     static const char *const folders[] = {"Workspace/", "ServerScriptService/",
                                           "SoulService/Workspace/",
                                           "SoulService/ServerScriptService/"};
-    const PlaceText path = place_script(body);
-    const char *member = body->script_path.bytes != 0 ? "scriptPath" : "scriptRef";
-    if (path.bytes == 0) {
-        return body->parameters.bytes == 0 ? STATUS_OK
-                                           : fail(check, STATUS_NOT_FOUND, "scriptPath",
-                                                  "is missing, but parameters are not");
-    }
     for (uint32_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         if (strncmp(path.data, folders[i], strlen(folders[i])) == 0) {
-            return body->parameters.bytes == 0 || body->parameters.data[0] == '{'
-                       ? STATUS_OK
-                       : fail(check, STATUS_MALFORMED, "parameters", "must be an object");
+            return true;
         }
     }
-    return fail(check, STATUS_NOT_FOUND, member,
-                "must be in Workspace/ or ServerScriptService/: scripts there have an entity");
+    return false;
+}
+
+static Status check_script(Check *check, PlaceText path, PlaceText parameters, const char *member)
+{
+    if (path.bytes == 0 && parameters.bytes != 0) {
+        return fail(check, STATUS_NOT_FOUND, "scriptPath", "is missing, but parameters are not");
+    }
+    if (path.bytes != 0 && !is_entity_script(path)) {
+        return fail(check, STATUS_NOT_FOUND, member,
+                    "must be in Workspace/ or ServerScriptService/: scripts there have an entity");
+    }
+    if (parameters.bytes != 0 && parameters.data[0] != '{') {
+        return fail(check, STATUS_MALFORMED, "parameters", "must be an object");
+    }
+    return STATUS_OK;
+}
+
+static Status check_body_script(Check *check, const PlaceBodyDoc *body)
+{
+    return check_script(check, place_script(body), body->parameters,
+                        body->script_path.bytes != 0 ? "scriptPath" : "scriptRef");
 }
 
 // Name, attributes and tags travel in one record.
@@ -548,7 +559,7 @@ static Status check_entity(Check *check, PlaceEntityDoc *entity)
         status = check_npc(check, &entity->body.npc, entity->frame);
     }
     if (status == STATUS_OK) {
-        status = check_script(check, &entity->body);
+        status = check_body_script(check, &entity->body);
     }
     return status != STATUS_OK ? status : check_book(check, entity->name, &entity->body);
 }
@@ -568,7 +579,7 @@ static Status check_prefab(Check *check, PlacePrefabDoc *prefab)
         status = check_npc(check, &prefab->body.npc, (Pose){VEC3_ZERO, QUAT_IDENTITY});
     }
     if (status == STATUS_OK) {
-        status = check_script(check, &prefab->body);
+        status = check_body_script(check, &prefab->body);
     }
     return status != STATUS_OK ? status : check_book(check, PLACE_TEXT_NONE, &prefab->body);
 }
@@ -612,6 +623,24 @@ static Status check_scene(Check *check)
     return status;
 }
 
+static Status check_spawned(Check *check)
+{
+    const PlaceDoc *doc = check->doc;
+    look_at(check, PLACE_PART_SCENE, NULL, 0);
+    for (uint32_t i = 0; i < doc->spawned_count; i++) {
+        const PlaceSpawnedDoc *spawned = &doc->spawned[i];
+        const Status status = check_script(check, spawned->script_path, spawned->parameters, NULL);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        if (spawned->net_id <= doc->part_count ||
+            place_script_is_server_only(spawned->script_path)) {
+            return fail(check, STATUS_MALFORMED, NULL, "has anchored parts that are spawned");
+        }
+    }
+    return STATUS_OK;
+}
+
 Status place_check(PlaceDoc *doc, PlaceScratch *scratch, PlaceFault *fault)
 {
     Check check = {.doc = doc, .scratch = scratch, .fault = fault};
@@ -624,5 +653,5 @@ Status place_check(PlaceDoc *doc, PlaceScratch *scratch, PlaceFault *fault)
         check.prefab = i;
         status = check_prefab(&check, &doc->prefabs[i]);
     }
-    return status;
+    return status != STATUS_OK ? status : check_spawned(&check);
 }

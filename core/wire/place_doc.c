@@ -21,7 +21,6 @@
 #define EXTENT     ((double)WORLD_EXTENT_M)
 #define SIZE_MIN   (2 * (double)PART_HALF_EXTENT_MIN_M)
 #define SIZE_MAX_M (2 * (double)PART_HALF_EXTENT_MAX_M)
-#define GREY       0xa0a0a0
 #define TIME_MS    600000
 #define SECONDS    3600
 
@@ -75,7 +74,7 @@ static TABLE(character_table, "character", CharacterTuning, character_rows);
     ROW(type, "name", PLACE_TEXT, name, .low = 1, .high = PLACE_NAME_BYTES, .flags = PLACE_REQUIRED)
 #define LOOK_ROWS(type, owner)                                                             \
     ROW(type, "material", PLACE_TEXT, owner material, .low = 0, .high = PLACE_NAME_BYTES), \
-        ROW(type, "colour", PLACE_COLOUR, owner colour, .fallback = GREY)
+        ROW(type, "colour", PLACE_COLOUR, owner colour, .fallback = PLACE_COLOUR_DEFAULT)
 
 static const PlaceField piece_rows[] = {
     NAME_ROW(PlacePieceDoc),
@@ -301,6 +300,19 @@ static const PlaceField prefab_rows[] = {
     ROW(PlacePrefabDoc, "projectile", PLACE_OBJECT, projectile, .table = &projectile_table),
 };
 TABLE(place_table_prefab, "prefabs", PlacePrefabDoc, prefab_rows);
+
+// --- of the stripped form -----------------------------------------------------------------------
+
+#define R(json, kind, member, ...) ROW(PlaceSpawnedDoc, json, kind, member, __VA_ARGS__)
+static const PlaceField spawned_rows[] = {
+    R("netId", PLACE_U32, net_id, .low = 1, .high = UINT32_MAX, .flags = PLACE_REQUIRED),
+    LOOK_ROWS(PlaceSpawnedDoc, ),
+    R("scriptPath", PLACE_TEXT, script_path, .low = 0, .high = 127),
+    R("parameters", PLACE_JSON, parameters, .high = PLACE_PARAMETERS_BYTES),
+    R("enabled", PLACE_BOOL, enabled, .fallback = 1),
+};
+TABLE(place_table_spawned, "spawned", PlaceSpawnedDoc, spawned_rows);
+#undef R
 
 const PlaceTable *const place_tables[] = {
     &place_table_settings, &limits_table,       &permissions_table,

@@ -18,7 +18,8 @@
 #define PLACE_TOUCHED_MAX    16384 // chunks that fills touch, counted once for each fill
 #define PLACE_PARENTS_MAX    32    // parents above each other
 #define PLACE_BOOK_BYTES_MAX 3840  // name, attributes and tags of an entity, as they travel
-#define PLACE_ACTIONS_MAX    12    // 16 buttons, of which four are taken
+#define PLACE_COLOUR_DEFAULT 0xa0a0a0
+#define PLACE_ACTIONS_MAX    12 // 16 buttons, of which four are taken
 
 typedef struct PlaceLimitsDoc {
     uint32_t players, entities;
@@ -207,12 +208,25 @@ typedef struct PlacePrefabDoc {
     PlaceProjectileDoc projectile;
 } PlacePrefabDoc;
 
+// Of the stripped form only: what clients know of an entity before they see it. The rest comes by
+// replication.
+typedef struct PlaceSpawnedDoc {
+    uint32_t net_id;
+    PlaceText material;
+    uint32_t colour;
+    PlaceText script_path; // in Workspace; "": none
+    PlaceText parameters;
+    bool enabled;
+} PlaceSpawnedDoc;
+
 typedef struct PlaceDoc {
     bool stripped;
     PlaceSettingsDoc settings;
     PlaceSceneDoc scene;
     PlacePrefabDoc *prefabs; // by ascending name
     uint32_t prefab_count;
+    PlaceSpawnedDoc *spawned; // by ascending net id; none in the whole form
+    uint32_t spawned_count;
     // Worked out by place_check.
     uint32_t part_count, entity_count, spawn_count;
     uint32_t touched_count; // chunks touched by fills
@@ -223,6 +237,7 @@ extern const PlaceTable place_table_settings;
 extern const PlaceTable place_table_scene;
 extern const PlaceTable place_table_entity;
 extern const PlaceTable place_table_prefab;
+extern const PlaceTable place_table_spawned; // bytes only
 // Every table there is, for the test of docs/FORMATS.md; NULL ends it.
 extern const PlaceTable *const place_tables[];
 

@@ -66,32 +66,35 @@ static Status too_large(JsonError *error)
 Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
                         const JsonNode **root, JsonError *error)
 {
+    if (bytes > JSON_BYTES_MAX) {
+        return too_large(error);
+    }
     // A node takes about as much as 16 characters of an ordinary text; of the worst, many more.
-    size_t room = bytes * 16 + 4096;
-    for (;;) {
-        void *block = bytes > JSON_BYTES_MAX ? NULL : heap_alloc(scratch->heap, room);
+    uint64_t room = (uint64_t)bytes * 16 + 4096;
+    for (;; room *= 2) {
+        void *block = room > SIZE_MAX / 2 ? NULL : heap_alloc(scratch->heap, (size_t)room);
         if (block == NULL) {
             return too_large(error);
         }
         Arena arena;
-        arena_init(&arena, block, room);
+        arena_init(&arena, block, (size_t)room);
         const JsonConfig config = json_config_default(&arena);
         *error = (JsonError){0};
         const Status status = json_parse(&config, text, bytes, root, error);
         heap_free(scratch->heap, block);
         if (status == STATUS_OK) {
             // Once more, into scratch, with exactly what it takes.
-            void *kept = place_take(scratch, arena.used_peak, 1);
+            const size_t used = arena.used_peak;
+            void *kept = place_take(scratch, used, 1);
             if (kept == NULL) {
                 return too_large(error);
             }
-            arena_init(&arena, kept, arena.used_peak);
+            arena_init(&arena, kept, used);
             return json_parse(&config, text, bytes, root, error);
         }
-        if (status != STATUS_LIMIT || room > bytes * 256 + 4096) {
+        if (status != STATUS_LIMIT || room > (uint64_t)bytes * 256 + 4096) {
             return status;
         }
-        room *= 2;
     }
 }
 

@@ -1,6 +1,7 @@
 // Loading a place: both forms give the same scene, the stripped one says nothing that only the
 // server may know, a sim made from a place holds exactly what the files say, and any bytes give a
 // place or a status.
+#include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "core/base/sha256.h"
 #include "core/sim/npc.h"
@@ -29,11 +30,12 @@ static const char small_scene[] =
     "\"attributes\": {\"open\": {\"value\": false, \"persistent\": true},"
     "\"code\": {\"value\": \"secretCode\", \"private\": true}, \"next\": {\"entity\": 20},"
     "\"watch\": {\"entity\": 60}, \"boss\": {\"entity\": 70}}},"
-    "{\"id\": 60, \"name\": \"secretTrap\", \"serverOnly\": true, \"damage\": 9},"
+    "{\"id\": 60, \"name\": \"secretTrap\", \"serverOnly\": true, \"damage\": 9,"
+    "\"material\": \"secretStone\", \"scriptPath\": \"Workspace/secretTrap.lua\"},"
     "{\"id\": 20, \"name\": \"Vault\", \"scriptPath\": \"ServerScriptService/secretVault.lua\","
     "\"parameters\": {\"pin\": \"secretPin\"}, \"enabled\": false},"
     "{\"id\": 70, \"name\": \"secretGuard\", \"type\": \"npc\", \"npc\": {\"sight\": 33,"
-    "\"patrol\": [[1, 0, 1]]}, \"scriptPath\": \"Workspace/Guard.lua\"}]}";
+    "\"patrol\": [[1, 0, 1]]}, \"colour\": \"#00ff00\", \"scriptPath\": \"Workspace/Guard.lua\"}]}";
 
 static TestPlaceBytes small_whole(void)
 {
@@ -146,9 +148,14 @@ TEST(the_stripped_form_keeps_secrets)
     CHECK_INT(place->entity_count, 0);
     CHECK_INT(place->spawn_count, 1);
     CHECK_NEAR(place->weapons[0].damage, 0, 0);
-    REQUIRE(place->binding_count == 1);
+    REQUIRE(place->binding_count == 2);
     CHECK(text_is(place->bindings[0].script_path, "Workspace/Door.ts"));
     CHECK(text_is(place->bindings[0].parameters, "{\"speed\":3}"));
+    // The guard comes by replication; its script runs on both sides.
+    CHECK(text_is(place->bindings[1].script_path, "Workspace/Guard.lua"));
+    CHECK_INT(place->bindings[1].net_id, 4);
+    REQUIRE(place->entity_look_count == 1);
+    CHECK(place->entity_looks[0].net_id == 4 && place->entity_looks[0].look.colour == 0x00ff00);
     REQUIRE(place->extra_count == 1 && place->extras[0].attribute_count == 3);
     const PrefabAttribute *attributes = place->extras[0].attributes;
     CHECK(text_is(attributes[0].name, "boss") && attributes[0].value.entity == 4);
@@ -192,6 +199,28 @@ TEST(both_forms_give_the_same_scene)
     check_same_scene(small_whole());
     check_same_scene(test_place_whole(&heap, TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE));
     check_same_scene(test_place_whole(&heap, TEST_PLACE_COURSE, TEST_PLACE_COURSE_SCENE));
+}
+
+// gcc, clang and WASM, today and tomorrow: clients compare these hashes with the server's.
+TEST(bytes_and_scene_are_the_same_everywhere)
+{
+    heap = heap_make(64 << 20);
+    const TestPlaceBytes whole = small_whole();
+    const TestPlaceBytes stripped = test_place_strip(&heap, whole);
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, whole.data, whole.bytes);
+    hash_bytes(&hash, stripped.data, stripped.bytes);
+    CHECK(hash.state == 0x68012eeefee1add0ull);
+    Place *place = NULL;
+    REQUIRE(place_load(&heap, whole.data, whole.bytes, &place) == STATUS_OK);
+    CHECK(scene_hash(place->scene) == 0x1cae069e5cd6ff63ull);
+    if (!test_is_passing()) {
+        test_fail(__FILE__, __LINE__, "bytes 0x%016llxull, scene 0x%016llxull",
+                  (unsigned long long)hash.state, (unsigned long long)scene_hash(place->scene));
+    }
+    place_unload(&heap, place);
+    test_place_free(&heap, whole);
+    test_place_free(&heap, stripped);
 }
 
 // --- scene → sim → scene ------------------------------------------------------------------------
