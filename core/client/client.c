@@ -392,6 +392,9 @@ static void catch_up(Client *client)
 static void update_playing(Client *client)
 {
     client_script_clear_effects(client);
+    if (client->merge.last.seq == 0) {
+        return; // time begins with the first frame, which says when
+    }
     const uint32_t ticks =
         clock_advance(&client->clock, client->now_ms, predict_tick(client->predict));
     catch_up(client);

@@ -1,0 +1,660 @@
+// Client scripts against a server that the test plays: the manifest and its runes, over the wire or
+// brought by the owner, what may never come, who is bound to what, remotes both ways, reloads.
+#include "core/script/value.h"
+#include "tests/support/test.h"
+#include "tests/unit/client_stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RUNES_MAX 8
+
+typedef struct Cast {
+    Stage *stage;
+    uint8_t bytes[RUNES_MAX][8192];
+    size_t sizes[RUNES_MAX];
+    const char *paths[RUNES_MAX];
+    WireManifestScript rows[RUNES_MAX];
+    uint32_t count;
+} Cast;
+
+static Cast cast;
+
+static void cast_open(bool owner_fetches)
+{
+    ClientConfig config = client_config_default();
+    config.scripts = true;
+    config.owner_fetches = owner_fetches;
+    memset(&cast, 0, sizeof cast);
+    cast.stage = stage_open(&config, true);
+}
+
+static void cast_clear(void)
+{
+    cast.count = 0;
+}
+
+static void cast_add(const char *service, const char *path, const char *source)
+{
+    const uint32_t i = cast.count++;
+    cast.paths[i] = path;
+    cast.sizes[i] = stage_rune(cast.stage, path, source, cast.bytes[i], sizeof cast.bytes[i]);
+    cast.rows[i] = (WireManifestScript){.path = stage_text(path),
+                                        .size_bytes = cast.sizes[i],
+                                        .run_context = stage_text("Client"),
+                                        .service = stage_text(service)};
+    sha256_of(cast.bytes[i], cast.sizes[i], cast.rows[i].rune_hash.bytes);
+}
+
+static void send_manifest(uint32_t version)
+{
+    const MessageScriptManifest manifest = {
+        .version = version, .scripts = cast.rows, .scripts_count = cast.count};
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+}
+
+static void send_chunks(uint32_t rune, uint32_t piece, uint32_t from, uint32_t to)
+{
+    const uint32_t total = ((uint32_t)cast.sizes[rune] + piece - 1) / piece;
+    for (uint32_t i = from; i < to && i < total; i++) {
+        const uint32_t left = (uint32_t)cast.sizes[rune] - i * piece;
+        const MessageScriptChunk chunk = {
+            .script_path = stage_text(cast.paths[rune]),
+            .chunk_index = i,
+            .total_chunks = total,
+            .data = {cast.bytes[rune] + i * piece, left < piece ? left : piece}};
+        stage_send(cast.stage, MESSAGE_SCRIPT_CHUNK, &chunk);
+    }
+}
+
+static void send_all(void)
+{
+    for (uint32_t i = 0; i < cast.count; i++) {
+        send_chunks(i, 200, 0, UINT32_MAX);
+    }
+}
+
+static uint32_t asked(void)
+{
+    (void)stage_up(cast.stage, MESSAGE_REMOTE_UP);
+    return cast.stage->up_count[MESSAGE_REMOTE_UP];
+}
+
+// The name of the last remote that a script fired is how these scripts say what they did.
+static void check_remote(const char *file_line, const char *want)
+{
+    const MessageRemoteUp *remote = stage_up(cast.stage, MESSAGE_REMOTE_UP).body;
+    char got[72] = "nothing";
+    if (remote != NULL) {
+        snprintf(got, sizeof got, "%.*s", (int)remote->name.bytes, remote->name.data);
+    }
+    test_check_text(__FILE__, __LINE__, file_line, got, want);
+}
+
+static bool closed_with(const char *begin)
+{
+    const char *reason = client_closed_reason(cast.stage->client);
+    const bool fits = strncmp(reason, begin, strlen(begin)) == 0;
+    if (!fits) {
+        printf("reason \"%s\"\n", reason);
+    }
+    return fits && client_state(cast.stage->client) == CLIENT_CLOSED;
+}
+
+static void check_no_faults(void)
+{
+    ScriptFault fault;
+    while (script_faults(client_scripts(cast.stage->client), &fault, 1) > 0) {
+        test_fail(__FILE__, __LINE__, "%s: %s", fault.path, fault.message);
+    }
+}
+
+// --- arriving -----------------------------------------------------------------------------------
+
+TEST(runes_come_over_the_wire_and_run)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "local m = require('ReplicatedStorage/Words')\n"
+             "function onStart() Network.FireServer(m.word) end");
+    cast_add("ReplicatedStorage", "ReplicatedStorage/Words", "return {word = 'hello'}");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    stage_run(stage, 3);
+    const MessageScriptRequest *request = stage_up(stage, MESSAGE_SCRIPT_REQUEST).body;
+    REQUIRE(request != NULL);
+    CHECK_INT(request->script_paths_count, 2);
+    CHECK_BYTES(request->script_paths[0].path.data, "ReplicatedStorage/Words", 23);
+    send_chunks(1, 64, 0, UINT32_MAX);
+    send_chunks(0, 64, 0, 2);
+    stage_run(stage, 3);
+    CHECK_INT(asked(), 0);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY], 1);
+    send_chunks(0, 64, 2, UINT32_MAX);
+    stage_run(stage, 6);
+    const MessageScriptVerify *verify = stage_up(stage, MESSAGE_SCRIPT_VERIFY).body;
+    CHECK(verify->success);
+    CHECK_BYTES(verify->hash.bytes, cast.rows[0].rune_hash.bytes, 32);
+    check_remote("hud", "hello");
+    CHECK_INT(((const MessageRemoteUp *)stage_up(stage, MESSAGE_REMOTE_UP).body)->generation, 1);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 1);
+    check_no_faults();
+    stage_close(stage);
+}
+
+TEST(a_transfer_goes_on_after_a_cut)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('hi') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    stage_run(stage, 1);
+    send_chunks(0, 64, 0, 2);
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, true);
+    send_manifest(1);
+    stage_run(stage, 1);
+    const MessageScriptRequest *request = stage_up(stage, MESSAGE_SCRIPT_REQUEST).body;
+    CHECK_INT(request->from_chunk, 2);
+    send_chunks(0, 64, 2, UINT32_MAX);
+    stage_run(stage, 6);
+    check_remote("hud", "hi");
+    stage_close(stage);
+}
+
+TEST(the_owner_brings_runes)
+{
+    cast_open(true);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('hi') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    ClientWant want;
+    REQUIRE(client_want(stage->client, 0, &want));
+    CHECK(!want.is_scene);
+    CHECK_TEXT(want.path, "StarterGui/Hud");
+    CHECK(client_progress(stage->client) < 1);
+    cast.bytes[0][60] ^= 1;
+    CHECK_INT(client_give(stage->client, cast.bytes[0], cast.sizes[0]), STATUS_MISMATCH);
+    cast.bytes[0][60] ^= 1;
+    CHECK_OK(client_give(stage->client, cast.bytes[0], cast.sizes[0]));
+    CHECK(!client_want(stage->client, 0, &want));
+    stage_run(stage, 6);
+    check_remote("hud", "hi");
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 0);
+    stage_close(stage);
+}
+
+TEST(replicated_first_runs_before_the_rest_is_here)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('hud') end");
+    cast_add("ReplicatedFirst", "ReplicatedFirst/Load",
+             "function onStart() Network.FireServer('first') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    const MessageScriptExecute execute = {.script_path = stage_text("ReplicatedFirst/Load"),
+                                          .run_context = stage_text("Client"),
+                                          .at_tick = stage->tick + 20};
+    stage_send(stage, MESSAGE_SCRIPT_EXECUTE, &execute);
+    send_chunks(1, 512, 0, UINT32_MAX);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 0); // not its time yet
+    stage_run(stage, 15);
+    check_remote("first", "first");
+    CHECK_INT(asked(), 1);
+    send_chunks(0, 512, 0, UINT32_MAX);
+    stage_run(stage, 6);
+    check_remote("then the rest", "hud");
+    CHECK_INT(asked(), 2);
+    stage_close(stage);
+}
+
+// --- what may not come --------------------------------------------------------------------------
+
+static void expect_refused(const char *service, const char *path, const char *context)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    cast.rows[0].service = stage_text(service);
+    cast.rows[0].path = stage_text(path);
+    cast.rows[0].run_context = stage_text(context);
+    stage_play(cast.stage);
+    send_manifest(1);
+    CHECK(closed_with("protocol: a script of the manifest"));
+    stage_close(cast.stage);
+}
+
+TEST(server_scripts_are_never_taken)
+{
+    expect_refused("ServerScriptService", "ServerScriptService/Secret", "Client");
+    expect_refused("StarterGui", "ServerScriptService/Secret", "Client");
+    expect_refused("StarterGui", "StarterGui/Hud", "Server");
+    expect_refused("Elsewhere", "Elsewhere/Hud", "Client");
+    expect_refused("StarterGui", "StarterGui/", "Client");
+    expect_refused("StarterGui", "StarterGui/a\nb", "Client");
+}
+
+TEST(manifests_only_rise_and_name_a_path_once)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    stage_play(cast.stage);
+    send_manifest(3);
+    send_manifest(3);
+    CHECK_INT(client_state(cast.stage->client), CLIENT_PLAYING);
+    send_manifest(2);
+    CHECK(closed_with("protocol: manifest 2 after 3"));
+    stage_close(cast.stage);
+
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 2");
+    stage_play(cast.stage);
+    send_manifest(1);
+    CHECK(closed_with("protocol: a script of the manifest: it is named twice"));
+    stage_close(cast.stage);
+
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    cast.rows[0].size_bytes = 5u << 20;
+    stage_play(cast.stage);
+    send_manifest(1);
+    CHECK(closed_with("protocol: a script of the manifest: its size"));
+    stage_close(cast.stage);
+}
+
+TEST(damaged_runes_are_asked_for_once_more)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('hi') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    stage_run(stage, 1);
+    cast.bytes[0][70] ^= 1;
+    send_chunks(0, 64, 0, UINT32_MAX);
+    stage_run(stage, 1);
+    const MessageScriptVerify *verify = stage_up(stage, MESSAGE_SCRIPT_VERIFY).body;
+    REQUIRE(verify != NULL);
+    CHECK(!verify->success);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 2);
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    send_chunks(0, 64, 0, UINT32_MAX);
+    CHECK(closed_with("protocol: the rune StarterGui/Hud"));
+    stage_close(stage);
+}
+
+// Its hash is right and its content is none: the manifest is not enough.
+TEST(bytes_that_are_no_rune_close)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    cast.bytes[0][0] = 'X';
+    sha256_of(cast.bytes[0], cast.sizes[0], cast.rows[0].rune_hash.bytes);
+    stage_play(cast.stage);
+    send_manifest(1);
+    send_all();
+    CHECK(closed_with("protocol: the rune StarterGui/Hud makes no sense"));
+    stage_close(cast.stage);
+}
+
+TEST(chunks_out_of_order_close)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "local x = 1");
+    stage_play(cast.stage);
+    send_manifest(1);
+    send_chunks(0, 32, 0, 1);
+    send_chunks(0, 32, 2, 3);
+    CHECK(closed_with("protocol: chunk 2 of the rune"));
+    stage_close(cast.stage);
+}
+
+// --- binding ------------------------------------------------------------------------------------
+
+TEST(starter_player_scripts_follow_the_character)
+{
+    cast_open(false);
+    cast_add("StarterPlayer", "StarterPlayer/Me",
+             "function onStart(self) Network.FireServer('start', self) end\n"
+             "function onDestroy(self) Network.FireServer('end') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    check_remote("bound", "start");
+    CHECK_INT(asked(), 1);
+    const MessageRespawned respawned = {.entity_id = STAGE_BODY};
+    stage_event(stage, 0, MESSAGE_RESPAWNED, &respawned);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    CHECK_INT(asked(), 3);
+    check_remote("again after the respawn", "start");
+    check_no_faults();
+    stage_close(stage);
+}
+
+static size_t book_make(uint8_t *out, size_t capacity, const char *name, double number,
+                        const char *tag)
+{
+    ByteWriter writer = byte_writer(out, capacity);
+    net_book_write_name(&writer, stage_text(name));
+    const NetValue value = {.type = NET_VALUE_NUMBER, .number = number};
+    net_book_write_attribute(&writer, stage_text("Power"), &value);
+    net_book_write_end(&writer);
+    net_book_write_tag(&writer, stage_text(tag));
+    net_book_write_end(&writer);
+    CHECK_OK(writer.status);
+    return writer.at;
+}
+
+TEST(names_attributes_and_tags_are_seen)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "function onUpdate() local e = World.Find('Crate')\n"
+             "  if e then Network.FireServer('power' .. tostring(e:GetAttribute('Power'))) end\n"
+             "end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    uint8_t book[256];
+    const size_t bytes = book_make(book, sizeof book, "Crate", 7, "loot");
+    const NetShape shape = {.shape = {SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
+                            .rest = {{2, 1, 2}, QUAT_IDENTITY}};
+    const NetState state = {.version = 1};
+    stage_enter(stage, 3, NET_PROP, 900, &state, &shape, book, bytes);
+    stage_flush(stage);
+    Book *kept = view_book(client_script_view(stage->client));
+    CHECK(book_has_tag(kept, 900, (Text){"loot", 4}));
+    stage_run(stage, 6);
+    check_no_faults();
+    check_remote("attribute", "power7");
+    stage_leave(stage, 3);
+    stage_flush(stage);
+    CHECK(book_find(kept, 900) == NULL);
+    stage_close(stage);
+}
+
+TEST(players_come_and_go)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "Players.PlayerAdded:Connect(function(p) Network.FireServer('in ' .. p.Name) end)\n"
+             "Players.PlayerRemoving:Connect(function(p)\n"
+             "  Network.FireServer('out ' .. p.Name) end)");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    const MessagePlayerJoined joined = {
+        .player = 12, .entity_id = 44, .name = stage_text("Bo"), .team = stage_text("red")};
+    stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
+    stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("joined", "in Bo");
+    CHECK_INT(asked(), 1);
+    Roster *roster = view_roster(client_script_view(stage->client));
+    REQUIRE(roster_find(roster, 12) != NULL);
+    CHECK_INT(roster_find(roster, 12)->entity, 44);
+    const MessagePlayerStat stat = {.player = 12, .name = stage_text("Coins"), .value = 3};
+    stage_event(stage, 0, MESSAGE_PLAYER_STAT, &stat);
+    const MessagePlayerLeft left = {.player = 12};
+    stage_flush(stage);
+    stage_run(stage, 30);
+    double coins = 0;
+    CHECK(roster_stat(roster, 12, (Text){"Coins", 5}, &coins) && coins == 3);
+    stage_event(stage, 0, MESSAGE_PLAYER_LEFT, &left);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("left", "out Bo");
+    CHECK(roster_find(roster, 12) == NULL);
+    check_no_faults();
+    stage_close(stage);
+}
+
+// Whoever is not named again after a cut left meanwhile.
+TEST(after_a_cut_the_players_are_told_anew)
+{
+    cast_open(false);
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    for (uint64_t player = 12; player < 14; player++) {
+        const MessagePlayerJoined joined = {.player = player, .name = stage_text("Bo")};
+        stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
+    }
+    stage_flush(stage);
+    stage_run(stage, 30);
+    View *view = client_script_view(stage->client);
+    CHECK_INT(roster_count(view_roster(view)), 2);
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, true);
+    CHECK(client_script_view(stage->client) == view);
+    const MessagePlayerJoined joined = {.player = 13, .name = stage_text("Bo")};
+    stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
+    stage_flush(stage);
+    stage_run(stage, 60);
+    CHECK_INT(roster_count(view_roster(view)), 2);
+    stage_run(stage, 150);
+    CHECK_INT(roster_count(view_roster(view)), 1);
+    CHECK(roster_find(view_roster(view), 13) != NULL);
+    stage_close(stage);
+}
+
+// --- remotes ------------------------------------------------------------------------------------
+
+TEST(remotes_both_ways)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "Network.OnServerEvent('ask', function(n)\n"
+             "  local ok, got = pcall(Network.Invoke, 'double', n)\n"
+             "  Network.FireServer(tostring(ok) .. ' ' .. tostring(got)) end)\n"
+             "Chat.Received:Connect(function(p, text) Chat.Send('echo ' .. text) end)");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    check_no_faults();
+    const uint8_t four[] = {6, 1, 3, 8}; // a list of one integer
+    const uint8_t eight[] = {6, 1, 3, 16};
+    CHECK_OK(value_check(four, sizeof four));
+    const MessageRemoteDown ask = {
+        .name = stage_text("ask"), .payload = {four, sizeof four}, .generation = 1};
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &ask);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const MessageRemoteUp *invoke = stage_up(stage, MESSAGE_REMOTE_UP).body;
+    REQUIRE(invoke != NULL);
+    CHECK(invoke->invoke_id != 0);
+    CHECK_BYTES(invoke->payload.data, four, sizeof four);
+    MessageRemoteDown answer = {.name = stage_text("answer"),
+                                .payload = {eight, sizeof eight},
+                                .invoke_id = invoke->invoke_id};
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &answer);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("answer", "true 8");
+    // Refused by the server's script.
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &ask);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const Message asked_again = stage_up(stage, MESSAGE_REMOTE_UP);
+    answer.name = stage_text("refusal");
+    answer.payload = (WireBytes){(const uint8_t *)"no", 2};
+    answer.invoke_id = ((const MessageRemoteUp *)asked_again.body)->invoke_id;
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &answer);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const MessageRemoteUp *said = stage_up(stage, MESSAGE_REMOTE_UP).body;
+    CHECK(said->invoke_id == 0 && memcmp(said->name.data, "false ", 6) == 0);
+    // Refused by the world: too often.
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &ask);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const MessageError error = {.code = stage_text("limit"),
+                                .message = stage_text("too often"),
+                                .command_seq = stage_up(stage, MESSAGE_REMOTE_UP).seq};
+    stage_send(stage, MESSAGE_ERROR, &error);
+    stage_run(stage, 6);
+    said = stage_up(stage, MESSAGE_REMOTE_UP).body;
+    CHECK(said->invoke_id == 0 && memcmp(said->name.data, "false ", 6) == 0);
+    // And no answer at all.
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &ask);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const uint32_t before = asked();
+    stage_run(stage, 620);
+    CHECK_INT(asked(), before + 1);
+    const MessageChatSaid chat = {.player = 3, .text = stage_text("hi")};
+    stage_event(stage, 0, MESSAGE_CHAT_SAID, &chat);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    const MessageChatSay *echo = stage_up(stage, MESSAGE_CHAT_SAY).body;
+    REQUIRE(echo != NULL);
+    CHECK_BYTES(echo->text.data, "echo hi", 7);
+    check_no_faults();
+    stage_close(stage);
+}
+
+TEST(sounds_of_the_server_go_to_the_view)
+{
+    cast_open(false);
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    stage_run(stage, 30);
+    const MessageSound sound = {.name = stage_text("bell"), .volume = 1};
+    stage_event(stage, 0, MESSAGE_SOUND, &sound);
+    stage_flush(stage);
+    uint32_t heard = 0;
+    for (uint32_t i = 0; i < 30; i++) {
+        stage_run(stage, 1);
+        uint32_t count = 0;
+        const Effect *effects = view_effects(client_script_view(stage->client), &count);
+        heard += count;
+        CHECK(count == 0 || effects[0].type == EFFECT_SOUND);
+    }
+    CHECK_INT(heard, 1);
+    for (const ClientEvent *event; (event = client_event(stage->client)) != NULL;) {
+        CHECK(event->message.number != MESSAGE_SOUND);
+    }
+    stage_close(stage);
+}
+
+// --- reload -------------------------------------------------------------------------------------
+
+TEST(a_reload_waits_for_its_runes_and_its_tick)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "count = 0\nfunction onUpdate() count = count + 1 end\n"
+             "Network.OnServerEvent('ask', function() Network.FireServer('old') end)");
+    cast_add("StarterGui", "StarterGui/Gone", "function onDestroy() end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 12);
+    check_no_faults();
+    const MessageScriptReload reload = {.version = 2, .at_tick = stage->tick + 6};
+    stage_send(stage, MESSAGE_SCRIPT_RELOAD, &reload);
+    cast_clear();
+    cast_add("StarterGui", "StarterGui/Hud",
+             "function onReload(old) Network.FireServer('reloaded', old.count > 0) end\n"
+             "Network.OnServerEvent('ask', function() Network.FireServer('new') end)");
+    send_manifest(2);
+    ScriptStats stats;
+    script_stats(client_scripts(stage->client), &stats);
+    CHECK_INT(stats.script_count, 2);
+    stage_run(stage, 9);
+    // The server has switched; until the runes are here nothing runs, and events wait.
+    const uint64_t steps = stats.step_count;
+    script_stats(client_scripts(stage->client), &stats);
+    const uint64_t paused = stats.step_count;
+    CHECK(paused > steps);
+    const uint8_t nothing[] = {6, 0};
+    const MessageRemoteDown ask = {
+        .name = stage_text("ask"), .payload = {nothing, sizeof nothing}, .generation = 2};
+    stage_event(stage, 0, MESSAGE_REMOTE_DOWN, &ask);
+    stage_flush(stage);
+    stage_run(stage, 40);
+    script_stats(client_scripts(stage->client), &stats);
+    CHECK_INT(stats.step_count, paused);
+    CHECK_INT(asked(), 0);
+    send_all();
+    stage_run(stage, 6);
+    check_no_faults();
+    CHECK_INT(asked(), 2);
+    const MessageRemoteUp *remote = stage_up(stage, MESSAGE_REMOTE_UP).body;
+    CHECK_INT(remote->generation, 2);
+    script_stats(client_scripts(stage->client), &stats);
+    CHECK_INT(stats.script_count, 1);
+    stage_close(stage);
+}
+
+// Who requires a module gets the new one, although its own rune is the same.
+TEST(a_new_module_reloads_those_who_may_require_it)
+{
+    cast_open(false);
+    const char *hud = "local m = require('ReplicatedStorage/Words')\n"
+                      "function onStart() Network.FireServer(m.word) end\n"
+                      "function onReload() Network.FireServer(m.word) end";
+    cast_add("StarterGui", "StarterGui/Hud", hud);
+    cast_add("ReplicatedStorage", "ReplicatedStorage/Words", "return {word = 'one'}");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    check_remote("before", "one");
+    cast_clear();
+    cast_add("StarterGui", "StarterGui/Hud", hud);
+    cast_add("ReplicatedStorage", "ReplicatedStorage/Words", "return {word = 'two'}");
+    send_manifest(2);
+    stage_run(stage, 1);
+    const MessageScriptRequest *request = stage_up(stage, MESSAGE_SCRIPT_REQUEST).body;
+    CHECK_INT(request->script_paths_count, 1);
+    send_chunks(1, 200, 0, UINT32_MAX);
+    stage_run(stage, 6);
+    check_no_faults();
+    check_remote("after", "two");
+    stage_close(stage);
+}
+
+TEST(coming_back_keeps_scripts_running)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('start') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 1);
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    const MessageHandshake *handshake = stage_up(stage, MESSAGE_HANDSHAKE).body;
+    CHECK_INT(handshake->manifest_version, 1);
+    stage_welcome(stage, true);
+    send_manifest(1);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 1);
+    // Another life: everything starts again, from the runes that are here.
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 2);
+    stage_close(stage);
+}
