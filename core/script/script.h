@@ -70,8 +70,8 @@ MUST_USE Status script_load_rune(ScriptSystem *system, const char *script_id, co
 // have changed: instances get onReload(old).
 MUST_USE Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
                                    size_t bytes);
-// Source → rune (rune.h) without loading it: what is stored and sent. STATUS_MALFORMED with a message
-// in `error` for source that does not compile, STATUS_LIMIT when the rune does not fit.
+// Source → rune (rune.h) without loading it: what is stored and sent. STATUS_MALFORMED with a
+// message in `error` for source that does not compile, STATUS_LIMIT when the rune does not fit.
 MUST_USE Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
                                  size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES]);
 // Forgets a script: its instances end, and it is off no longer if it was.

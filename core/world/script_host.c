@@ -120,13 +120,19 @@ static const Service *service_of(const char *path)
     return NULL;
 }
 
-// Terminated, and without `SoulService/` before the service. False for what is no path.
+// A script is known by its path without `SoulService/` before it and `.lua` after it, as scenes
+// and files may write it. Terminated; false for what is no path.
 static bool copy_path(Text from, char to[SCRIPT_PATH_BYTES])
 {
     static const char soul[] = "SoulService/";
+    static const char lua[] = ".lua";
     const size_t skip = sizeof soul - 1;
+    const size_t end = sizeof lua - 1;
     if (from.bytes > skip && memcmp(from.data, soul, skip) == 0) {
         from = (Text){from.data + skip, from.bytes - skip};
+    }
+    if (from.bytes > end && memcmp(from.data + from.bytes - end, lua, end) == 0) {
+        from.bytes -= end;
     }
     if (from.bytes < 1 || from.bytes >= SCRIPT_PATH_BYTES ||
         !utf8_is_valid(from.data, from.bytes)) {
@@ -566,6 +572,28 @@ void act_script_verify(World *world, Session *session, uint32_t seq,
 
 // --- the tick -----------------------------------------------------------------------------------
 
+// authority_feed, but for the paths in prefabs, which are written as in scenes.
+static void feed(World *world)
+{
+    Authority *authority = world->authority;
+    ScriptWorld *script_world = authority_world(authority);
+    authority_collect(authority);
+    uint32_t count = 0;
+    const AuthorityBind *binds = authority_binds(authority, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Prefab *prefab = binds[i].prefab;
+        char path[SCRIPT_PATH_BYTES];
+        ScriptEntityInfo info;
+        if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
+            script_world->face->entity(script_world, binds[i].net_id, &info)) {
+            bind(world, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
+                 true);
+        }
+    }
+    authority_binds_clear(authority);
+    authority_feed(authority, world->scripts);
+}
+
 static void say_dead(World *world)
 {
     ScriptHost *host = world->script_host;
@@ -595,7 +623,7 @@ void script_host_run(World *world)
         say_dead(world);
         return;
     }
-    authority_feed(world->authority, world->scripts);
+    feed(world);
     const double world_seconds = (double)world->tick / (double)world->tick_rate;
     script_tick(world->scripts, (double)world->unix_ms / 1000.0, world_seconds);
 }
@@ -603,7 +631,7 @@ void script_host_run(World *world)
 void script_host_events(World *world)
 {
     if (world->scripts != NULL && !script_is_dead(world->scripts)) {
-        authority_feed(world->authority, world->scripts);
+        feed(world);
         return;
     }
     uint32_t count = 0;

@@ -292,6 +292,63 @@ TEST(chat_and_sounds_of_scripts)
     close();
 }
 
+static const char BOUND_SCENE[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [0, 0, 0]}},\n"
+    "  {\"id\": 2, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}, \"scriptPath\": \"Workspace/Count.lua\","
+    "   \"parameters\": {\"step\": 5}}]}\n";
+
+TEST(a_script_in_workspace_runs_once_for_its_entity)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, BOUND_SCENE, true);
+    CHECK_OK(act_world_script(
+        &act, "Workspace/Count.lua",
+        "function onStart(self)\n"
+        "  local had = self:GetAttribute('gold') or 0\n"
+        "  self:SetAttribute('gold', had + self.params.step, {persistent = true})\n"
+        "end\n"));
+    act_world_tick(&act, 80);
+    CHECK_NEAR(gold(), 5, 0);
+    act_world_close(&act);
+    // What it kept is there before it starts again.
+    act_world_open(&act, &store, TEST_PLACE_FLAT, BOUND_SCENE, true);
+    act_world_rows(&act);
+    CHECK_OK(act_world_script(&act, "Workspace/Count",
+                              "function onStart(self)\n"
+                              "  local had = self:GetAttribute('gold') or 0\n"
+                              "  self:SetAttribute('gold', had + 1, {persistent = true})\n"
+                              "end\n"));
+    act_world_tick(&act, 4);
+    CHECK_NEAR(gold(), 6, 0);
+    close();
+}
+
+// What scripts build for a player outlives the world; what they build for themselves they build
+// again.
+TEST(scripts_build_too)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Build",
+                              "Players.PlayerAdded:Connect(function(player)\n"
+                              "  Structure.Place(0, Vector3.new(3, 0, 3), 0, player)\n"
+                              "  Structure.Place(0, Vector3.new(5, 0, 3), 0)\n"
+                              "end)\n"));
+    (void)act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 10);
+    const uint32_t stands = sim_count(act.world->sim, ENTITY_STRUCTURE);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < store.count; i++) {
+        rows += store.rows[i].row.type == ROW_STRUCTURE;
+    }
+    CHECK_INT(stands, 2);
+    CHECK_INT(rows, 1);
+    close();
+}
+
 // A world without scripts keeps working, and says so to who asks.
 TEST(without_scripts)
 {
