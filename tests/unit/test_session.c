@@ -247,11 +247,24 @@ TEST(leaving_takes_the_body_at_once)
     uint64_t player = 0;
     uint64_t entity = 0;
     CHECK(world_player(fixture.world, 1, &player, &entity));
+    const Vec3 somewhere = {-20, 0, -7};
+    Sim *sim = world_sim(fixture.world);
+    CHECK_OK(sim_set_position(sim, sim_find(sim, entity), somewhere));
     CHECK_OK(fixture_send(&fixture, 1, MESSAGE_LEAVE, &(MessageLeave){0}));
     fixture_tick(&fixture, 2);
     (void)hear(&fixture, 1);
     CHECK(fixture_is_closing(&fixture, 1));
     CHECK(handle_is_none(sim_find(fixture.world->sim, entity)));
+    // It comes back where it left.
+    fixture_join(&fixture, 9, "ann");
+    uint64_t back = 0;
+    CHECK(world_player(fixture.world, 9, &player, &back));
+    const Entity *body = sim_entity(sim, sim_find(sim, back));
+    REQUIRE(body != NULL);
+    CHECK_NEAR(body->position.x, somewhere.x, 0.01);
+    CHECK_NEAR(body->position.z, somewhere.z, 0.01);
+    CHECK_OK(fixture_send(&fixture, 9, MESSAGE_LEAVE, &(MessageLeave){0}));
+    fixture_tick(&fixture, 2);
     // Back in the same tick as it left: the number is still leaving, the body comes a tick later.
     fixture_join(&fixture, 2, "ann");
     CHECK_OK(fixture_send(&fixture, 2, MESSAGE_LEAVE, &(MessageLeave){0}));
