@@ -320,6 +320,19 @@ TEST(jitter_is_met_with_a_longer_lead)
     }
 }
 
+TEST(much_jitter_is_met_with_a_longer_delay)
+{
+    LinkOptions options = clean();
+    options.seconds = 60;
+    options.jitter_ms = 250;
+    const LinkResult result = run(&options);
+    report("jitter of 250 ms", &result);
+    CHECK(result.starved < 35); // of 3,480 frames
+    CHECK(result.delay_most > 200 && result.delay_most < 500);
+    CHECK(result.late_after < 70);
+    CHECK_INT(result.resets, 0);
+}
+
 TEST(after_a_stall_everything_is_as_before)
 {
     LinkOptions options = clean();
