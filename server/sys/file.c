@@ -1,0 +1,191 @@
+// See file.h.
+#define _GNU_SOURCE
+#include "server/sys/file.h"
+
+#include "core/base/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+
+// --- reading ------------------------------------------------------------------------------------
+
+static Status read_all(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return STATUS_BLOCKED;
+    }
+    if (about.st_size < 0 || (uint64_t)about.st_size > bytes_max) {
+        return STATUS_LIMIT;
+    }
+    const size_t size = (size_t)about.st_size;
+    uint8_t *block = malloc(size + 1);
+    size_t at = 0;
+    while (block != NULL && at < size) {
+        const ssize_t got = read(file, block + at, size - at);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            break;
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    if (block == NULL || at < size) {
+        free(block);
+        return STATUS_BLOCKED;
+    }
+    block[size] = 0;
+    *out = block;
+    *bytes = size;
+    return STATUS_OK;
+}
+
+Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) {
+        return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
+    }
+    const Status status = read_all(file, bytes_max, out, bytes);
+    close(file);
+    return status;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static bool write_all(int file, const void *data, size_t bytes)
+{
+    const uint8_t *at = data;
+    while (bytes > 0) {
+        const ssize_t put = write(file, at, bytes);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        at += put > 0 ? put : 0;
+        bytes -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+// So that the name is on disk too.
+static bool sync_folder_of(const char *path)
+{
+    char folder[PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    const size_t bytes = slash == NULL ? 0 : (size_t)(slash - path);
+    if (bytes >= sizeof folder) {
+        return false;
+    }
+    memcpy(folder, path, bytes);
+    folder[bytes] = '\0';
+    const char *name = slash == NULL ? "." : bytes == 0 ? "/" : folder;
+    const int open_folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (open_folder < 0) {
+        return false;
+    }
+    const bool done = fsync(open_folder) == 0;
+    close(open_folder);
+    return done;
+}
+
+Status file_write_private(const char *path, const void *data, size_t bytes)
+{
+    char temporary[PATH_BYTES];
+    const int length = snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary) {
+        return STATUS_RANGE;
+    }
+    (void)unlink(temporary); // of an earlier process that ended halfway
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return STATUS_BLOCKED;
+    }
+    const bool written = write_all(file, data, bytes) && fsync(file) == 0;
+    close(file);
+    if (!written || rename(temporary, path) != 0 || !sync_folder_of(path)) {
+        (void)unlink(temporary);
+        return STATUS_BLOCKED;
+    }
+    return STATUS_OK;
+}
+
+Status file_make_folders(const char *path)
+{
+    char part[PATH_BYTES];
+    const size_t bytes = strlen(path);
+    if (bytes == 0 || bytes >= sizeof part) {
+        return STATUS_RANGE;
+    }
+    for (size_t i = 1; i <= bytes; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+            return STATUS_BLOCKED;
+        }
+    }
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? STATUS_OK : STATUS_BLOCKED;
+}
+
+Status file_lock(const char *path, int *descriptor)
+{
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) {
+        return STATUS_BLOCKED;
+    }
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        close(file);
+        return STATUS_EXISTS;
+    }
+    *descriptor = file;
+    return STATUS_OK;
+}
+
+// --- memory -------------------------------------------------------------------------------------
+
+Status file_memory(const char *name, const void *first, size_t first_bytes, const void *second,
+                   size_t second_bytes, int *descriptor)
+{
+    const int memory = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) {
+        return STATUS_LIMIT;
+    }
+    const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (!write_all(memory, first, first_bytes) || !write_all(memory, second, second_bytes) ||
+        fcntl(memory, F_ADD_SEALS, seals) != 0) {
+        close(memory);
+        return STATUS_LIMIT;
+    }
+    *descriptor = memory;
+    return STATUS_OK;
+}
+
+Status file_map(int descriptor, const uint8_t **out, size_t *bytes)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0 || about.st_size < 0) {
+        return STATUS_MALFORMED;
+    }
+    *bytes = (size_t)about.st_size;
+    if (*bytes == 0) {
+        *out = (const uint8_t *)"";
+        return STATUS_OK;
+    }
+    const void *mapped = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        return STATUS_LIMIT;
+    }
+    *out = mapped;
+    return STATUS_OK;
+}

@@ -1,0 +1,25 @@
+// Files: whole ones in and out, folders, and blocks of memory that another process can map. What is
+// written is on disk when a function says so: temporary file, fsync, rename, fsync of the folder.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Into a block that the caller frees, with a zero after the last byte. STATUS_NOT_FOUND,
+// STATUS_LIMIT when it is larger than `bytes_max`, STATUS_BLOCKED when the system refuses. A
+// symbolic link is not followed.
+MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
+// Readable by its owner alone, whole or not at all.
+MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);
+MUST_USE Status
+file_make_folders(const char *path); // for the owner alone; those that are there stay
+// Holds a file locked as long as the descriptor is open. STATUS_EXISTS: somebody else holds it.
+MUST_USE Status file_lock(const char *path, int *descriptor);
+
+// Memory as a descriptor, sealed: nobody can change it any more. In two parts, either may be empty.
+MUST_USE Status file_memory(const char *name, const void *first, size_t first_bytes,
+                            const void *second, size_t second_bytes, int *descriptor);
+// Maps all of a descriptor that file_memory made; read only, for the life of the process.
+MUST_USE Status file_map(int descriptor, const uint8_t **out, size_t *bytes);
