@@ -60,34 +60,41 @@ void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm
     bench_row(report, "sim.wasm_ratio", wasm_median / native_median, "wasm/native", RATIO_GOAL);
 }
 
-void bench_instructions(BenchReport *report, const char *program)
+double bench_count(const char *program, const char *argument, const char *function)
 {
     if (number_from("valgrind --version", "valgrind-") <= 0) {
-        bench_note("no valgrind, so no sim.instructions");
-        return;
+        bench_note("no valgrind, so no instructions");
+        return 0;
     }
     char command[COMMAND_MAX];
     snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --toggle-collect=sim_step --callgrind-out-file=/dev/null"
-             " '%s' --count " COUNT_TICKS
-             " 2>&1 | sed -n 's/.*Collected *: */collected /p;/^steps/p'",
-             program);
-    // The program says how many character steps it made, callgrind what they took.
+             "valgrind --tool=callgrind --toggle-collect=%s --callgrind-out-file=/dev/null"
+             " '%s' --count %s 2>&1 | sed -n 's/.*Collected *: */collected /p;/^units/p'",
+             function, program, argument);
+    // The program says how much it did, callgrind what that took.
     FILE *pipe = popen(command, "r");
-    double steps = 0;
+    double units = 0;
     double collected = 0;
     char line[LINE_MAX_BYTES];
     while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
-        if (strncmp(line, "steps ", 6) == 0) {
-            steps = strtod(line + 6, NULL);
+        if (strncmp(line, "units ", 6) == 0) {
+            units = strtod(line + 6, NULL);
         } else if (strncmp(line, "collected ", 10) == 0) {
             collected = strtod(line + 10, NULL);
         }
     }
-    if (pipe == NULL || pclose(pipe) != 0 || steps <= 0 || collected <= 0) {
-        bench_note("sim.instructions: callgrind did not tell");
-        return;
+    if (pipe == NULL || pclose(pipe) != 0 || units <= 0 || collected <= 0) {
+        bench_note("callgrind did not tell the instructions");
+        return 0;
     }
-    bench_row(report, "sim.instructions", collected / steps, "instructions/character",
-              BENCH_NO_GOAL);
+    return collected / units;
+}
+
+void bench_instructions(BenchReport *report, const char *program)
+{
+    const double instructions = bench_count(program, COUNT_TICKS, "sim_step");
+    if (instructions > 0) {
+        bench_row(report, "sim.instructions", instructions, "instructions/character",
+                  BENCH_NO_GOAL);
+    }
 }

@@ -7,5 +7,8 @@
 
 // sim.wasm_ratio: native and WASM in turn, several rounds, the ratio of the medians.
 void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm_path);
+// Instructions inside one function, for each unit of work, of this program started with --count
+// and that argument; it says "units N". 0 when callgrind does not tell.
+double bench_count(const char *program, const char *argument, const char *function);
 // sim.instructions: inside sim_step alone, for each character and step.
 void bench_instructions(BenchReport *report, const char *program);

@@ -130,27 +130,27 @@ static void snapshot(Plain *plain, bool samples, double *capture_s, double *fram
     for (uint32_t i = 0; i < PLAIN_SNAPSHOT_TICKS; i++) {
         drive(plain);
     }
-    const double start = bench_seconds();
+    const double start = bench_processor_seconds();
     replicator_capture(plain->replicator);
-    *capture_s = bench_seconds() - start;
+    *capture_s = bench_processor_seconds() - start;
     *frames_s = 0;
     const FrameRequest request = {.ack_seq = (uint32_t)sim_tick(plain->sim), .inputs_waiting = 2};
     uint32_t sample = 0;
     uint32_t seq = 0;
     size_t bytes = 0;
-    double from = bench_seconds();
+    double from = bench_processor_seconds();
     for (uint32_t i = 0; i < plain->count; i++) {
         plain_require(replicator_build(plain->replicator, i, &request, plain->buffer,
                                        plain->buffer_bytes, &bytes, &seq),
                       "frame");
         if (samples && sample < SAMPLES && plain->sampled[sample] == i) {
-            *frames_s += bench_seconds() - from;
+            *frames_s += bench_processor_seconds() - from;
             plain_viewer_merge(&plain->samples[sample], plain->buffer, bytes);
             sample += 1;
-            from = bench_seconds();
+            from = bench_processor_seconds();
         }
     }
-    *frames_s += bench_seconds() - from;
+    *frames_s += bench_processor_seconds() - from;
 }
 
 static double mean_visible(const Plain *plain)

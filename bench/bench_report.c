@@ -71,6 +71,17 @@ double bench_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+double bench_processor_seconds(void)
+{
+#ifdef __wasm__
+    return bench_seconds();
+#else
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+#endif
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a;

@@ -23,6 +23,9 @@ void bench_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Monotonic, in seconds.
 double bench_seconds(void);
+// Seconds of this program on a processor, so that a busy machine takes nothing; asking takes a
+// fraction of a microsecond. In WASM the same as bench_seconds.
+double bench_processor_seconds(void);
 // Sorts the values. count > 0.
 double bench_median(double *values, uint32_t count);
 // The mean of the middle half: what lies far above or below is left out. Sorts the values.

@@ -365,7 +365,7 @@ static void run_count(BenchScene *scene, uint32_t ticks)
     BenchCrowd crowd;
     bench_crowd_create(&crowd, scene, CHARACTERS, false);
     bench_crowd_run(&crowd, ticks);
-    printf("steps %llu\n", (unsigned long long)CHARACTERS * ticks);
+    printf("units %llu\n", (unsigned long long)CHARACTERS * ticks);
     printf("hash %016llx\n", (unsigned long long)sim_hash(crowd.sim));
     bench_crowd_destroy(&crowd);
 }
