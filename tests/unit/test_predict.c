@@ -745,7 +745,7 @@ TEST(a_step_takes_nothing_from_the_heap)
 {
     Duet duet;
     duet_open(&duet, test_seed(), 2, 2, 60);
-    const size_t bytes = duet.world.heap.bytes_now;
+    const uint64_t bytes = duet.world.heap.bytes_now;
     for (uint32_t i = 0; i < 300; i++) {
         duet_tick(&duet, i % 50 == 0);
     }
