@@ -175,6 +175,67 @@ TEST(saves_wait_for_answers_and_are_merged)
     finish();
 }
 
+// Commands are answered in any order; what one promises rests on all before it.
+TEST(durable_means_everything_before_too)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    act_world_tick(&act, 40);
+    act.hold = true;
+    act.held = 0;
+    const uint32_t before = a->counts[MESSAGE_DURABLE];
+    const uint64_t seq = act.world->stats.saves;
+    (void)build(a, 2, 0, 2);
+    act_world_tick(&act, 2);
+    const uint64_t first = act.world->stats.saves;
+    (void)build(a, 4, 0, 2);
+    act_world_tick(&act, 2);
+    const uint64_t last = act.world->stats.saves;
+    REQUIRE(first > seq && last > first);
+    for (uint64_t s = last; s > seq + 1; s--) {
+        CHECK_OK(world_enter(act.world,
+                             &(Entry){.type = ENTRY_STORED, .flags = ENTRY_OK, .number = s * 2}));
+    }
+    act_world_tick(&act, 1);
+    CHECK_INT(a->counts[MESSAGE_DURABLE], before);
+    const Entry again_last = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = last * 2};
+    CHECK_INT(world_enter(act.world, &again_last), STATUS_NOT_FOUND); // answered twice
+    CHECK_OK(world_enter(
+        act.world, &(Entry){.type = ENTRY_STORED, .flags = ENTRY_OK, .number = (seq + 1) * 2}));
+    act_world_tick(&act, 1);
+    CHECK_INT(a->counts[MESSAGE_DURABLE], before + 2);
+    finish();
+}
+
+// The first is stored, the second is not: only the first is promised.
+TEST(durable_is_said_of_what_was_stored_alone)
+{
+    open();
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    act_world_tick(&act, 40);
+    act.hold = true;
+    const uint32_t before = a->counts[MESSAGE_DURABLE];
+    const uint64_t seq = act.world->stats.saves;
+    (void)build(a, 2, 0, 2);
+    const uint32_t asked = a->seq;
+    act_world_tick(&act, 2);
+    const uint64_t first = act.world->stats.saves;
+    (void)build(a, 4, 0, 2);
+    act_world_tick(&act, 2);
+    for (uint64_t s = seq + 1; s <= first; s++) {
+        CHECK_OK(world_enter(act.world,
+                             &(Entry){.type = ENTRY_STORED, .flags = ENTRY_OK, .number = s * 2}));
+    }
+    act_world_tick(&act, 1);
+    CHECK_INT(a->counts[MESSAGE_DURABLE], before + 1);
+    const MessageDurable *durable = act_client_last(a, MESSAGE_DURABLE);
+    REQUIRE(durable != NULL);
+    CHECK_INT(durable->command_seq, asked);
+    finish();
+}
+
 TEST(a_refused_save_stops_the_world)
 {
     open();

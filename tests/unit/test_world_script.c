@@ -98,8 +98,7 @@ TEST(a_rune_arrives_whole)
     static char source[60000];
     size_t at = 0;
     while (at + 64 < sizeof source) {
-        at += (size_t)snprintf(source + at, 64, "local function f() return '%06zu' end\nf()\n", at);
-        at = at < 8000 ? at : sizeof source;
+        at += (size_t)snprintf(source + at, 64, "function f%zu() return '%06zu' end\n", at, at);
     }
     CHECK_OK(act_world_script(&act, "StarterGui/Big", source));
     ActClient *a = act_world_join(&act, 7, "ann");
@@ -130,7 +129,18 @@ TEST(a_rune_arrives_whole)
     CHECK_BYTES(hash, script.rune_hash.bytes, 32);
     Rune checked;
     CHECK_OK(rune_check(rune, bytes, &checked));
-    CHECK(pieces >= 1);
+    CHECK(pieces > 2);
+    // It goes on where it broke off.
+    const uint32_t total = pieces;
+    const MessageScriptRequest rest = {
+        .script_paths = &path, .script_paths_count = 1, .from_chunk = total - 1};
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &rest));
+    act_world_tick(&act, 30);
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_CHUNK], total + 1);
+    const MessageScriptChunk *last = act_client_last(a, MESSAGE_SCRIPT_CHUNK);
+    CHECK_INT(last->chunk_index, total - 1);
+    CHECK_INT(last->total_chunks, total);
+    CHECK_BYTES(last->data.data, rune + (total - 1) * (16u << 10), last->data.bytes);
     free(rune);
     MessageScriptVerify verify = {.script_path = act_text("StarterGui/Big"), .success = true};
     memcpy(verify.hash.bytes, hash, 32);
@@ -183,6 +193,24 @@ TEST(remotes_go_both_ways)
     down = act_client_last(a, MESSAGE_REMOTE_DOWN);
     CHECK(is(down->name, "refusal"));
     CHECK_INT(down->invoke_id, 7);
+    close();
+}
+
+TEST(one_player_alone_is_told)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/One",
+                              "Network.OnClientEvent('me', function(player, text)\n"
+                              "  Network.FireClient(player, 'you', text)\n"
+                              "end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    ActClient *b = act_world_join(&act, 8, "bob");
+    uint8_t bytes[64];
+    const MessageRemoteUp command = remote("me", bytes, payload(bytes, "hi"), 0);
+    act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+    act_world_tick(&act, 8);
+    CHECK_INT(a->counts[MESSAGE_REMOTE_DOWN], 1);
+    CHECK_INT(b->counts[MESSAGE_REMOTE_DOWN], 0);
     close();
 }
 

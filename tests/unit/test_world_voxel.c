@@ -142,6 +142,29 @@ TEST(edits_of_the_server_are_noticed)
     close();
 }
 
+// One chunk further, what was in view before is no news.
+TEST(who_moves_is_told_of_what_comes_into_view)
+{
+    open(false);
+    for (int32_t x = -6; x <= 6; x++) {
+        CHECK_OK(terrain_set(sim_terrain(act.world->sim), (VoxelCoord){x * 32, 9, 0}, 2, NULL));
+    }
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(5, 0, 5));
+    act_world_tick(&act, 12);
+    const uint32_t before = a->counts[MESSAGE_CHUNK_VERSIONS];
+    const MessageChunkVersions *versions = act_client_last(a, MESSAGE_CHUNK_VERSIONS);
+    REQUIRE(versions != NULL);
+    CHECK(versions->chunks_count >= 6); // 64 m to either side
+    act_world_place(&act, a, vec3(-5, 0, 5));
+    act_world_tick(&act, 12);
+    versions = act_client_last(a, MESSAGE_CHUNK_VERSIONS);
+    CHECK_INT(a->counts[MESSAGE_CHUNK_VERSIONS], before + 1);
+    CHECK_INT(versions->chunks_count, 1);
+    CHECK_INT(versions->chunks[0].at.x, -4);
+    close();
+}
+
 TEST(more_versions_than_fit_one_event_come_one_after_another)
 {
     open(false);
