@@ -1,7 +1,8 @@
 // Terrain that differs from the scene. Every chunk has a version; an edit that leads from the
 // version we have to the next is made here as well, anything else is asked for. What is asked for
-// stands in a short table until it is here: asked again when no answer comes, and forgotten only
-// when it does not fit into the terrain.
+// stands in a short table until it is here, and is asked for again when no answer comes. When the
+// terrain is full, the farthest chunk goes back to what the scene has; the server tells its version
+// when one comes near it again.
 #include "core/client/client_inside.h"
 
 static Terrain *terrain_of(Client *client)
@@ -65,6 +66,37 @@ void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32
     }
 }
 
+// --- room ---------------------------------------------------------------------------------------
+
+static int64_t distance_squared(ChunkCoord a, ChunkCoord b)
+{
+    const int64_t x = (int64_t)a.x - b.x;
+    const int64_t y = (int64_t)a.y - b.y;
+    const int64_t z = (int64_t)a.z - b.z;
+    return x * x + y * y + z * z;
+}
+
+// Gives up the changed chunk that is farthest from the own body, if it is farther than that one.
+static bool make_room(Client *client, Terrain *terrain, ChunkCoord for_whom)
+{
+    static const uint8_t as_the_scene[] = {2, 0, 0, 0, 0, 0}; // difference, version 0, no runs
+    const PredictView own = predict_view(client->predict, 0);
+    const ChunkCoord eye = voxel_chunk(voxel_at(own.position));
+    int64_t farthest = distance_squared(for_whom, eye);
+    ChunkCoord found = for_whom;
+    bool any = false;
+    for (uint32_t i = 0; i < terrain_changed_chunk_count(terrain); i++) {
+        const ChunkCoord at = terrain_changed_chunk(terrain, i);
+        if (distance_squared(at, eye) > farthest) {
+            farthest = distance_squared(at, eye);
+            found = at;
+            any = true;
+        }
+    }
+    ByteReader reader = byte_reader(as_the_scene, sizeof as_the_scene);
+    return any && terrain_read_chunk(terrain, found, &reader) == STATUS_OK;
+}
+
 // --- edits --------------------------------------------------------------------------------------
 
 static Status edit_apply(Terrain *terrain, const MessageTerraformApplied *edit)
@@ -99,9 +131,14 @@ void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit)
 {
     Terrain *terrain = terrain_of(client);
     if (terrain != NULL && edit_follows(terrain, edit)) {
-        const Status status = edit_apply(terrain, edit);
+        ChunkCoord first = {0};
+        (void)coord_of(edit->chunks[0].at, &first);
+        Status status = edit_apply(terrain, edit);
+        while (status == STATUS_LIMIT && make_room(client, terrain, first)) {
+            status = edit_apply(terrain, edit);
+        }
         if (status == STATUS_LIMIT) {
-            // No room: asking for the chunks would end the same way.
+            // Asking for the chunks would end the same way.
             client->stats.chunks_refused += edit->chunks_count;
             return;
         }
@@ -139,7 +176,11 @@ void chunk_cache_data(Client *client, const MessageChunkData *data)
         return; // asked for twice, or not any more
     }
     ByteReader reader = byte_reader(data->data.data, data->data.bytes);
-    const Status status = terrain_read_chunk(terrain, at, &reader);
+    Status status = terrain_read_chunk(terrain, at, &reader);
+    while (status == STATUS_LIMIT && make_room(client, terrain, at)) {
+        reader = byte_reader(data->data.data, data->data.bytes);
+        status = terrain_read_chunk(terrain, at, &reader);
+    }
     if (status == STATUS_LIMIT) {
         client->stats.chunks_refused += 1;
         want_remove(client, i);

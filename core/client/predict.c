@@ -11,11 +11,10 @@
 #include "core/sim/structure.h"
 #include "core/wire/input_frame.h"
 
-#define SMOOTH_SECONDS     0.1f // what is left of a correction falls to a third in this time
-#define SMOOTH_DISTANCE_M  2.0f // what jumps farther was put there, and is shown so
-#define SMOOTH_DONE_M      0.0005f
-#define TERRAIN_CHUNKS_MAX 512
-#define TERRAIN_PAGES_MAX  2048
+#define SMOOTH_SECONDS    0.1f // what is left of a correction falls to a third in this time
+#define SMOOTH_DISTANCE_M 2.0f // what jumps farther was put there, and is shown so
+#define SMOOTH_DONE_M     0.0005f
+#define TERRAIN_PAGES_MIN 64 // 4 KiB each; an edited chunk has two or three
 
 typedef struct Prediction {
     uint64_t tick;  // 0: empty
@@ -51,8 +50,11 @@ Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Pred
     config.entity_max = visible_max + 1; // and the own body, while it is not seen yet
     config.character_max = config.entity_max;
     config.structures_max = config.entity_max;
-    config.terrain =
-        (TerrainConfig){.chunk_max = TERRAIN_CHUNKS_MAX, .page_max = TERRAIN_PAGES_MAX};
+    // Who sees little is a bot: a thousand of them share a machine. What no longer fits is
+    // forgotten and asked for again (chunk_cache.c).
+    const uint32_t pages = visible_max * visible_max / 64;
+    config.terrain.page_max = pages > TERRAIN_PAGES_MIN ? pages : TERRAIN_PAGES_MIN;
+    config.terrain.chunk_max = config.terrain.page_max / 2;
     Predict *predict = heap_alloc(heap, sizeof *predict);
     if (predict == NULL) {
         return STATUS_LIMIT;

@@ -451,6 +451,38 @@ TEST(chunks_are_asked_for_in_bounds_and_again)
     stage_close(stage);
 }
 
+// Terrain that does not fit: what is far away is given up for what is near.
+TEST(a_full_terrain_gives_up_the_farthest)
+{
+    ClientConfig config = client_config_default();
+    config.visible_max = 8;
+    Stage *stage = stage_open(&config, true);
+    stage_play(stage);
+    const int32_t count = 48;
+    for (int32_t i = count - 1; i >= 0; i--) {
+        const WireChunkVersion chunk = {{i, 2, 0}, 1};
+        const MessageTerraformApplied edit = {
+            .min = {i * 32, 64, 0}, .voxel_kind = 1, .chunks = &chunk, .chunks_count = 1};
+        stage_event(stage, 0, MESSAGE_TERRAFORM_APPLIED, &edit);
+        stage_flush(stage);
+    }
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    CHECK_INT(client_stats(stage->client).edits_applied, count);
+    CHECK_INT(client_stats(stage->client).chunks_refused, 0);
+    CHECK_INT(version_of(stage, (ChunkCoord){0, 2, 0}), 1);
+    CHECK_INT(version_of(stage, (ChunkCoord){count - 1, 2, 0}), 0);
+    CHECK_INT(voxel_of(stage, (VoxelCoord){(count - 1) * 32, 64, 0}), 0);
+    // What is farther than all that is here does not fit.
+    const WireChunkVersion far = {{100, 2, 0}, 1};
+    const MessageTerraformApplied edit = {
+        .min = {3200, 64, 0}, .voxel_kind = 1, .chunks = &far, .chunks_count = 1};
+    stage_event(stage, 0, MESSAGE_TERRAFORM_APPLIED, &edit);
+    stage_flush(stage);
+    CHECK_INT(client_stats(stage->client).chunks_refused, 1);
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    stage_close(stage);
+}
+
 TEST(hostile_chunks_close)
 {
     Stage *stage = stage_open(NULL, true);
@@ -714,7 +746,7 @@ TEST(a_client_is_small)
         const uint64_t block = own - stage->heap.bytes_now;
         printf("%u visible: %llu KiB, and %llu KiB of prediction\n", visible,
                (unsigned long long)(block >> 10), (unsigned long long)(playing >> 10));
-        CHECK(block < (visible == 64 ? 384u << 10 : 960u << 10));
+        CHECK(block + playing < (visible == 64 ? 720u << 10 : 6u << 20));
         stage_close(stage);
     }
 }
