@@ -195,6 +195,39 @@ TEST(files_bytes_files_bytes_is_the_same)
     check_round_trip(least, 2);
 }
 
+// Quaternions that are unit stay as they are to the bit, so nothing creeps when files are made
+// again and again.
+TEST(unit_quaternions_do_not_change)
+{
+    heap = heap_make(64 << 20);
+    Rng rng = rng_make(test_seed(), 5);
+    for (uint32_t i = 0; i < 300 && test_is_passing(); i++) {
+        Quat q;
+        q.x = rng_range(&rng, -1, 1);
+        q.y = rng_range(&rng, -1, 1);
+        q.z = rng_range(&rng, -1, 1);
+        q.w = rng_range(&rng, -1, 1);
+        q = quat_normalise(q);
+        const PlaceTransformDoc doc = {
+            .rotation = {PLACE_ROTATION_QUATERNION, {q.x, q.y, q.z, q.w}}};
+        PlaceScratch scratch = {.heap = &heap};
+        char text[256];
+        ByteWriter out = byte_writer(text, sizeof text);
+        JsonWriter writer = json_writer(&out, 0);
+        const PlaceTable *table = place_table_entity.fields[4].table;
+        place_table_to_json(table, &doc, &scratch, &writer);
+        REQUIRE(json_writer_finish(&writer) == STATUS_OK);
+        const JsonNode *root = NULL;
+        JsonError error;
+        REQUIRE(place_json_parse(&scratch, text, out.at, &root, &error) == STATUS_OK);
+        PlaceTransformDoc again;
+        place_table_from_json(table, root, &scratch, &again, &error);
+        CHECK_OK(error.status);
+        CHECK_BYTES(again.rotation.values, doc.rotation.values, sizeof doc.rotation.values);
+        place_scratch_free(&scratch);
+    }
+}
+
 // Order of files and of members, defaults written out, extents that are not used.
 TEST(equal_places_give_equal_bytes)
 {

@@ -521,6 +521,82 @@ TEST(changed_bytes_give_a_place_or_a_status)
     }
 }
 
+static uint32_t outside_count;
+
+// The doc, written with one number outside its range, does not load.
+static void check_outside(const PlaceDoc *doc, const PlaceTable *table, const PlaceField *field)
+{
+    static uint8_t copy[8192];
+    ByteWriter writer = byte_writer(copy, sizeof copy);
+    place_doc_write(doc, &writer);
+    REQUIRE(writer.status == STATUS_OK);
+    Place *place = NULL;
+    outside_count += 1;
+    if (place_load(&heap, copy, writer.at, &place) == STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "%s.%s may be outside its range", table->name, field->name);
+        place_unload(&heap, place);
+    }
+}
+
+// Every number of an object and of the objects in it, below and above its range.
+static void check_ranges(const PlaceDoc *doc, const PlaceTable *table, uint8_t *item)
+{
+    for (uint32_t i = 0; i < table->field_count; i++) {
+        const PlaceField *field = &table->fields[i];
+        uint8_t *at = item + field->offset;
+        const float below = (float)field->low - 0.01f * math_abs((float)field->low) - 0.001f;
+        const float above = (float)field->high + 0.01f * math_abs((float)field->high) + 0.001f;
+        switch (field->type) {
+        case PLACE_OBJECT:
+            check_ranges(doc, field->table, at);
+            break;
+        case PLACE_F32:
+        case PLACE_VEC3: {
+            const float kept = *(float *)at;
+            *(float *)at = below;
+            check_outside(doc, table, field);
+            *(float *)at = above;
+            check_outside(doc, table, field);
+            *(float *)at = kept;
+            break;
+        }
+        case PLACE_U32:
+        case PLACE_CELLS: {
+            const uint32_t kept = *(uint32_t *)at;
+            *(uint32_t *)at = (uint32_t)field->high + 1;
+            if (field->high < UINT32_MAX) {
+                check_outside(doc, table, field);
+            }
+            *(uint32_t *)at = kept;
+            break;
+        }
+        default:
+            break;
+        }
+    }
+}
+
+TEST(bytes_are_held_to_the_same_ranges_as_json)
+{
+    heap = heap_make(64 << 20);
+    const TestPlaceBytes bytes = small_whole();
+    PlaceScratch scratch = {.heap = &heap};
+    PlaceDoc doc;
+    REQUIRE(place_doc_read(bytes.data, bytes.bytes, &scratch, &doc) == STATUS_OK);
+    outside_count = 0;
+    check_ranges(&doc, &place_table_settings, (uint8_t *)&doc.settings);
+    check_ranges(&doc, &place_table_scene, (uint8_t *)&doc.scene);
+    check_ranges(&doc, &place_table_entity, (uint8_t *)place_entity(&doc, 2));
+    check_ranges(&doc, &place_table_prefab, (uint8_t *)&doc.prefabs[0]);
+    CHECK(outside_count > 100);
+    place_entity(&doc, 2)->transform.rotation =
+        (PlaceRotation){PLACE_ROTATION_QUATERNION, {0.5f, 0, 0, 0}};
+    check_outside(&doc, &place_table_entity, &place_table_entity.fields[4]);
+    place_scratch_free(&scratch);
+    test_place_free(&heap, bytes);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
 TEST(loading_survives_every_refusal_of_memory)
 {
     heap = heap_make(64 << 20);
