@@ -19,12 +19,18 @@ typedef struct Store Store;
 typedef struct StoreConfig {
     const char *path;         // the database file; its folder exists
     uint32_t commit_ms;       // group commit: 50
-    size_t bytes_waiting_max; // batches not committed yet; more is STATUS_LIMIT
+    size_t bytes_waiting_max; // batches not committed or polled yet; more is STATUS_LIMIT
+    // What the scripts of one world may keep; more is an error that the script sees.
+    uint32_t data_keys_max;
+    uint64_t data_bytes_max;
+    uint64_t (*unix_ms)(void); // the time of a DataStore version; NULL: the system's clock
 } StoreConfig;
 StoreConfig store_config_default(void);
 
 // Opens or makes the database, migrates it, checks it (a damaged one is STATUS_MALFORMED with a
-// reason: never opened in part). The reason may be NULL.
+// reason: never opened in part; one of a later version is STATUS_UNSUPPORTED; one that the disk
+// does not let us read or write is STATUS_BLOCKED). The reason may be NULL; with STATUS_OK it says
+// what was repaired, or nothing.
 MUST_USE Status store_open(const StoreConfig *config, Store **out, char *reason, size_t bytes);
 void store_close(Store *store); // commits what waits
 
@@ -36,27 +42,35 @@ typedef struct StoreWorld {
     uint8_t place_hash[32];
     uint64_t created_unix_ms;
 } StoreWorld;
+// STATUS_EXISTS: another world has that room code (none: ""). STATUS_MALFORMED: bad id, code, name.
 MUST_USE Status store_world_put(Store *store, const StoreWorld *world);
 MUST_USE Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *out);
 uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max);
+// Everything of it; whoever runs it is fenced. Epochs go on if a world of that id is made again.
 MUST_USE Status store_world_delete(Store *store, const char *world_id);
-// Takes the world's lease: the next epoch. A lease that this host (by its id) holds is taken at
-// once, another host's only when it has expired: STATUS_EXISTS.
+// Takes the world's lease: the next epoch, whose first save is seq 1. A lease that this host (by
+// its id) holds is taken at once, another host's only when it has expired: STATUS_EXISTS. There
+// must be such a world: STATUS_NOT_FOUND.
 MUST_USE Status store_lease_take(Store *store, const char *world_id, const char *host_id,
                                  uint64_t now_unix_ms, uint64_t duration_ms, uint64_t *epoch);
+// STATUS_DENIED: somebody else took it.
 MUST_USE Status store_lease_renew(Store *store, const char *world_id, uint64_t epoch,
                                   uint64_t now_unix_ms, uint64_t duration_ms);
 void store_lease_release(Store *store, const char *world_id, uint64_t epoch);
-// Every row of a world, in the form that ENTRY_ROW takes; called for each.
+// Every row of a world, in the form that ENTRY_ROW takes; called for each. STATUS_MALFORMED: one is
+// damaged (the sink may have had others by then, each as it was written). A damaged profile is
+// repaired instead, and counted. The sink must not call the store.
 typedef void (*StoreRowSink)(void *user, const uint8_t *row, size_t bytes);
 MUST_USE Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *user);
 
 // --- batches ------------------------------------------------------------------------------------
-// The rows of one COMMAND_SAVE; checked row by row before anything is written. STATUS_LIMIT: too
-// much waits already.
+// The rows of one COMMAND_SAVE; checked row by row before anything is written: STATUS_MALFORMED,
+// and no completion. STATUS_LIMIT: too much waits already, and no completion. After STATUS_BLOCKED
+// the same save is to be tried again, and those after it in their order; until then those are
+// STATUS_BLOCKED too.
 MUST_USE Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
                            const uint8_t *rows, size_t bytes, uint64_t tag);
-// A DataStore request of a world's script.
+// A DataStore request of a world's script; what it points to is copied.
 MUST_USE Status store_request(Store *store, const char *world_id, uint64_t epoch,
                               const StoreRequest *request, uint64_t tag);
 
@@ -76,5 +90,13 @@ typedef struct StoreStats {
     uint64_t commits, rows, bytes, refused, disk_errors;
     double commit_ms_last, commit_ms_max;
     bool disk_refuses; // at the moment
+    uint64_t repaired; // sets of profiles
+    uint64_t damaged;  // rows that are not what was written
+    uint64_t bytes_waiting;
 } StoreStats;
 StoreStats store_stats(Store *store);
+
+// --- blobs --------------------------------------------------------------------------------------
+// The index of what blob.h keeps in files; waits for the disk. First the file, then this.
+MUST_USE Status store_blob_put(Store *store, const uint8_t hash[32], uint64_t bytes);
+MUST_USE Status store_blob_find(Store *store, const uint8_t hash[32], uint64_t *bytes);

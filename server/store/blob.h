@@ -1,0 +1,29 @@
+// Files named by what is in them: <folder>/ab/cdef… by SHA-256. A blob appears whole or not at all
+// (written aside, fsync, renamed, fsync of the folder) and never changes; what is read is compared
+// with its name. A name that is not 64 lower-case hex digits leads nowhere.
+#pragma once
+
+#include "core/base/sha256.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BLOB_BYTES_MAX (256u << 20)
+
+typedef struct BlobStore BlobStore;
+
+// Makes <data_folder>/blobs if it is missing, and removes what a crash left half written.
+MUST_USE Status blob_open(const char *data_folder, BlobStore **out);
+void blob_close(BlobStore *blobs);
+
+// On disk when it returns STATUS_OK. STATUS_BLOCKED: the disk refuses. Any thread may call.
+MUST_USE Status blob_put(BlobStore *blobs, const void *data, size_t bytes,
+                         uint8_t hash[SHA256_BYTES]);
+bool blob_exists(BlobStore *blobs, const uint8_t hash[SHA256_BYTES]);
+// The whole blob; free it with free(). STATUS_NOT_FOUND; STATUS_LIMIT above bytes_max;
+// STATUS_MISMATCH: the file is not what its name says.
+MUST_USE Status blob_read(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
+                          uint8_t **data, size_t *bytes);
+// Exactly 64 of 0-9 and a-f: STATUS_MALFORMED otherwise.
+MUST_USE Status blob_parse(const char *name, size_t bytes, uint8_t hash[SHA256_BYTES]);

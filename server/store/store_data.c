@@ -1,0 +1,557 @@
+// DataStore requests of a world's scripts: the same operations and answers as
+// core/script/memory_store.c, kept in tables. A removed key stays without a value, so that its
+// versions go on, until the world has no room for a new one. How much a world keeps is counted in
+// datastore_use, in the same transaction.
+#define _GNU_SOURCE
+#include "server/store/store_inside.h"
+
+#include "core/base/check.h"
+#include "core/base/utf8.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    TAG_NIL = 0,
+    TAG_FALSE = 1,
+    TAG_TRUE = 2,
+    TAG_INTEGER = 3,
+    TAG_TEXT = 5,
+    TAG_LIST = 6,
+    TAG_MAP = 7
+};
+
+typedef struct Entry {
+    bool used;   // there is a row
+    bool exists; // with a value
+    uint64_t version;
+    const uint8_t *value; // without the list around it; in Store.value
+    size_t bytes;
+} Entry;
+
+typedef struct Use {
+    uint64_t keys, bytes;
+} Use;
+
+// One request and all it needs.
+typedef struct Run {
+    Store *store;
+    Sql *sql;
+    const char *world_id;
+    const StoreRequest *request;
+    ByteWriter *answer;
+} Run;
+
+static const char damaged_text[] = "what is stored there is damaged";
+
+// --- answers ------------------------------------------------------------------------------------
+
+static void write_list(ByteWriter *answer, uint64_t count)
+{
+    byte_write_u8(answer, TAG_LIST);
+    byte_write_varint(answer, count);
+}
+
+static void write_integer(ByteWriter *answer, int64_t value)
+{
+    byte_write_u8(answer, TAG_INTEGER);
+    byte_write_varint(answer, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+static void write_text(ByteWriter *answer, const char *data, size_t bytes)
+{
+    byte_write_u8(answer, TAG_TEXT);
+    byte_write_varint(answer, bytes);
+    byte_write_bytes(answer, data, bytes);
+}
+
+static void write_value(const Entry *entry, ByteWriter *answer)
+{
+    if (entry->exists) {
+        byte_write_bytes(answer, entry->value, entry->bytes);
+    } else {
+        byte_write_u8(answer, TAG_NIL);
+    }
+}
+
+static bool fail(ByteWriter *answer, const char *message)
+{
+    answer->at = 0;
+    byte_write_bytes(answer, message, strlen(message));
+    return false;
+}
+
+static bool fail_damaged(const Run *run)
+{
+    run->store->damaged += 1;
+    return fail(run->answer, damaged_text);
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+static bool single_value(const StoreRequest *request, const uint8_t **value, size_t *bytes)
+{
+    if (request->value_bytes < 3 || request->value[0] != TAG_LIST || request->value[1] != 1 ||
+        value_check(request->value, request->value_bytes) != STATUS_OK) {
+        return false;
+    }
+    *value = request->value + 2;
+    *bytes = request->value_bytes - 2;
+    return true;
+}
+
+static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
+{
+    ByteReader reader = byte_reader(value, bytes);
+    if (byte_read_u8(&reader) != TAG_INTEGER) {
+        return false;
+    }
+    const uint64_t raw = byte_read_varint(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK) {
+        return false;
+    }
+    *out = (int64_t)(raw >> 1 ^ (0 - (raw & 1)));
+    return true;
+}
+
+static bool check_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
+                        ByteWriter *answer)
+{
+    int64_t integer = 0;
+    if (!single_value(request, value, bytes)) {
+        return fail(answer, "one value can be stored under a key");
+    }
+    if ((*value)[0] == TAG_NIL) {
+        return fail(answer, "nil cannot be stored; RemoveAsync takes a key away");
+    }
+    if (*bytes > MEMORY_STORE_VALUE_BYTES) {
+        return fail(answer, "the value is too large");
+    }
+    if (request->ordered && !read_integer(*value, *bytes, &integer)) {
+        return fail(answer, "an ordered store holds integers");
+    }
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static void put_key(SqlRow *row, const Run *run)
+{
+    sql_put_text(row, run->world_id, strlen(run->world_id));
+    sql_put_u64(row, run->request->ordered);
+    sql_put_text(row, run->request->store.data, run->request->store.bytes);
+    sql_put_text(row, run->request->key.data, run->request->key.bytes);
+}
+
+static Text take_text(SqlRow *row, size_t bytes_max)
+{
+    size_t bytes = 0;
+    const char *data = sql_take_text(row, bytes_max, &bytes);
+    return (Text){data, bytes};
+}
+
+// A whole row of datastore; key and value are valid until the next row. An integer beside a value
+// that is another one would sort wrongly: damage as well.
+static bool take_entry(SqlRow *row, Text *key, Entry *out)
+{
+    Entry entry = {.used = true, .exists = true};
+    sql_take_table(row, TABLE_DATA);
+    (void)take_text(row, STORE_ID_BYTES);
+    (void)sql_take_u64(row);
+    (void)take_text(row, BOOK_NAME_BYTES);
+    *key = take_text(row, MEMORY_STORE_KEY_BYTES);
+    entry.version = sql_take_u64(row);
+    if (!sql_take_null(row)) {
+        (void)sql_take_u64(row);
+    }
+    if (sql_take_null(row)) {
+        entry.exists = false;
+    } else {
+        entry.value = sql_take_blob(row, VALUE_BYTES_MAX, &entry.bytes);
+    }
+    if (!sql_take_checksum(row)) {
+        return false;
+    }
+    *out = entry;
+    return true;
+}
+
+// False if what is there is damaged. The value is copied, so that the statement can be closed.
+static bool find_entry(const Run *run, Entry *out)
+{
+    bool ok = true;
+    *out = (Entry){0};
+    SqlRow row = sql_open(run->sql, SQL_DATA_FIND, TABLE_NONE);
+    put_key(&row, run);
+    if (sql_next(&row)) {
+        Text key;
+        ok = take_entry(&row, &key, out);
+        if (ok && out->exists) {
+            ASSERT(out->bytes <= sizeof run->store->value);
+            memcpy(run->store->value, out->value, out->bytes);
+            out->value = run->store->value;
+        }
+        sql_close(&row);
+    }
+    return ok;
+}
+
+// A value of NULL removes it.
+static void write_entry(const Run *run, uint64_t version, const uint8_t *value, size_t bytes)
+{
+    int64_t number = 0;
+    SqlRow row = sql_open(run->sql, SQL_DATA_PUT, TABLE_DATA);
+    put_key(&row, run);
+    sql_put_u64(&row, version);
+    if (value != NULL && run->request->ordered && read_integer(value, bytes, &number)) {
+        sql_put_u64(&row, (uint64_t)number);
+    } else {
+        sql_put_null(&row);
+    }
+    if (value != NULL) {
+        sql_put_blob(&row, value, bytes);
+    } else {
+        sql_put_null(&row);
+    }
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+static uint64_t unix_seconds(const Store *store)
+{
+    if (store->config.unix_ms != NULL) {
+        return store->config.unix_ms() / 1000;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
+}
+
+static void write_version(const Run *run, uint64_t version)
+{
+    SqlRow row = sql_open(run->sql, SQL_VERSION_PUT, TABLE_DATA_VERSIONS);
+    put_key(&row, run);
+    sql_put_u64(&row, version);
+    sql_put_u64(&row, unix_seconds(run->store));
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+    if (version > MEMORY_STORE_VERSIONS) {
+        SqlRow old = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
+        put_key(&old, run);
+        sql_put_u64(&old, version - MEMORY_STORE_VERSIONS);
+        (void)sql_run(&old);
+    }
+}
+
+// --- how much a world keeps ---------------------------------------------------------------------
+
+// The count is kept beside; if it is damaged or missing, it is made again.
+static Use load_use(const Run *run)
+{
+    Use use = {0, 0};
+    bool ok = false;
+    SqlRow row = sql_open(run->sql, SQL_USE_FIND, TABLE_NONE);
+    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    if (sql_next(&row)) {
+        sql_take_table(&row, TABLE_DATA_USE);
+        (void)take_text(&row, STORE_ID_BYTES);
+        use.keys = sql_take_u64(&row);
+        use.bytes = sql_take_u64(&row);
+        ok = sql_take_checksum(&row);
+        sql_close(&row);
+    }
+    if (!ok) {
+        SqlRow count = sql_open(run->sql, SQL_DATA_COUNT, TABLE_NONE);
+        sql_put_text(&count, run->world_id, strlen(run->world_id));
+        if (sql_next(&count)) {
+            use.keys = sql_take_u64(&count);
+            use.bytes = sql_take_u64(&count);
+            sql_close(&count);
+        }
+    }
+    return use;
+}
+
+static void write_use(const Run *run, Use use)
+{
+    SqlRow row = sql_open(run->sql, SQL_USE_PUT, TABLE_DATA_USE);
+    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_u64(&row, use.keys);
+    sql_put_u64(&row, use.bytes);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+// Forgets one removed key and its versions; false if there is none.
+static bool drop_removed(const Run *run)
+{
+    char store[BOOK_NAME_BYTES], key[MEMORY_STORE_KEY_BYTES];
+    StoreRequest removed = {0};
+    SqlRow row = sql_open(run->sql, SQL_DATA_REMOVED, TABLE_NONE);
+    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    if (!sql_next(&row)) {
+        return false;
+    }
+    removed.ordered = sql_take_u64(&row) == 1;
+    removed.store = take_text(&row, sizeof store);
+    removed.key = take_text(&row, sizeof key);
+    memcpy(store, removed.store.data, removed.store.bytes);
+    memcpy(key, removed.key.data, removed.key.bytes);
+    removed.store.data = store;
+    removed.key.data = key;
+    sql_close(&row);
+    const Run of_removed = {run->store, run->sql, run->world_id, &removed, run->answer};
+    SqlRow gone = sql_open(run->sql, SQL_DATA_DELETE, TABLE_NONE);
+    put_key(&gone, &of_removed);
+    (void)sql_run(&gone);
+    SqlRow versions = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
+    put_key(&versions, &of_removed);
+    sql_put_u64(&versions, INT64_MAX);
+    (void)sql_run(&versions);
+    return true;
+}
+
+// --- operations ---------------------------------------------------------------------------------
+
+static bool run_get(const Run *run)
+{
+    Entry entry;
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    write_list(run->answer, 2);
+    write_value(&entry, run->answer);
+    write_integer(run->answer, (int64_t)entry.version);
+    return true;
+}
+
+// Writes a value under the request's key; says what went wrong.
+static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes)
+{
+    const StoreConfig *config = &run->store->config;
+    Use use = load_use(run);
+    if (!entry->used) {
+        if (use.keys >= config->data_keys_max) {
+            if (!drop_removed(run)) {
+                return fail(run->answer, "the store has too many keys");
+            }
+            use.keys -= 1;
+        }
+        use.keys += 1;
+    }
+    const uint64_t old_bytes = entry->exists ? entry->bytes : 0;
+    use.bytes = use.bytes > old_bytes ? use.bytes - old_bytes : 0;
+    if (bytes > config->data_bytes_max || use.bytes > config->data_bytes_max - bytes) {
+        return fail(run->answer, "the store is full");
+    }
+    use.bytes += bytes;
+    entry->version += 1;
+    write_entry(run, entry->version, value, bytes);
+    write_version(run, entry->version);
+    write_use(run, use);
+    return true;
+}
+
+static bool run_set(const Run *run)
+{
+    const uint8_t *value = NULL;
+    size_t bytes = 0;
+    Entry entry;
+    if (!check_value(run->request, &value, &bytes, run->answer)) {
+        return false;
+    }
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    if (!put(run, &entry, value, bytes)) {
+        return false;
+    }
+    write_list(run->answer, 0);
+    return true;
+}
+
+static bool run_compare_and_set(const Run *run)
+{
+    const uint8_t *value = NULL;
+    size_t bytes = 0;
+    Entry entry;
+    if (!check_value(run->request, &value, &bytes, run->answer)) {
+        return false;
+    }
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    const bool same = entry.version == run->request->version;
+    if (same && !put(run, &entry, value, bytes)) {
+        return false;
+    }
+    write_list(run->answer, 2);
+    byte_write_u8(run->answer, same ? TAG_TRUE : TAG_FALSE);
+    write_integer(run->answer, (int64_t)entry.version);
+    return true;
+}
+
+static bool run_increment(const Run *run)
+{
+    const double limit = 9007199254740992.0; // 2^53
+    const double step = run->request->number;
+    int64_t value = 0;
+    Entry entry;
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    if (entry.exists && !read_integer(entry.value, entry.bytes, &value)) {
+        return fail(run->answer, "what is stored there is not an integer");
+    }
+    const double sum = (double)value + step;
+    if (!(step >= -limit && step <= limit) || step != (double)(int64_t)step ||
+        !(sum >= -limit && sum <= limit)) {
+        return fail(run->answer, "an increment is an integer, and so is the sum");
+    }
+    value += (int64_t)step;
+    uint8_t bytes[12];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    write_integer(&writer, value);
+    if (!put(run, &entry, bytes, writer.at)) {
+        return false;
+    }
+    write_list(run->answer, 1);
+    write_integer(run->answer, value);
+    return true;
+}
+
+static bool run_remove(const Run *run)
+{
+    Entry entry;
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    write_list(run->answer, 1);
+    write_value(&entry, run->answer);
+    if (entry.exists) {
+        Use use = load_use(run);
+        use.bytes = use.bytes > entry.bytes ? use.bytes - entry.bytes : 0;
+        write_entry(run, entry.version + 1, NULL, 0);
+        write_version(run, entry.version + 1);
+        write_use(run, use);
+    }
+    return true;
+}
+
+static bool run_sorted(const Run *run)
+{
+    const StoreRequest *request = run->request;
+    if (!request->ordered) {
+        return fail(run->answer, "only an ordered store can be read in order");
+    }
+    if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
+        return fail(run->answer, "between 1 and 100 entries can be read at once");
+    }
+    // The count stands before the entries: they are written after a place for the longest count.
+    uint8_t items[MEMORY_STORE_PAGE_MAX * (MEMORY_STORE_KEY_BYTES + 48)];
+    ByteWriter writer = byte_writer(items, sizeof items);
+    uint32_t count = 0;
+    bool ok = true;
+    SqlRow row = sql_open(run->sql, request->ascending ? SQL_DATA_UP : SQL_DATA_DOWN, TABLE_NONE);
+    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_text(&row, request->store.data, request->store.bytes);
+    sql_put_u64(&row, (uint32_t)request->number);
+    while (sql_next(&row)) {
+        Text key;
+        Entry entry;
+        ok = take_entry(&row, &key, &entry) && ok;
+        if (ok) {
+            byte_write_u8(&writer, TAG_MAP);
+            byte_write_varint(&writer, 2);
+            write_text(&writer, "key", 3);
+            write_text(&writer, key.data, key.bytes);
+            write_text(&writer, "value", 5);
+            write_value(&entry, &writer);
+            count += 1;
+        }
+    }
+    if (!ok || writer.status != STATUS_OK) {
+        return fail_damaged(run);
+    }
+    write_list(run->answer, 1);
+    write_list(run->answer, count);
+    byte_write_bytes(run->answer, items, writer.at);
+    return true;
+}
+
+typedef struct Version {
+    uint64_t version, unix_seconds;
+} Version;
+
+static bool run_versions(const Run *run)
+{
+    Version versions[MEMORY_STORE_VERSIONS];
+    uint32_t count = 0;
+    bool ok = true;
+    SqlRow row = sql_open(run->sql, SQL_VERSION_READ, TABLE_NONE);
+    put_key(&row, run);
+    while (count < MEMORY_STORE_VERSIONS && sql_next(&row)) {
+        Version *version = &versions[count++];
+        sql_take_table(&row, TABLE_DATA_VERSIONS);
+        (void)take_text(&row, STORE_ID_BYTES);
+        (void)sql_take_u64(&row);
+        (void)take_text(&row, BOOK_NAME_BYTES);
+        (void)take_text(&row, MEMORY_STORE_KEY_BYTES);
+        version->version = sql_take_u64(&row);
+        version->unix_seconds = sql_take_u64(&row);
+        ok = sql_take_checksum(&row) && ok;
+    }
+    sql_close(&row);
+    if (!ok) {
+        return fail_damaged(run);
+    }
+    write_list(run->answer, 1);
+    write_list(run->answer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        byte_write_u8(run->answer, TAG_MAP);
+        byte_write_varint(run->answer, 2);
+        write_text(run->answer, "time", 4);
+        write_integer(run->answer, (int64_t)versions[i].unix_seconds);
+        write_text(run->answer, "version", 7);
+        write_integer(run->answer, (int64_t)versions[i].version);
+    }
+    return true;
+}
+
+bool data_is_read(const StoreRequest *request)
+{
+    return request->operation == STORE_GET || request->operation == STORE_SORTED ||
+           request->operation == STORE_VERSIONS;
+}
+
+bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *request,
+              ByteWriter *answer)
+{
+    const Run run = {store, sql, world_id, request, answer};
+    if (book_name_check(request->store) != STATUS_OK) {
+        return fail(answer, "the name of a store has 1 to 64 bytes");
+    }
+    if (request->operation != STORE_SORTED &&
+        (request->key.bytes < 1 || request->key.bytes > MEMORY_STORE_KEY_BYTES ||
+         !utf8_is_valid(request->key.data, request->key.bytes))) {
+        return fail(answer, "a key has 1 to 128 bytes");
+    }
+    switch (request->operation) {
+    case STORE_GET:
+        return run_get(&run);
+    case STORE_SET:
+        return run_set(&run);
+    case STORE_INCREMENT:
+        return run_increment(&run);
+    case STORE_REMOVE:
+        return run_remove(&run);
+    case STORE_SORTED:
+        return run_sorted(&run);
+    case STORE_VERSIONS:
+        return run_versions(&run);
+    case STORE_COMPARE_AND_SET:
+        return run_compare_and_set(&run);
+    default:
+        return fail(answer, "unknown operation");
+    }
+}

@@ -1,0 +1,176 @@
+// Character profiles and which is active. Users come in three ages: known by their presence alone,
+// with profiles but nothing active, and whole; and any row of theirs may be damaged. Whatever is
+// found becomes a valid set: a default profile, and an active one that exists.
+#define _GNU_SOURCE
+#include "server/store/store_inside.h"
+
+#include "core/base/check.h"
+
+#include <string.h>
+
+void profiles_delete(Sql *sql, const char *world_id, uint64_t account)
+{
+    static const SqlName names[] = {SQL_PROFILE_DELETE, SQL_ACTIVE_DELETE};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        SqlRow row = sql_open(sql, names[i], TABLE_NONE);
+        sql_put_text(&row, world_id, strlen(world_id));
+        sql_put_u64(&row, account);
+        (void)sql_run(&row);
+    }
+}
+
+static void write_profile(Sql *sql, const char *world_id, uint64_t account, uint32_t position,
+                          const WireProfile *profile)
+{
+    SqlRow row = sql_open(sql, SQL_PROFILE_PUT, TABLE_PROFILES);
+    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_u64(&row, account);
+    sql_put_text(&row, profile->character_id.data, profile->character_id.bytes);
+    sql_put_u64(&row, position);
+    sql_put_text(&row, profile->name.data, profile->name.bytes);
+    sql_put_u64(&row, profile->body);
+    sql_put_u64(&row, profile->colour_skin);
+    sql_put_u64(&row, profile->colour_shirt);
+    sql_put_u64(&row, profile->colour_legs);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles)
+{
+    ASSERT(profiles->count <= PROFILES_MAX);
+    profiles_delete(sql, world_id, profiles->account);
+    for (uint32_t i = 0; i < profiles->count; i++) {
+        write_profile(sql, world_id, profiles->account, i, &profiles->profiles[i]);
+    }
+    SqlRow row = sql_open(sql, SQL_ACTIVE_PUT, TABLE_ACTIVE);
+    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_u64(&row, profiles->account);
+    sql_put_text(&row, profiles->active.data, profiles->active.bytes);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+// Columns are gone with the next row: the set keeps its own copies.
+static NetText take_text(SqlRow *row, ProfileSet *set)
+{
+    size_t bytes = 0;
+    const char *text = sql_take_text(row, sizeof set->texts[0], &bytes);
+    ASSERT(set->text_count < sizeof set->texts / sizeof set->texts[0]);
+    char *copy = set->texts[set->text_count++];
+    memcpy(copy, text, bytes);
+    return (NetText){copy, (uint32_t)bytes};
+}
+
+static bool take_number(SqlRow *row, uint64_t max, uint64_t *out)
+{
+    const uint64_t value = sql_take_u64(row);
+    *out = value <= max ? value : 0;
+    return value <= max;
+}
+
+static bool take_profile(SqlRow *row, ProfileSet *set, WireProfile *out)
+{
+    size_t bytes = 0;
+    WireProfile profile = {0};
+    sql_take_table(row, TABLE_PROFILES);
+    (void)sql_take_text(row, STORE_ID_BYTES, &bytes);
+    (void)sql_take_u64(row);
+    profile.character_id = take_text(row, set);
+    (void)sql_take_u64(row);
+    profile.name = take_text(row, set);
+    bool ok = take_number(row, 0xff, &profile.body);
+    ok = take_number(row, 0xffffff, &profile.colour_skin) && ok;
+    ok = take_number(row, 0xffffff, &profile.colour_shirt) && ok;
+    ok = take_number(row, 0xffffff, &profile.colour_legs) && ok;
+    *out = profile;
+    return sql_take_checksum(row) && ok;
+}
+
+static void load_profiles(Sql *sql, const char *world_id, ProfileSet *set)
+{
+    SqlRow row = sql_open(sql, SQL_PROFILE_READ, TABLE_NONE);
+    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_u64(&row, set->row.account);
+    while (sql_next(&row)) {
+        if (set->row.count == PROFILES_MAX) {
+            set->damaged_count += 1; // nobody wrote so many
+            sql_close(&row);
+            return;
+        }
+        const uint32_t text_count = set->text_count;
+        WireProfile profile;
+        if (take_profile(&row, set, &profile)) {
+            set->row.profiles[set->row.count++] = profile;
+        } else {
+            set->damaged_count += 1;
+            set->text_count = text_count;
+        }
+    }
+}
+
+// The text of a row (world, user, text, …) of that table; "" if there is none or it is damaged.
+static NetText load_text(Sql *sql, SqlName name, SqlTable table, const char *world_id,
+                         ProfileSet *set)
+{
+    NetText text = {"", 0};
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_u64(&row, set->row.account);
+    if (sql_next(&row)) {
+        size_t bytes = 0;
+        sql_take_table(&row, table);
+        (void)sql_take_text(&row, STORE_ID_BYTES, &bytes);
+        (void)sql_take_u64(&row);
+        text = take_text(&row, set);
+        if (table == TABLE_PRESENCE) {
+            (void)sql_take_u64(&row);
+        }
+        if (!sql_take_checksum(&row)) {
+            set->damaged_count += 1;
+            text = (NetText){"", 0};
+        }
+        sql_close(&row);
+    }
+    return text;
+}
+
+bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out)
+{
+    out->row = (RowProfiles){.account = account};
+    out->text_count = 0;
+    out->damaged_count = 0;
+    load_profiles(sql, world_id, out);
+    out->row.active = load_text(sql, SQL_ACTIVE_FIND, TABLE_ACTIVE, world_id, out);
+    const uint32_t damaged_count = out->damaged_count;
+    const NetText name = load_text(sql, SQL_PRESENCE_FIND, TABLE_PRESENCE, world_id, out);
+    out->damaged_count = damaged_count; // the name is only a help
+    return row_repair(&out->row, name) || out->damaged_count > 0;
+}
+
+uint64_t profiles_repair_all(Sql *sql)
+{
+    uint64_t repaired = 0;
+    ProfileSet set;
+    // The union is complete before its first row comes out, so the tables may change meanwhile.
+    SqlRow row = sql_open(sql, SQL_PROFILE_USERS_ALL, TABLE_NONE);
+    while (sql_next(&row)) {
+        char world_id[STORE_ID_BYTES + 1];
+        size_t bytes = 0;
+        const char *text = sql_take_text(&row, STORE_ID_BYTES, &bytes);
+        memcpy(world_id, text, bytes);
+        world_id[bytes] = '\0';
+        const uint64_t account = sql_take_u64(&row);
+        // A key that no world could have written belongs to nobody.
+        if (!row.ok || account == 0 || !store_id_is_valid(world_id)) {
+            continue;
+        }
+        if (profiles_load(sql, world_id, account, &set)) {
+            profiles_write(sql, world_id, &set.row);
+            repaired += 1;
+        }
+    }
+    return repaired;
+}
