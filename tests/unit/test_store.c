@@ -1,0 +1,540 @@
+// The store: rows go in and come out as they were, leases fence, hostile saves leave nothing
+// behind, and old or broken character profiles become valid ones.
+#define _GNU_SOURCE
+#include "tests/unit/store_fixture.h"
+
+#include "tests/support/test.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static uint8_t buffer[1 << 20];
+
+static ByteWriter writer_make(void)
+{
+    return byte_writer(buffer, sizeof buffer);
+}
+
+static void put_meta(ByteWriter *writer, uint64_t tick)
+{
+    const RowMeta meta = {.next_net_id = 7, .next_player = 3, .tick = tick};
+    row_put_meta(&meta, writer);
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static void copy_to_model(RowList *model, const ByteWriter *writer)
+{
+    ByteReader reader = byte_reader(writer->data, writer->at);
+    while (byte_reader_left(&reader) > 0) {
+        const size_t start = reader.at;
+        Row row;
+        REQUIRE(row_read(&reader, &row) == STATUS_OK);
+        row_list_put(model, writer->data + start, reader.at - start);
+    }
+}
+
+// The deletion of whatever row begins there.
+static void write_deletion(ByteWriter *writer, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    REQUIRE(row_read(&reader, &row) == STATUS_OK);
+    row.value_bytes = 0;
+    row_write(&row, writer);
+}
+
+TEST(random_rows_of_every_kind_come_back_as_they_were)
+{
+    StoreFixture fixture;
+    RowList model, got;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&model);
+    row_list_init(&got);
+    Rng rng = rng_make(test_seed(), 1);
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    CHECK_INT(fixture_world(&fixture, "w2"), 1);
+    for (uint32_t seq = 1; seq <= 60 && test_is_passing(); seq++) {
+        ByteWriter writer = writer_make();
+        const uint32_t count = rng_below(&rng, 20);
+        for (uint32_t i = 0; i < count; i++) {
+            const size_t start = writer.at;
+            fixture_row(&rng, &writer);
+            if (rng_below(&rng, 4) == 0) {
+                uint8_t row[8000];
+                const size_t bytes = writer.at - start;
+                memcpy(row, buffer + start, bytes);
+                writer.at = start;
+                write_deletion(&writer, row, bytes);
+            }
+        }
+        CHECK_INT(fixture_save(&fixture, "w1", epoch, seq, &writer), STATUS_OK);
+        copy_to_model(&model, &writer);
+        CHECK_OK(row_list_read(&got, fixture.store, "w1"));
+        CHECK(row_list_equal(&model, &got));
+        if (seq % 20 == 0) {
+            fixture_close(&fixture);
+            CHECK_OK(fixture_open(&fixture));
+            // Players who never had profiles have them now.
+            CHECK_OK(row_list_read(&model, fixture.store, "w1"));
+        }
+    }
+    CHECK(model.count > 30);
+    CHECK_OK(row_list_read(&got, fixture.store, "w2"));
+    CHECK_INT(got.count, 0);
+    row_list_free(&model);
+    row_list_free(&got);
+    fixture_end(&fixture);
+}
+
+// What must be refused as a whole, each after a good row.
+static void write_bad(ByteWriter *writer, uint32_t which)
+{
+    Row row = {
+        .type = ROW_META, .value = (const uint8_t *)"\x01\x01\x01\x01\x01", .value_bytes = 5};
+    switch (which) {
+    case 0:
+        byte_write_u8(writer, 99); // no such type
+        byte_write_u8(writer, 0);
+        byte_write_u8(writer, 0);
+        return;
+    case 1:
+        byte_write_u8(writer, ROW_META); // cut off
+        return;
+    case 2:
+        row.value = (const uint8_t *)"\x02\x01\x01\x01\x01"; // another format
+        break;
+    case 3:
+        row.key_bytes = 1; // a key that meta has not
+        break;
+    case 4:
+        row.value_bytes = 4; // too short
+        break;
+    case 5:
+        row.type = ROW_STRUCTURE; // deletion with a bad key
+        row.key_bytes = 7;
+        row.value_bytes = 0;
+        break;
+    case 6:
+        row.type = ROW_RESUME;
+        row.key_bytes = 31;
+        row.value_bytes = 0;
+        break;
+    case 7:
+        row.type = ROW_ATTRIBUTE;
+        row.key[0] = 'x';
+        row.key_bytes = 9;
+        row.value_bytes = 0;
+        break;
+    case 8: {
+        RowProfiles profiles = {.account = 5, .active = {"default", 7}, .count = 2};
+        profiles.profiles[0] = (WireProfile){.character_id = ROW_DEFAULT_PROFILE, .name = {"a", 1}};
+        profiles.profiles[1] = profiles.profiles[0]; // two of one id
+        row_put_profiles(&profiles, writer);
+        return;
+    }
+    default: {
+        RowProfiles profiles = {.account = 5, .active = {"nobody", 6}, .count = 1};
+        profiles.profiles[0] = (WireProfile){.character_id = ROW_DEFAULT_PROFILE, .name = {"a", 1}};
+        row_put_profiles(&profiles, writer);
+        return;
+    }
+    }
+    row_write(&row, writer);
+}
+
+TEST(a_save_with_one_bad_row_writes_nothing)
+{
+    StoreFixture fixture;
+    RowList got;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&got);
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    for (uint32_t which = 0; which < 10; which++) {
+        ByteWriter writer = writer_make();
+        put_meta(&writer, 5);
+        write_bad(&writer, which);
+        if (fixture_save(&fixture, "w1", epoch, 1, &writer) != STATUS_MALFORMED) {
+            test_fail(__FILE__, __LINE__, "bad row %u was taken", which);
+        }
+    }
+    ByteWriter writer = writer_make();
+    put_meta(&writer, 5);
+    CHECK_INT(fixture_save(&fixture, "../w1", epoch, 1, &writer), STATUS_MALFORMED);
+    CHECK_INT(fixture_save(&fixture, "", epoch, 1, &writer), STATUS_MALFORMED);
+    CHECK_OK(row_list_read(&got, fixture.store, "w1"));
+    CHECK_INT(got.count, 0);
+    CHECK_INT(store_stats(fixture.store).refused, 12);
+    // Random bytes: never a crash, and what is taken is only what rows could say.
+    Rng rng = rng_make(test_seed(), 2);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint8_t bytes[64];
+        const size_t count = rng_below(&rng, sizeof bytes);
+        for (size_t k = 0; k < count; k++) {
+            bytes[k] = (uint8_t)rng_below(&rng, k == 0 ? ROW_TYPE_COUNT : 24);
+        }
+        const Status status = store_save(fixture.store, "w1", 0, 1, bytes, count, i);
+        CHECK(status == STATUS_OK || status == STATUS_MALFORMED);
+    }
+    row_list_free(&got);
+    fixture_end(&fixture);
+}
+
+// --- leases -------------------------------------------------------------------------------------
+
+TEST(a_save_is_the_next_of_the_current_epoch_or_nothing)
+{
+    StoreFixture fixture;
+    RowList got;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&got);
+    const uint64_t first = fixture_world(&fixture, "w1");
+    CHECK_INT(first, 1);
+    ByteWriter writer = writer_make();
+    put_meta(&writer, 1);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 2, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 0, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_save(&fixture, "w1", first + 1, 1, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_save(&fixture, "w2", first, 1, &writer), STATUS_DENIED);
+    CHECK_OK(row_list_read(&got, fixture.store, "w1"));
+    CHECK_INT(got.count, 0);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 1, &writer), STATUS_OK);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 1, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 2, &writer), STATUS_OK);
+    // The same host takes it at once, another when it has expired.
+    uint64_t epoch = 0;
+    CHECK_OK(store_lease_take(fixture.store, "w1", "host", 2000, 10000, &epoch));
+    CHECK_INT(epoch, 2);
+    CHECK_INT(fixture_save(&fixture, "w1", first, 3, &writer), STATUS_DENIED);
+    CHECK_INT(store_lease_renew(fixture.store, "w1", first, 3000, 10000), STATUS_DENIED);
+    CHECK_INT(store_lease_take(fixture.store, "w1", "other", 11999, 10000, &epoch), STATUS_EXISTS);
+    CHECK_INT(epoch, 2);
+    CHECK_OK(store_lease_renew(fixture.store, "w1", 2, 9000, 10000));
+    CHECK_INT(store_lease_take(fixture.store, "w1", "other", 12001, 10000, &epoch), STATUS_EXISTS);
+    CHECK_OK(store_lease_take(fixture.store, "w1", "other", 19000, 10000, &epoch));
+    CHECK_INT(epoch, 3);
+    CHECK_INT(fixture_save(&fixture, "w1", 2, 1, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_save(&fixture, "w1", 3, 1, &writer), STATUS_OK);
+    store_lease_release(fixture.store, "w1", 2); // not its lease: nothing happens
+    CHECK_INT(store_lease_take(fixture.store, "w1", "host", 19001, 10000, &epoch), STATUS_EXISTS);
+    store_lease_release(fixture.store, "w1", 3);
+    CHECK_OK(store_lease_take(fixture.store, "w1", "host", 19001, 10000, &epoch));
+    CHECK_INT(epoch, 4);
+    CHECK_INT(store_lease_take(fixture.store, "none", "host", 1, 1, &epoch), STATUS_NOT_FOUND);
+    CHECK_INT(store_lease_take(fixture.store, "w1", "a b", 1, 1, &epoch), STATUS_MALFORMED);
+    row_list_free(&got);
+    fixture_end(&fixture);
+}
+
+TEST(one_fenced_save_does_not_stop_the_others_of_its_batch)
+{
+    StoreFixture fixture;
+    RowList got;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&got);
+    fixture_close(&fixture);
+    fixture.config.commit_ms = 200;
+    CHECK_OK(fixture_open(&fixture));
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    (void)fixture_world(&fixture, "w2");
+    const StoreStats before = store_stats(fixture.store);
+    ByteWriter writer = writer_make();
+    put_meta(&writer, 1);
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+        const uint64_t of = seq % 5 == 0 ? epoch + 9 : epoch;
+        CHECK_OK(store_save(fixture.store, "w2", of, seq - seq / 5, buffer, writer.at, seq));
+    }
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+        StoreCompletion completion;
+        REQUIRE(fixture_wait(&fixture, &completion));
+        CHECK_INT(completion.tag, seq); // in order
+        CHECK_INT(completion.status, seq % 5 == 0 ? STATUS_DENIED : STATUS_OK);
+    }
+    const StoreStats after = store_stats(fixture.store);
+    CHECK_INT(after.commits - before.commits, 1);
+    CHECK_INT(after.rows - before.rows, 16);
+    CHECK_INT(after.refused - before.refused, 4);
+    StoreCompletion none;
+    CHECK(!store_poll(fixture.store, &none));
+    struct pollfd wait = {.fd = store_descriptor(fixture.store), .events = POLLIN};
+    CHECK_INT(poll(&wait, 1, 0), 0);
+    CHECK_INT(store_stats(fixture.store).bytes_waiting, 0);
+    row_list_free(&got);
+    fixture_end(&fixture);
+}
+
+TEST(too_much_waiting_is_a_limit)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    fixture_close(&fixture);
+    fixture.config.bytes_waiting_max = 4000;
+    CHECK_OK(fixture_open(&fixture));
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    ByteWriter writer = writer_make();
+    put_meta(&writer, 1);
+    uint64_t seq = 0;
+    while (seq < 100 &&
+           store_save(fixture.store, "w1", epoch, seq + 1, buffer, writer.at, 0) == STATUS_OK) {
+        seq += 1;
+    }
+    CHECK(seq > 2 && seq < 100);
+    for (uint64_t i = 0; i < seq; i++) {
+        StoreCompletion completion;
+        REQUIRE(fixture_wait(&fixture, &completion));
+        CHECK_OK(completion.status);
+    }
+    CHECK_INT(fixture_save(&fixture, "w1", epoch, seq + 1, &writer), STATUS_OK);
+    fixture_end(&fixture);
+}
+
+// --- worlds -------------------------------------------------------------------------------------
+
+TEST(worlds_are_found_by_id_and_code)
+{
+    StoreFixture fixture;
+    RowList got;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&got);
+    StoreWorld world = {.created_unix_ms = 77}, found;
+    memcpy(world.world_id, "world_a", 8);
+    memcpy(world.room_code, "ABCD", 5);
+    memcpy(world.name, "Zoë's", 7);
+    world.place_hash[31] = 9;
+    CHECK_OK(store_world_put(fixture.store, &world));
+    CHECK_OK(store_world_put(fixture.store, &world));
+    CHECK_OK(store_world_find(fixture.store, "ABCD", &found));
+    CHECK(memcmp(&found, &world, sizeof world) == 0);
+    CHECK_OK(store_world_find(fixture.store, "world_a", &found));
+    CHECK_INT(store_world_find(fixture.store, "nobody", &found), STATUS_NOT_FOUND);
+    CHECK_INT(store_world_find(fixture.store, "", &found), STATUS_NOT_FOUND);
+    CHECK_INT(store_world_find(fixture.store, "' OR 1=1", &found), STATUS_NOT_FOUND);
+    StoreWorld other = world;
+    memcpy(other.world_id, "world_b", 8);
+    CHECK_INT(store_world_put(fixture.store, &other), STATUS_EXISTS);
+    other.room_code[0] = '\0';
+    CHECK_OK(store_world_put(fixture.store, &other));
+    memcpy(other.world_id, "world b", 8);
+    CHECK_INT(store_world_put(fixture.store, &other), STATUS_MALFORMED);
+    memcpy(other.world_id, "world_c", 8);
+    memset(other.name, 'x', sizeof other.name);
+    CHECK_INT(store_world_put(fixture.store, &other), STATUS_MALFORMED);
+    memcpy(other.name, "\xff", 2);
+    CHECK_INT(store_world_put(fixture.store, &other), STATUS_MALFORMED);
+    StoreWorld list[4];
+    CHECK_INT(store_worlds(fixture.store, list, 4), 2);
+    CHECK_INT(store_worlds(fixture.store, list, 1), 1);
+    CHECK_TEXT(list[0].world_id, "world_a");
+    // Deleting takes everything, and fences who runs it.
+    uint64_t epoch = 0;
+    CHECK_OK(store_lease_take(fixture.store, "world_a", "host", 1, 10, &epoch));
+    ByteWriter writer = writer_make();
+    put_meta(&writer, 1);
+    CHECK_INT(fixture_save(&fixture, "world_a", epoch, 1, &writer), STATUS_OK);
+    CHECK_OK(store_world_delete(fixture.store, "world_a"));
+    CHECK_INT(store_world_delete(fixture.store, "world_a"), STATUS_NOT_FOUND);
+    CHECK_INT(fixture_save(&fixture, "world_a", epoch, 2, &writer), STATUS_DENIED);
+    CHECK_OK(row_list_read(&got, fixture.store, "world_a"));
+    CHECK_INT(got.count, 0);
+    CHECK_OK(store_world_put(fixture.store, &world));
+    CHECK_OK(store_lease_take(fixture.store, "world_a", "host", 1, 10, &epoch));
+    CHECK_INT(epoch, 3);
+    const uint8_t hash[32] = {1, 2, 3};
+    uint64_t bytes = 0;
+    CHECK_INT(store_blob_find(fixture.store, hash, &bytes), STATUS_NOT_FOUND);
+    CHECK_OK(store_blob_put(fixture.store, hash, 1234));
+    CHECK_OK(store_blob_find(fixture.store, hash, &bytes));
+    CHECK_INT(bytes, 1234);
+    struct stat info;
+    CHECK(stat(fixture.path, &info) == 0 && (info.st_mode & 0777) == 0600);
+    row_list_free(&got);
+    fixture_end(&fixture);
+}
+
+// --- profiles -----------------------------------------------------------------------------------
+
+static bool profiles_of(StoreFixture *fixture, uint64_t account, RowList *list, RowProfiles *out)
+{
+    if (row_list_read(list, fixture->store, "w1") != STATUS_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        ByteReader reader =
+            byte_reader(list->bytes + list->starts[i], list->byte_count - list->starts[i]);
+        static Row row; // the key that names point to
+        if (row_read(&reader, &row) == STATUS_OK && row_profiles(&row, out) == STATUS_OK &&
+            out->account == account) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Two users of an old room: known by their presence, nothing else.
+static void make_legacy(StoreFixture *fixture)
+{
+    const uint64_t epoch = fixture_world(fixture, "w1");
+    ByteWriter writer = writer_make();
+    RowPlayer player = {.account = 11, .player = 1, .name = {"Ann", 3}};
+    row_put_player(&player, &writer);
+    player.account = 12;
+    player.player = 2;
+    player.name = (NetText){"\x01", 1}; // no name that people could see
+    row_put_player(&player, &writer);
+    CHECK_INT(fixture_save(fixture, "w1", epoch, 1, &writer), STATUS_OK);
+}
+
+static void check_default(StoreFixture *fixture, uint64_t account, const char *name)
+{
+    RowList list;
+    RowProfiles profiles;
+    row_list_init(&list);
+    if (!profiles_of(fixture, account, &list, &profiles)) {
+        test_fail(__FILE__, __LINE__, "user %llu has no profiles", (unsigned long long)account);
+    } else {
+        CHECK_INT(profiles.count, 1);
+        CHECK(row_text_equal(profiles.active, ROW_DEFAULT_PROFILE));
+        CHECK(row_text_equal(profiles.profiles[0].character_id, ROW_DEFAULT_PROFILE));
+        CHECK(row_text_equal(profiles.profiles[0].name, (NetText){name, (uint32_t)strlen(name)}));
+    }
+    row_list_free(&list);
+}
+
+static void reopen(StoreFixture *fixture, const char *sql, uint64_t repaired)
+{
+    fixture_close(fixture);
+    if (sql != NULL) {
+        (void)fixture_sql(fixture, sql);
+    }
+    const Status status = fixture_open(fixture);
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "%s: %s", status_name(status), fixture->reason);
+        return;
+    }
+    CHECK_INT(store_stats(fixture->store).repaired, repaired);
+}
+
+TEST(users_of_an_old_room_get_a_default_profile)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    make_legacy(&fixture);
+    // A database of version 1: there were no tables for profiles.
+    reopen(&fixture,
+           "DROP TABLE character_profiles; DROP TABLE active_character_profiles;"
+           "PRAGMA user_version = 1",
+           2);
+    REQUIRE(fixture.store != NULL);
+    CHECK_TEXT(fixture.reason, "the character profiles of 2 users were repaired");
+    check_default(&fixture, 11, "Ann");
+    check_default(&fixture, 12, "Player");
+    reopen(&fixture, NULL, 0); // opened twice: nothing more to do
+    CHECK_TEXT(fixture.reason, "");
+    check_default(&fixture, 11, "Ann");
+    // Presence alone, in a database of today.
+    reopen(&fixture, "DELETE FROM character_profiles; DELETE FROM active_character_profiles", 2);
+    check_default(&fixture, 11, "Ann");
+    // No active row.
+    reopen(&fixture, "DELETE FROM active_character_profiles WHERE user_id = 11", 1);
+    check_default(&fixture, 11, "Ann");
+    // An active one that does not exist, and one whose checksum is wrong.
+    reopen(&fixture, "UPDATE active_character_profiles SET character_id = 'nobody'", 2);
+    check_default(&fixture, 11, "Ann");
+    fixture_end(&fixture);
+}
+
+TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
+{
+    StoreFixture fixture;
+    RowList list;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    row_list_init(&list);
+    make_legacy(&fixture);
+    RowProfiles profiles = {.account = 11, .active = {"knight", 6}, .count = 2};
+    profiles.profiles[0] = (WireProfile){.character_id = ROW_DEFAULT_PROFILE, .name = {"A", 1}};
+    profiles.profiles[1] = (WireProfile){.character_id = {"knight", 6}, .name = {"Sir", 3}};
+    ByteWriter writer = writer_make();
+    row_put_profiles(&profiles, &writer);
+    CHECK_INT(fixture_save(&fixture, "w1", 1, 2, &writer), STATUS_OK);
+    reopen(&fixture, NULL, 1); // user 12 has none
+    reopen(&fixture, "UPDATE character_profiles SET name = 'B' WHERE character_id = 'default'", 2);
+    RowProfiles got;
+    REQUIRE(profiles_of(&fixture, 11, &list, &got));
+    CHECK_INT(got.count, 2);
+    CHECK(row_text_equal(got.active, (NetText){"knight", 6}));
+    CHECK(row_text_equal(got.profiles[0].name, (NetText){"Ann", 3}));
+    CHECK(row_text_equal(got.profiles[1].name, (NetText){"Sir", 3}));
+    // The active one is the corrupt one.
+    reopen(&fixture, "UPDATE character_profiles SET body = 999 WHERE character_id = 'knight'", 1);
+    REQUIRE(profiles_of(&fixture, 11, &list, &got));
+    CHECK_INT(got.count, 1);
+    CHECK(row_text_equal(got.active, ROW_DEFAULT_PROFILE));
+    // Broken while it is open: what is read is valid, and counted.
+    (void)fixture_sql(&fixture, "UPDATE character_profiles SET position = 5 WHERE user_id = 11");
+    REQUIRE(profiles_of(&fixture, 11, &list, &got));
+    CHECK_INT(got.count, 1);
+    CHECK_INT(store_stats(fixture.store).repaired, 2);
+    // Any other row is not repaired but refused.
+    reopen(&fixture, "UPDATE player_checkpoints SET x = 1.0", 1);
+    CHECK_INT(row_list_read(&list, fixture.store, "w1"), STATUS_MALFORMED);
+    CHECK(store_stats(fixture.store).damaged > 0);
+    row_list_free(&list);
+    fixture_end(&fixture);
+}
+
+TEST(only_a_database_of_ours_is_opened)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    fixture_close(&fixture);
+    static const struct {
+        const char *sql;
+        Status status;
+    } cases[] = {
+        {"PRAGMA user_version = 3", STATUS_UNSUPPORTED},
+        {"PRAGMA user_version = 0", STATUS_MALFORMED},
+        {"PRAGMA user_version = 2; PRAGMA application_id = 1", STATUS_MALFORMED},
+        {"PRAGMA application_id = 0x534c4f54; CREATE TABLE more(a)", STATUS_MALFORMED},
+        {"DROP TABLE more; ALTER TABLE chunks RENAME TO chunkz", STATUS_MALFORMED},
+        {"ALTER TABLE chunkz RENAME TO chunks; DROP INDEX datastore_removed", STATUS_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        REQUIRE(fixture_sql(&fixture, cases[i].sql));
+        CHECK_INT(fixture_open(&fixture), cases[i].status);
+        CHECK(fixture.reason[0] != '\0' && fixture.store == NULL);
+    }
+    fixture.config.path = "no_such_folder/file.db";
+    CHECK_INT(fixture_open(&fixture), STATUS_BLOCKED);
+    fixture.config.path = fixture.folder;
+    CHECK_INT(fixture_open(&fixture), STATUS_BLOCKED);
+    FILE *file = fopen(fixture.path, "w");
+    REQUIRE(file != NULL);
+    for (int i = 0; i < 500; i++) {
+        fputs("this is no database ", file);
+    }
+    fclose(file);
+    fixture.config.path = fixture.path;
+    CHECK_INT(fixture_open(&fixture), STATUS_MALFORMED);
+    CHECK_INT(store_open(&fixture.config, &fixture.store, NULL, 0), STATUS_MALFORMED);
+    fixture_end(&fixture);
+}
