@@ -25,9 +25,12 @@ void preview_end(World *world, Session *session, bool terraform)
     }
 }
 
+// A moment later is soon enough, and sessions are large: a few of them in each tick.
+#define PREVIEW_TURNS 8
 void preview_tick(World *world)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
+    for (uint32_t i = (uint32_t)(world->tick % PREVIEW_TURNS); i < world->session_high;
+         i += PREVIEW_TURNS) {
         Session *session = world_session_at(world, i);
         for (uint32_t kind = 0; kind < 2; kind++) {
             const uint64_t until = session->preview_until[kind];

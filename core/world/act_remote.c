@@ -23,7 +23,8 @@ typedef struct RemoteCalls {
 } RemoteCalls;
 
 typedef struct Remotes {
-    RemoteCalls *calls; // by session
+    RemoteCalls *calls;  // by session
+    uint32_t open_count; // of all sessions
     uint64_t stale, malformed, refused, unanswered, unasked, unsent, dropped;
 } Remotes;
 
@@ -49,7 +50,9 @@ void remote_destroy(World *world)
 
 void remote_forget(World *world, Session *session)
 {
-    world->remotes->calls[session_number(world, session)].count = 0;
+    RemoteCalls *calls = &world->remotes->calls[session_number(world, session)];
+    world->remotes->open_count -= calls->count;
+    calls->count = 0;
 }
 
 static RemoteCalls *calls_of(World *world, const Session *session)
@@ -57,11 +60,12 @@ static RemoteCalls *calls_of(World *world, const Session *session)
     return &world->remotes->calls[session_number(world, session)];
 }
 
-static bool call_take(RemoteCalls *calls, uint64_t id)
+static bool call_take(Remotes *remotes, RemoteCalls *calls, uint64_t id)
 {
     for (uint32_t i = 0; i < calls->count; i++) {
         if (calls->items[i].id == id) {
             calls->count -= 1;
+            remotes->open_count -= 1;
             memmove(&calls->items[i], &calls->items[i + 1], (calls->count - i) * sizeof(Invoke));
             return true;
         }
@@ -101,7 +105,7 @@ static void answer(World *world, const ScriptMessage *message, const MessageRemo
 {
     Session *session = world_session_of_player(world, message->player_id);
     if (session == NULL || session->state != SESSION_PLAYING ||
-        !call_take(calls_of(world, session), message->invoke_id)) {
+        !call_take(world->remotes, calls_of(world, session), message->invoke_id)) {
         world->remotes->unasked += 1;
         return;
     }
@@ -200,6 +204,7 @@ void act_remote(World *world, Session *session, uint32_t seq, const MessageRemot
     }
     if (command->invoke_id != 0) {
         RemoteCalls *calls = calls_of(world, session);
+        world->remotes->open_count += 1;
         calls->items[calls->count++] =
             (Invoke){command->invoke_id, world->tick + world_ticks(world, INVOKE_MS)};
     }
@@ -207,11 +212,11 @@ void act_remote(World *world, Session *session, uint32_t seq, const MessageRemot
 
 void remote_tick(World *world)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
+    for (uint32_t i = 0; i < world->session_high && world->remotes->open_count > 0; i++) {
         RemoteCalls *calls = &world->remotes->calls[i];
         while (calls->count > 0 && calls->items[0].due_tick <= world->tick) {
             const uint64_t id = calls->items[0].id;
-            (void)call_take(calls, id);
+            (void)call_take(world->remotes, calls, id);
             world->remotes->unanswered += 1;
             refuse(world, world_session_at(world, i), id, "the server did not answer");
         }

@@ -12,6 +12,7 @@
 #define REQUESTS_MAX    64          // chunks that one session waits for
 #define DATA_BACKLOG    (48u << 10) // bytes unconfirmed; above it chunks wait
 #define DATA_PER_TICK   2
+#define LOOK_TICKS      4
 #define DATA_EVERY_TICK 8 // for a client that does not confirm anything yet
 
 typedef struct KnownChunk {
@@ -37,7 +38,8 @@ typedef struct Voxels {
     uint32_t chunk_count, chunk_max;
     IdMap map;
     uint32_t edit_count;
-    int32_t radius; // in chunks
+    uint32_t request_count; // of all sessions
+    int32_t radius;         // in chunks
     VoxelViewer *viewers;
     uint8_t bytes[CHUNK_BYTES_MAX];
     void *block;
@@ -81,7 +83,9 @@ void voxel_destroy(World *world)
 
 void voxel_forget(World *world, Session *session)
 {
-    world->voxels->viewers[session_number(world, session)] = (VoxelViewer){0};
+    VoxelViewer *viewer = &world->voxels->viewers[session_number(world, session)];
+    world->voxels->request_count -= viewer->request_count;
+    *viewer = (VoxelViewer){0};
 }
 
 static uint64_t chunk_id(ChunkCoord at)
@@ -272,6 +276,7 @@ static void answer_requests(World *world, Session *session, VoxelViewer *viewer)
         send_chunk(world, session, viewer->requests[0]);
         viewer->data_tick = world->tick;
         viewer->request_count -= 1;
+        world->voxels->request_count -= 1;
         memmove(&viewer->requests[0], &viewer->requests[1],
                 viewer->request_count * sizeof(ChunkCoord));
     }
@@ -281,17 +286,22 @@ void voxel_tick(World *world)
 {
     Voxels *voxels = world->voxels;
     look_at_edits(world);
-    for (uint32_t i = 0; i < world->session_high; i++) {
+    // Eyes every few ticks, in turn: nobody crosses a chunk faster.
+    for (uint32_t i = (uint32_t)(world->tick % LOOK_TICKS); i < world->session_high;
+         i += LOOK_TICKS) {
+        const Session *session = world_session_at(world, i);
+        if (session_plays(session)) {
+            move_viewer(world, session, &voxels->viewers[i]);
+            if (voxels->viewers[i].scans) {
+                scan_for(world, session, &voxels->viewers[i]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < world->session_high && voxels->request_count > 0; i++) {
         Session *session = world_session_at(world, i);
-        VoxelViewer *viewer = &voxels->viewers[i];
-        if (!session_plays(session)) {
-            continue;
+        if (session_plays(session)) {
+            answer_requests(world, session, &voxels->viewers[i]);
         }
-        move_viewer(world, session, viewer);
-        if (viewer->scans) {
-            scan_for(world, session, viewer);
-        }
-        answer_requests(world, session, viewer);
     }
 }
 
@@ -334,6 +344,7 @@ void act_chunk_request(World *world, Session *session, uint32_t seq,
             return;
         }
         viewer->requests[viewer->request_count++] = at;
+        world->voxels->request_count += 1;
     }
     session_ack(world, session, seq, 0);
 }

@@ -283,19 +283,21 @@ static void look_at_meta(World *world)
 void save_tick(World *world)
 {
     Saves *saves = world->saves;
-    const uint64_t interval = (uint64_t)world->config.checkpoint_ms * world->tick_rate / 1000;
+    const uint64_t ticks = (uint64_t)world->config.checkpoint_ms * world->tick_rate / 1000;
+    const uint64_t interval = ticks > 0 ? ticks : 1;
     const bool due = world->tick >= saves->checkpoint_tick;
     look_at_meta(world);
     save_look_at_structures(world, due);
     save_look_at_attributes(world, due);
     if (due) {
-        saves->checkpoint_tick = world->tick + (interval > 0 ? interval : 1);
+        saves->checkpoint_tick = world->tick + interval;
         save_look_at_resumes(world);
-        for (uint32_t i = 0; i < world->session_high; i++) {
-            Session *session = world_session_at(world, i);
-            if (session_plays(session)) {
-                save_player(world, session, true);
-            }
+    }
+    // Each player once in an interval, but not all in one tick.
+    for (uint64_t i = world->tick % interval; i < world->session_high; i += interval) {
+        Session *session = world_session_at(world, (uint32_t)i);
+        if (session_plays(session)) {
+            save_player(world, session, true);
         }
     }
     flush(world);

@@ -33,6 +33,7 @@ typedef struct TransferQueue {
 
 typedef struct Transfers {
     TransferQueue *queues; // by session
+    uint32_t count;        // of all sessions
 } Transfers;
 
 Status transfer_create(World *world)
@@ -63,6 +64,7 @@ static TransferQueue *queue_of(const World *world, const Session *session)
 void transfer_forget(World *world, Session *session)
 {
     TransferQueue *queue = queue_of(world, session);
+    world->transfers->count -= queue->count;
     queue->count = 0;
     queue->sent_tick = 0;
 }
@@ -77,6 +79,7 @@ void transfer_forget_scripts(World *world)
                 queue->items[kept++] = queue->items[t];
             }
         }
+        world->transfers->count -= queue->count - kept;
         queue->count = kept;
     }
 }
@@ -120,6 +123,7 @@ static Status enqueue(World *world, const Session *session, Transfer transfer, s
         return STATUS_LIMIT;
     }
     queue->items[queue->count++] = transfer;
+    world->transfers->count += 1;
     return STATUS_OK;
 }
 
@@ -234,13 +238,14 @@ static void send_piece(World *world, Session *session, TransferQueue *queue)
     transfer->next += 1;
     if (transfer->next >= transfer->total) {
         queue->count -= 1;
+        world->transfers->count -= 1;
         memmove(&queue->items[0], &queue->items[1], queue->count * sizeof(Transfer));
     }
 }
 
 void transfer_tick(World *world)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
+    for (uint32_t i = 0; i < world->session_high && world->transfers->count > 0; i++) {
         Session *session = world_session_at(world, i);
         TransferQueue *queue = &world->transfers->queues[i];
         if (queue->count > 0 && session->state == SESSION_PLAYING &&

@@ -70,6 +70,14 @@ void act_store_free(ActStore *store)
 
 // --- the owner ----------------------------------------------------------------------------------
 
+Status act_world_enter(ActWorld *act, const Entry *entry)
+{
+    if (act->journal != NULL) {
+        entry_write(entry, &act->entries);
+    }
+    return world_enter(act->world, entry);
+}
+
 static void answer_auth(ActWorld *act, uint64_t connection, const uint8_t *ticket, size_t bytes)
 {
     char text[32] = {0};
@@ -78,12 +86,12 @@ static void answer_auth(ActWorld *act, uint64_t connection, const uint8_t *ticke
     const char *name = strchr(text, ' ');
     name = name != NULL ? name + 1 : "somebody";
     CHECK_OK(
-        world_enter(act->world, &(Entry){.type = ENTRY_AUTH,
-                                         .flags = ENTRY_OK | (account >= 1000 ? ENTRY_OPERATOR : 0),
-                                         .connection = connection,
-                                         .number = account,
-                                         .name = name,
-                                         .name_bytes = (uint32_t)strlen(name)}));
+        act_world_enter(act, &(Entry){.type = ENTRY_AUTH,
+                                      .flags = ENTRY_OK | (account >= 1000 ? ENTRY_OPERATOR : 0),
+                                      .connection = connection,
+                                      .number = account,
+                                      .name = name,
+                                      .name_bytes = (uint32_t)strlen(name)}));
 }
 
 static void note_store(ActWorld *act, const Command *command)
@@ -124,8 +132,8 @@ static void take_commands(ActWorld *act)
     }
     world_commands_clear(act->world);
     for (uint32_t i = 0; i < stored_count; i++) {
-        CHECK_OK(world_enter(
-            act->world, &(Entry){.type = ENTRY_STORED, .flags = ENTRY_OK, .number = stored[i]}));
+        CHECK_OK(act_world_enter(
+            act, &(Entry){.type = ENTRY_STORED, .flags = ENTRY_OK, .number = stored[i]}));
     }
     for (uint32_t i = 0; i < auth_count; i++) {
         answer_auth(act, auth[i], (const uint8_t *)tickets[i], strlen(tickets[i]));
@@ -169,8 +177,8 @@ void act_world_rows(ActWorld *act)
         row_write(&act->store->rows[i].row, &writer);
         CHECK_OK(writer.status);
         act->store->refused +=
-            world_enter(act->world,
-                        &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}) !=
+            act_world_enter(act,
+                            &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}) !=
             STATUS_OK;
     }
 }
@@ -183,6 +191,7 @@ void act_world_close(ActWorld *act)
             free(act->clients[i].last[n]);
         }
     }
+    free(act->journal);
     world_destroy(&act->heap, act->world);
     CHECK_INT(act->heap.bytes_now, 0);
     test_place_free(&act->place_heap, act->stripped);
@@ -192,12 +201,12 @@ void act_world_close(ActWorld *act)
 
 Status act_world_script(ActWorld *act, const char *path, const char *source)
 {
-    return world_enter(act->world, &(Entry){.type = ENTRY_SCRIPT,
-                                            .flags = ENTRY_SOURCE,
-                                            .name = path,
-                                            .name_bytes = (uint32_t)strlen(path),
-                                            .bytes = (const uint8_t *)source,
-                                            .byte_count = strlen(source)});
+    return act_world_enter(act, &(Entry){.type = ENTRY_SCRIPT,
+                                         .flags = ENTRY_SOURCE,
+                                         .name = path,
+                                         .name_bytes = (uint32_t)strlen(path),
+                                         .bytes = (const uint8_t *)source,
+                                         .byte_count = strlen(source)});
 }
 
 // --- clients ------------------------------------------------------------------------------------
@@ -245,10 +254,10 @@ void act_world_send(ActWorld *act, ActClient *client, uint8_t number, const void
     client->seq += 1;
     message_encode(&(Message){.number = number, .seq = client->seq, .body = body}, &writer);
     CHECK_OK(writer.status);
-    CHECK_OK(world_enter(act->world, &(Entry){.type = ENTRY_MESSAGE,
-                                              .connection = client->connection,
-                                              .bytes = bytes,
-                                              .byte_count = writer.at}));
+    CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_MESSAGE,
+                                           .connection = client->connection,
+                                           .bytes = bytes,
+                                           .byte_count = writer.at}));
 }
 
 // Every client confirms what it has, so that it does not fall behind.
@@ -271,7 +280,7 @@ void act_world_tick(ActWorld *act, uint32_t count)
             confirm(act, &act->clients[c]);
         }
         act->unix_ms += 16;
-        CHECK_OK(world_enter(act->world, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
+        CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
         take_commands(act);
         for (uint32_t c = 0; c < ACT_CLIENTS; c++) {
             if (act->clients[c].connection != 0) {
@@ -295,7 +304,7 @@ ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name)
     client->connection = ++connections;
     merge_reset(&client->merge, act->place->tick_rate);
     CHECK_OK(
-        world_enter(act->world, &(Entry){.type = ENTRY_CONNECT, .connection = client->connection}));
+        act_world_enter(act, &(Entry){.type = ENTRY_CONNECT, .connection = client->connection}));
     char ticket[32];
     snprintf(ticket, sizeof ticket, "%llu %s", (unsigned long long)account, name);
     const MessageHandshake hello = {.version = 2, .ticket = act_text(ticket)};
@@ -307,8 +316,8 @@ ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name)
 
 void act_world_cut(ActWorld *act, ActClient *client)
 {
-    CHECK_OK(world_enter(act->world,
-                         &(Entry){.type = ENTRY_DISCONNECT, .connection = client->connection}));
+    CHECK_OK(
+        act_world_enter(act, &(Entry){.type = ENTRY_DISCONNECT, .connection = client->connection}));
     client->connection = 0;
 }
 

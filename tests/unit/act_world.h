@@ -52,7 +52,10 @@ typedef struct ActWorld {
     char store_key[129];
     uint64_t store_request;
     uint32_t stops;
+    uint8_t *journal; // every entry, one after the other; NULL: not kept
+    ByteWriter entries;
 } ActWorld;
+#define ACT_JOURNAL_BYTES (8u << 20)
 
 void act_world_open(ActWorld *act, ActStore *store, const char *place_json, const char *scene_json,
                     bool scripts);
@@ -60,6 +63,7 @@ void act_world_open(ActWorld *act, ActStore *store, const char *place_json, cons
 void act_world_rows(ActWorld *act);
 void act_world_close(ActWorld *act);
 void act_store_free(ActStore *store);
+Status act_world_enter(ActWorld *act, const Entry *entry); // and into the journal
 
 Status act_world_script(ActWorld *act, const char *path, const char *source);
 void act_world_tick(ActWorld *act, uint32_t count);
