@@ -26,6 +26,12 @@ typedef enum Status {
         STATUS_COUNT
 } Status;
 
+// For the rare call whose failure its caller has nothing to do about; a comment says why.
+static inline void status_ignore(Status status)
+{
+    (void)status;
+}
+
 // "LIMIT" and the like; "?" for a number that is no status.
 const char *status_name(Status status);
 // The sentence for people.

@@ -481,17 +481,11 @@ static void stand(Sim *sim, uint32_t slot, Cells cells)
     sim_place(sim, slot);
 }
 
-Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out)
+// Makes the entity; whether it may stand there was asked before.
+static Status put(Sim *sim, const StructureDesc *desc, Cells cells, uint32_t support, uint32_t *out)
 {
-    Cells cells;
-    uint32_t support = 0;
-    Status status = sim->config.authority ? check_all(sim, desc, &cells, &support)
-                                          : check_told(sim, desc, &cells, &support);
-    if (status != STATUS_OK) {
-        return status;
-    }
     uint32_t slot = 0;
-    status = sim_acquire(sim, ENTITY_STRUCTURE, desc->net_id, desc->owner_id, &slot);
+    const Status status = sim_acquire(sim, ENTITY_STRUCTURE, desc->net_id, desc->owner_id, &slot);
     if (status != STATUS_OK) {
         return status;
     }
@@ -505,8 +499,40 @@ Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out)
     owner_add(sim->structures, desc->owner_id);
     neighbours_set_stale(sim, cells);
     sim->geometry_changed = true;
-    *out = pool_handle(&sim->entities, slot);
+    *out = slot;
     return STATUS_OK;
+}
+
+Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out)
+{
+    Cells cells;
+    uint32_t support = 0;
+    uint32_t slot = 0;
+    Status status = sim->config.authority ? check_all(sim, desc, &cells, &support)
+                                          : check_told(sim, desc, &cells, &support);
+    if (status == STATUS_OK) {
+        status = put(sim, desc, cells, support, &slot);
+    }
+    if (status == STATUS_OK) {
+        *out = pool_handle(&sim->entities, slot);
+    }
+    return status;
+}
+
+Status structure_restore(Sim *sim, const StructureDesc *desc, Handle *out)
+{
+    Cells cells;
+    uint32_t support = 0;
+    uint32_t slot = 0;
+    Status status = check_told(sim, desc, &cells, &support);
+    if (status == STATUS_OK) {
+        status = put(sim, desc, cells, support, &slot);
+    }
+    if (status == STATUS_OK) {
+        set_stale(sim, slot, true);
+        *out = pool_handle(&sim->entities, slot);
+    }
+    return status;
 }
 
 Status structure_remove(Sim *sim, Handle structure, uint64_t owner_id)

@@ -54,6 +54,10 @@ MUST_USE Status structure_init(Arena *arena, const SimConfig *config, Structures
 MUST_USE Status structure_check(const Sim *sim, const StructureDesc *desc);
 // STATUS_EXISTS and STATUS_LIMIT also as for every entity.
 MUST_USE Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out);
+// Puts back what stood before the world was started again, whatever is in its way by now; what no
+// longer holds it up shows within a few ticks. STATUS_NOT_FOUND, STATUS_RANGE, STATUS_LIMIT,
+// STATUS_EXISTS as above.
+MUST_USE Status structure_restore(Sim *sim, const StructureDesc *desc, Handle *out);
 // Gone when the next step begins, which emits the event. owner_id 0 is the server and may remove
 // every structure; anybody else gets STATUS_DENIED for what is not theirs. STATUS_NOT_FOUND for a
 // stale handle or something that is no structure.

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define RESTORE_PASSES 16
 // A stored number that cannot be right must not use up the numbers there are.
 #define NUMBER_MOST (SIM_NET_ID_MAX / 2)
 
@@ -205,10 +204,10 @@ static Status place_again(World *world, SavedStructure *saved)
 {
     Handle handle;
     StructureDesc desc = saved->row.desc;
-    Status status = structure_place(world->sim, &desc, &handle);
+    Status status = structure_restore(world->sim, &desc, &handle);
     if (status == STATUS_EXISTS) {
         desc.net_id = 0;
-        status = structure_place(world->sim, &desc, &handle);
+        status = structure_restore(world->sim, &desc, &handle);
     }
     if (status == STATUS_OK) {
         restore_health(world, handle, saved->row.health);
@@ -216,8 +215,6 @@ static Status place_again(World *world, SavedStructure *saved)
     return status;
 }
 
-// Support comes from whatever stands already, and that is not always the older one: whoever finds
-// none is tried again as long as others find theirs.
 static void restore_structures(World *world)
 {
     Saves *saves = world->saves;
@@ -226,19 +223,11 @@ static void restore_structures(World *world)
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
          i = pool_next(&saves->structures, i + 1)) {
         slots[count++] = i;
-        ((SavedStructure *)pool_at(&saves->structures, i))->placed = STATUS_DENIED;
     }
     sort_by_net_id(saves, slots, count);
-    uint32_t progress = 1;
-    for (uint32_t pass = 0; pass < RESTORE_PASSES && progress > 0; pass++) {
-        progress = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            SavedStructure *saved = pool_at(&saves->structures, slots[i]);
-            if (saved->placed == STATUS_DENIED) {
-                saved->placed = place_again(world, saved);
-                progress += saved->placed == STATUS_OK;
-            }
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        SavedStructure *saved = pool_at(&saves->structures, slots[i]);
+        saved->placed = place_again(world, saved);
     }
     memset(saves->queue, 0, ((size_t)saves->queue_mask + 1) * sizeof(SaveItem));
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;

@@ -625,8 +625,8 @@ static void compare_floats(float *values, uint32_t count)
 // Once the clock has found its pace nothing may correct a lonely player but a wound.
 static void check_alone(Net *net, const NetClient *client, const PredictStats *stats)
 {
-    static const uint32_t bits[] = {0, 1, 2, 4}; // late, pushed, moved, ground
-    for (uint32_t i = 0; i < 4 && client->has_settled; i++) {
+    static const uint32_t bits[] = {0, 2, 4}; // late, moved, ground; a guard may push
+    for (uint32_t i = 0; i < 3 && client->has_settled; i++) {
         const uint64_t before = client->settled.corrections_by_cause[bits[i]];
         if (stats->corrections_by_cause[bits[i]] != before) {
             net_fail(net, "a lonely player on a clean link was corrected (cause %u)", bits[i]);

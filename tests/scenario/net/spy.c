@@ -50,8 +50,11 @@ static void look_update(void *user, uint32_t slot, const MergeSlot *entity, cons
 {
     (void)slot, (void)shape, (void)book, (void)book_bytes;
     Look *look = user;
-    if (entity->state.version == before->version || components == 0 ||
-        net_state_equal(&entity->state, before)) {
+    // A record without a component is a state that came back to what the client has.
+    const uint32_t versions = entity->state.version - before->version;
+    const bool news = (components & ~(uint32_t)(NET_SHAPE | NET_BOOK)) == 0 ||
+                      !net_state_equal(&entity->state, before);
+    if (versions == 0 || (components == 0 && versions == 1) || !news) {
         net_fail(look->net, "client %u is sent %llu again though nothing changed",
                  look->client->index, (unsigned long long)entity->net_id);
     }
