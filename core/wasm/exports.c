@@ -1,0 +1,603 @@
+// The flat interface of core.wasm: what a page or its worker calls. Handles are addresses; texts
+// and bytes are an address and a length; what a call gives back stands at the address it returns,
+// its length at resultBytes(), until the next call. Numbers that need more than 32 bits (times,
+// ids) are doubles, which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the
+// functions.
+//
+// It holds no rules: each function is a call of client.h, world.h or local_host.h.
+#include "core/base/check.h"
+#include "core/base/json_read.h"
+#include "core/base/json_write.h"
+#include "core/client/client.h"
+#include "core/world/local_host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT(name)   __attribute__((export_name(name), used)) static
+#define HEAP_BYTES_MAX (1ull << 30)
+#define TEXT_BYTES     (256u << 10)
+#define SCRATCH_BYTES  (1u << 20)
+#define LOG_LINES      64
+
+// A module instance is one process: this is its only state.
+static struct {
+    Heap heap;
+    bool ready;
+    size_t result_bytes;
+    char error[JSON_ERROR_TEXT_BYTES + 160];
+    uint8_t text[TEXT_BYTES];
+    _Alignas(16) uint8_t scratch[SCRATCH_BYTES];
+    double numbers[NET_SLOTS_MAX * 16];
+    LogSink log;
+    LogEvent lines[LOG_LINES]; // a ring
+    uint32_t line_first, line_count;
+} module;
+
+static void keep_line(void *user, const LogEvent *event)
+{
+    (void)user;
+    if (module.line_count == LOG_LINES) {
+        module.line_first = (module.line_first + 1) % LOG_LINES;
+        module.line_count -= 1;
+    }
+    module.lines[(module.line_first + module.line_count) % LOG_LINES] = *event;
+    module.line_count += 1;
+}
+
+static Heap *heap(void)
+{
+    if (!module.ready) {
+        module.heap = heap_make(HEAP_BYTES_MAX);
+        module.log = (LogSink){.write = keep_line, .level_min = LOG_INFO};
+        module.ready = true;
+    }
+    return &module.heap;
+}
+
+static const void *result(const void *data, size_t bytes)
+{
+    module.result_bytes = bytes;
+    return data;
+}
+
+static void fail(const char *text)
+{
+    snprintf(module.error, sizeof module.error, "%s", text);
+}
+
+EXPORT("alloc") void *export_alloc(uint32_t bytes)
+{
+    return heap_alloc(heap(), bytes);
+}
+
+EXPORT("release") void export_release(void *block)
+{
+    heap_free(heap(), block);
+}
+
+EXPORT("resultBytes") uint32_t export_result_bytes(void)
+{
+    return (uint32_t)module.result_bytes;
+}
+
+// Why the last call that could fail did.
+EXPORT("errorText") const void *export_error_text(void)
+{
+    return result(module.error, strlen(module.error));
+}
+
+// The oldest line of the log, "warn script: …", or 0 when there is none.
+EXPORT("logLine") const void *export_log_line(void)
+{
+    if (module.line_count == 0) {
+        return NULL;
+    }
+    const LogEvent *event = &module.lines[module.line_first];
+    module.line_first = (module.line_first + 1) % LOG_LINES;
+    module.line_count -= 1;
+    const int bytes = snprintf((char *)module.text, TEXT_BYTES, "%s %s: %s",
+                               log_level_name(event->level), event->area, event->text);
+    return result(module.text, (size_t)bytes);
+}
+
+static JsonWriter begin_json(ByteWriter *writer)
+{
+    *writer = byte_writer(module.text, TEXT_BYTES);
+    return json_writer(writer, 0);
+}
+
+static const void *end_json(JsonWriter *json, const ByteWriter *writer)
+{
+    return json_writer_finish(json) == STATUS_OK ? result(module.text, writer->at) : NULL;
+}
+
+static void write_count(JsonWriter *json, const char *name, uint64_t value)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)value);
+}
+
+static void write_number(JsonWriter *json, const char *name, double value)
+{
+    json_write_name(json, name);
+    json_write_number(json, value);
+}
+
+// --- a world ------------------------------------------------------------------------------------
+
+// Files one after the other: u32 length, path, u32 length, content. 0 on failure.
+EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t bytes)
+{
+    static PlaceFile files[LOCAL_HOST_FILES_MAX];
+    static char paths[LOCAL_HOST_FILES_MAX][128];
+    ByteReader reader = byte_reader(packed, bytes);
+    uint32_t count = 0;
+    while (byte_reader_left(&reader) > 0 && count < LOCAL_HOST_FILES_MAX) {
+        const uint32_t path_bytes = byte_read_u32(&reader);
+        const uint8_t *path = byte_read_bytes(&reader, path_bytes);
+        const uint32_t data_bytes = byte_read_u32(&reader);
+        const uint8_t *data = byte_read_bytes(&reader, data_bytes);
+        if (reader.status != STATUS_OK || path_bytes >= sizeof paths[0]) {
+            fail("the files are not packed as they should be");
+            return NULL;
+        }
+        memcpy(paths[count], path, path_bytes);
+        paths[count][path_bytes] = '\0';
+        files[count] = (PlaceFile){paths[count], data, data_bytes};
+        count += 1;
+    }
+    LocalHostConfig config = local_host_config_default();
+    config.log = heap() != NULL ? &module.log : NULL;
+    LocalHost *host = NULL;
+    PlaceError error;
+    const Status status = local_host_create(heap(), &config, files, count, &host, &error);
+    if (status != STATUS_OK) {
+        place_error_text(&error, module.error, sizeof module.error);
+        return NULL;
+    }
+    return host;
+}
+
+// 0: done while it runs; 1: the world was made anew, connect again; -1: refused, see errorText.
+EXPORT("applyDiff") int32_t export_apply_diff(LocalHost *host, const char *json, uint32_t bytes)
+{
+    bool remade = false;
+    PlaceError error;
+    if (local_host_apply_diff(host, json, bytes, &remade, &error) != STATUS_OK) {
+        place_error_text(&error, module.error, sizeof module.error);
+        return -1;
+    }
+    return remade ? 1 : 0;
+}
+
+EXPORT("worldDestroy") void export_world_destroy(LocalHost *host)
+{
+    local_host_destroy(host);
+}
+
+// The stripped scene, as clients fetch it.
+EXPORT("worldScene") const void *export_world_scene(const LocalHost *host)
+{
+    size_t bytes;
+    const uint8_t *scene = local_host_scene(host, &bytes);
+    return result(scene, bytes);
+}
+
+// Any entry as bytes (core/world/entry.h). Returns the status.
+EXPORT("worldEnter")
+int32_t export_world_enter(LocalHost *host, const uint8_t *data, uint32_t bytes)
+{
+    ByteReader reader = byte_reader(data, bytes);
+    Entry entry;
+    Status status = entry_read(&reader, &entry);
+    if (status == STATUS_OK) {
+        status = byte_reader_finish(&reader);
+    }
+    return (int32_t)(status == STATUS_OK ? local_host_enter(host, &entry) : status);
+}
+
+EXPORT("worldTick") void export_world_tick(LocalHost *host, double unix_ms)
+{
+    const double sane = unix_ms >= 0 && unix_ms < 9.0e15 ? unix_ms : 0;
+    const Entry entry = {.type = ENTRY_TICK, .number = (uint64_t)sane};
+    status_ignore(local_host_enter(host, &entry));
+}
+
+EXPORT("worldConnect")
+int32_t export_world_connect(LocalHost *host, uint32_t connection, int32_t json)
+{
+    const Entry entry = {
+        .type = ENTRY_CONNECT, .flags = json != 0 ? ENTRY_JSON : 0, .connection = connection};
+    return (int32_t)local_host_enter(host, &entry);
+}
+
+EXPORT("worldDisconnect") int32_t export_world_disconnect(LocalHost *host, uint32_t connection)
+{
+    const Entry entry = {.type = ENTRY_DISCONNECT, .connection = connection};
+    return (int32_t)local_host_enter(host, &entry);
+}
+
+EXPORT("worldMessage")
+int32_t export_world_message(LocalHost *host, uint32_t connection, const uint8_t *data,
+                             uint32_t bytes)
+{
+    const Entry entry = {
+        .type = ENTRY_MESSAGE, .connection = connection, .bytes = data, .byte_count = bytes};
+    return (int32_t)local_host_enter(host, &entry);
+}
+
+// The oldest message for a connection, or 0; worldOutputTake goes on to the next.
+EXPORT("worldOutput") const void *export_world_output(LocalHost *host, uint32_t connection)
+{
+    const uint8_t *bytes;
+    size_t count;
+    return world_output(local_host_world(host), connection, &bytes, &count) ? result(bytes, count)
+                                                                            : NULL;
+}
+
+EXPORT("worldOutputTake") void export_world_output_take(LocalHost *host, uint32_t connection)
+{
+    world_output_take(local_host_world(host), connection);
+}
+
+EXPORT("worldClosing") double export_world_closing(LocalHost *host)
+{
+    return (double)world_closing(local_host_world(host));
+}
+
+EXPORT("worldHash") uint64_t export_world_hash(LocalHost *host)
+{
+    return world_hash(local_host_world(host));
+}
+
+EXPORT("worldStats") const void *export_world_stats(LocalHost *host)
+{
+    const WorldStats stats = world_stats(local_host_world(host));
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_object_begin(&json);
+    write_count(&json, "tick", stats.tick);
+    write_count(&json, "players", stats.players);
+    write_count(&json, "sessions", stats.sessions);
+    write_count(&json, "snapshots", stats.snapshots);
+    write_count(&json, "bytesDown", stats.bytes_down);
+    write_count(&json, "bytesUp", stats.bytes_up);
+    write_count(&json, "inputsLate", stats.inputs_late);
+    write_count(&json, "corrections", stats.corrections);
+    write_count(&json, "correctionsWithoutCause", stats.corrections_without_cause);
+    json_write_object_end(&json);
+    return end_json(&json, &writer);
+}
+
+// Faults of the server's scripts since the last call, as a list.
+EXPORT("worldFaults") const void *export_world_faults(LocalHost *host)
+{
+    static ScriptFault faults[16];
+    ScriptSystem *scripts = world_scripts(local_host_world(host));
+    const uint32_t count = scripts == NULL ? 0 : script_faults(scripts, faults, 16);
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_object_begin(&json);
+        json_write_name(&json, "path");
+        json_write_text(&json, faults[i].path);
+        write_count(&json, "line", faults[i].line);
+        json_write_name(&json, "message");
+        json_write_text(&json, faults[i].message);
+        write_count(&json, "tick", faults[i].tick);
+        json_write_object_end(&json);
+    }
+    json_write_array_end(&json);
+    return end_json(&json, &writer);
+}
+
+// --- a client -----------------------------------------------------------------------------------
+
+static void read_text(const JsonNode *root, const char *name, char *out, size_t capacity,
+                      JsonError *error)
+{
+    const JsonNode *node = json_find(root, name);
+    if (node != NULL) {
+        const char *text = json_read_text(node, (uint32_t)capacity - 1, error);
+        snprintf(out, capacity, "%s", text != NULL ? text : "");
+    }
+}
+
+// A JSON object: ticket, session_token, playerId, name, resumeToken, visibleMax, scripts,
+// ownerFetches; all optional. 0 on failure.
+EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t bytes)
+{
+    ClientConfig config = client_config_default();
+    Arena arena;
+    arena_init(&arena, module.scratch, SCRATCH_BYTES);
+    const JsonConfig parse = json_config_default(&arena);
+    const JsonNode *root;
+    JsonError error = {0};
+    if (json_parse(&parse, text, bytes, &root, &error) == STATUS_OK) {
+        read_text(root, "ticket", config.ticket, sizeof config.ticket, &error);
+        read_text(root, "session_token", config.session_token, sizeof config.session_token, &error);
+        read_text(root, "playerId", config.player_id, sizeof config.player_id, &error);
+        read_text(root, "name", config.name, sizeof config.name, &error);
+        read_text(root, "resumeToken", config.resume_token, sizeof config.resume_token, &error);
+        const JsonNode *visible = json_find(root, "visibleMax");
+        if (visible != NULL) {
+            config.visible_max = (uint32_t)json_read_integer(visible, 1, NET_SLOTS_MAX, &error);
+        }
+        const JsonNode *scripts = json_find(root, "scripts");
+        config.scripts = scripts != NULL && json_read_bool(scripts, &error);
+        const JsonNode *fetches = json_find(root, "ownerFetches");
+        config.owner_fetches = fetches != NULL && json_read_bool(fetches, &error);
+    }
+    config.log = heap() != NULL ? &module.log : NULL;
+    Client *client = NULL;
+    if (error.status != STATUS_OK) {
+        json_error_text(&error, module.error);
+    } else if (client_create(heap(), &config, &client) != STATUS_OK) {
+        fail("there is no memory for a client");
+        client = NULL;
+    }
+    return client;
+}
+
+EXPORT("clientDestroy") void export_client_destroy(Client *client)
+{
+    client_destroy(heap(), client);
+}
+
+EXPORT("clientConnect") void export_client_connect(Client *client, double now_ms)
+{
+    client_connect(client, now_ms);
+}
+
+EXPORT("clientReceive")
+void export_client_receive(Client *client, double now_ms, const uint8_t *bytes, uint32_t count)
+{
+    client_receive(client, now_ms, bytes, count);
+}
+
+EXPORT("clientDisconnected") void export_client_disconnected(Client *client)
+{
+    client_disconnected(client);
+}
+
+EXPORT("clientOutput") const void *export_client_output(const Client *client)
+{
+    const uint8_t *bytes;
+    size_t count;
+    return client_output(client, &bytes, &count) ? result(bytes, count) : NULL;
+}
+
+EXPORT("clientOutputTake") void export_client_output_take(Client *client)
+{
+    client_output_take(client);
+}
+
+EXPORT("clientState") int32_t export_client_state(const Client *client)
+{
+    return (int32_t)client_state(client);
+}
+
+EXPORT("clientClosedReason") const void *export_client_closed_reason(const Client *client)
+{
+    const char *reason = client_closed_reason(client);
+    return result(reason, strlen(reason));
+}
+
+// What is missing, as {"scene":true,"hash":"…","bytes":…,"path":"…"}; 0 past the last.
+EXPORT("clientWant") const void *export_client_want(const Client *client, uint32_t index)
+{
+    ClientWant want;
+    if (!client_want(client, index, &want)) {
+        return NULL;
+    }
+    char hex[65];
+    for (uint32_t i = 0; i < 32; i++) {
+        snprintf(hex + i * 2, 3, "%02x", want.hash[i]);
+    }
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_object_begin(&json);
+    json_write_name(&json, "scene");
+    json_write_bool(&json, want.is_scene);
+    json_write_name(&json, "hash");
+    json_write_text(&json, hex);
+    write_count(&json, "bytes", want.bytes);
+    json_write_name(&json, "path");
+    json_write_text(&json, want.path != NULL ? want.path : "");
+    json_write_object_end(&json);
+    return end_json(&json, &writer);
+}
+
+EXPORT("clientGive")
+int32_t export_client_give(Client *client, const uint8_t *bytes, uint32_t count)
+{
+    return (int32_t)client_give(client, bytes, count);
+}
+
+EXPORT("clientProgress") double export_client_progress(const Client *client)
+{
+    return (double)client_progress(client);
+}
+
+EXPORT("clientInput")
+void export_client_input(Client *client, double move_x, double move_z, double yaw, double pitch,
+                         uint32_t buttons)
+{
+    const ClientInput input = {(float)move_x, (float)move_z, (float)yaw, (float)pitch, buttons};
+    client_set_input(client, &input);
+}
+
+EXPORT("clientUpdate") void export_client_update(Client *client, double now_ms)
+{
+    client_update(client, now_ms);
+}
+
+// Any command, as the JSON of docs/PROTOCOL.md; v and seq in it are not used. The number that the
+// answer will name, or 0: see errorText.
+EXPORT("clientSend") uint32_t export_client_send(Client *client, const char *text, uint32_t bytes)
+{
+    Arena arena;
+    arena_init(&arena, module.scratch, SCRATCH_BYTES);
+    Message message;
+    MessageJsonError error = {0};
+    if (message_from_json(text, bytes, MESSAGE_UP, &arena, &message, &error) != STATUS_OK) {
+        char where[JSON_ERROR_TEXT_BYTES];
+        json_error_text(&error.where, where);
+        snprintf(module.error, sizeof module.error, "%s: %s",
+                 error.code != NULL ? error.code : "malformed", where);
+        return 0;
+    }
+    return client_send(client, message.number, message.body);
+}
+
+// The next event or answer, as the JSON of its message with "tick" before it, or 0.
+EXPORT("clientEvent") const void *export_client_event(Client *client)
+{
+    const ClientEvent *event = client_event(client);
+    if (event == NULL) {
+        return NULL;
+    }
+    ByteWriter writer = byte_writer(module.text, TEXT_BYTES);
+    char head[64];
+    const int bytes =
+        snprintf(head, sizeof head, "{\"tick\":%llu,\"message\":", (unsigned long long)event->tick);
+    byte_write_bytes(&writer, head, (size_t)bytes);
+    message_to_json(&event->message, &writer);
+    byte_write_u8(&writer, '}');
+    return writer.status == STATUS_OK ? result(module.text, writer.at) : NULL;
+}
+
+// Movers in sight, 16 doubles each: net id, owner, kind, position, velocity, yaw, pitch, flags,
+// health, NPC state, projectile kind, radius.
+EXPORT("clientMovers") const void *export_client_movers(const Client *client)
+{
+    size_t count = 0;
+    for (uint32_t slot = client_next(client, UINT32_MAX);
+         slot != UINT32_MAX && count + 16 <= sizeof module.numbers / sizeof module.numbers[0];
+         slot = client_next(client, slot)) {
+        const ClientEntity entity = client_entity(client, slot);
+        if (!net_kind_moves(entity.kind)) {
+            continue;
+        }
+        const InterpolatePose *pose = &entity.pose;
+        const double row[16] = {(double)entity.net_id,
+                                (double)entity.owner_id,
+                                entity.kind,
+                                pose->position.x,
+                                pose->position.y,
+                                pose->position.z,
+                                pose->velocity.x,
+                                pose->velocity.y,
+                                pose->velocity.z,
+                                pose->yaw,
+                                pose->pitch,
+                                pose->flags,
+                                pose->health,
+                                pose->npc_state,
+                                entity.state.projectile_kind,
+                                entity.state.projectile_radius / 128.0};
+        memcpy(&module.numbers[count], row, sizeof row);
+        count += 16;
+    }
+    return result(module.numbers, count * sizeof module.numbers[0]);
+}
+
+// Shapes that are no anchored part of the scene, 16 doubles each: net id, type, kind of shape,
+// position, rotation, half size, piece, part flags.
+EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
+{
+    const Sim *sim = client_sim(client);
+    size_t count = 0;
+    for (Handle handle = sim == NULL ? HANDLE_NONE : sim_next(sim, HANDLE_NONE, ENTITY_MASK_SHAPES);
+         !handle_is_none(handle) && count + 16 <= sizeof module.numbers / sizeof module.numbers[0];
+         handle = sim_next(sim, handle, ENTITY_MASK_SHAPES)) {
+        const Entity *entity = sim_entity(sim, handle);
+        const Part *part = &entity->part;
+        const double row[16] = {
+            (double)entity->net_id, entity->type,       part->shape.kind,   entity->position.x,
+            entity->position.y,     entity->position.z, entity->rotation.x, entity->rotation.y,
+            entity->rotation.z,     entity->rotation.w, part->shape.half.x, part->shape.half.y,
+            part->shape.half.z,     part->piece,        part->data.flags,   0};
+        memcpy(&module.numbers[count], row, sizeof row);
+        count += 16;
+    }
+    return result(module.numbers, count * sizeof module.numbers[0]);
+}
+
+// The own body, 12 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
+// 2 climbing.
+EXPORT("clientOwn") const void *export_client_own(const Client *client)
+{
+    const PredictView own = client_own(client);
+    const double row[12] = {
+        own.present,    (double)own.net_id, own.position.x,
+        own.position.y, own.position.z,     own.velocity.x,
+        own.velocity.y, own.velocity.z,     own.yaw,
+        own.pitch,      own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0)};
+    memcpy(module.numbers, row, sizeof row);
+    return result(module.numbers, sizeof row);
+}
+
+EXPORT("clientHash") uint64_t export_client_hash(const Client *client)
+{
+    return client_hash(client);
+}
+
+EXPORT("clientStats") const void *export_client_stats(const Client *client)
+{
+    const ClientStats stats = client_stats(client);
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_object_begin(&json);
+    write_count(&json, "state", (uint64_t)stats.state);
+    write_count(&json, "viewTick", client_view_tick(client));
+    write_number(&json, "rttMs", stats.clock.rtt_ms);
+    write_number(&json, "jitterMs", stats.clock.jitter_ms);
+    write_number(&json, "delayMs", stats.clock.delay_ms);
+    write_number(&json, "leadTicks", stats.clock.lead_ticks);
+    write_count(&json, "pendingInputs", stats.pending_inputs);
+    write_count(&json, "visible", stats.visible);
+    write_count(&json, "corrections", stats.predict.corrections);
+    write_count(&json, "correctionsWithoutCause", stats.predict.corrections_without_cause);
+    write_number(&json, "correctionLastM", (double)stats.predict.correction_last_m);
+    write_count(&json, "bytesDown", stats.bytes_down);
+    write_count(&json, "bytesUp", stats.bytes_up);
+    write_count(&json, "snapshots", stats.snapshots);
+    write_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
+    json_write_object_end(&json);
+    return end_json(&json, &writer);
+}
+
+// Keys and camera for scripts; the UI tree they want shown (core/script/value.h), or 0.
+EXPORT("clientKey")
+int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
+{
+    View *view = client_script_view(client);
+    const Text text = {key, bytes};
+    return view == NULL ? -1 : (int32_t)view_set_key(view, text, down != 0);
+}
+
+EXPORT("clientCamera")
+void export_client_camera(Client *client, double x, double y, double z, double forward_x,
+                          double forward_y, double forward_z)
+{
+    View *view = client_script_view(client);
+    if (view != NULL) {
+        view_set_camera(view, vec3((float)x, (float)y, (float)z),
+                        vec3((float)forward_x, (float)forward_y, (float)forward_z));
+    }
+}
+
+EXPORT("clientUi") const void *export_client_ui(Client *client)
+{
+    View *view = client_script_view(client);
+    if (view == NULL) {
+        return NULL;
+    }
+    size_t bytes;
+    uint64_t version;
+    const uint8_t *tree = view_ui(view, &bytes, &version);
+    return result(tree, bytes);
+}

@@ -1,0 +1,46 @@
+// The owner of a world where there is no host: the studio's preview in a web worker, and whoever
+// wants a whole world in one call. It compiles the files of a place, keeps what the world saves in
+// memory, answers every command at once, and lets everybody in.
+//
+// local_host_apply_diff changes the place while it is played. Changed scripts alone are reloaded;
+// anything else makes a new world from the new scene and the saved rows, in the same memory, and
+// the players resume into it. A difference that does not compile changes nothing.
+#pragma once
+
+#include "core/script/memory_store.h"
+#include "core/wire/place.h"
+#include "core/world/world.h"
+
+typedef struct LocalHost LocalHost;
+
+#define LOCAL_HOST_FILES_MAX 512
+
+typedef struct LocalHostConfig {
+    uint32_t player_max;
+    uint32_t entity_max;
+    uint32_t visible_max;
+    bool scripts;
+    uint64_t seed;
+    LogSink *log; // kept; may be NULL
+} LocalHostConfig;
+LocalHostConfig local_host_config_default(void);
+
+// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua). An
+// error of a script is an error of its file.
+MUST_USE Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
+                                  uint32_t file_count, LocalHost **out, PlaceError *error);
+void local_host_destroy(LocalHost *host); // NULL is allowed
+
+World *local_host_world(LocalHost *host); // another one after local_host_apply_diff
+const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes); // stripped
+// As world_enter; commands that come of it are answered before it returns.
+MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
+
+// A JSON object; every member is optional:
+//   "entities"  a list of scene entities: replaces the one of the same id, or adds it
+//   "removed"   a list of ids
+//   "files"     an object: path → the text of a file, or null to remove it
+// All connections are closed when the world had to be made anew (*remade); their owners connect
+// again with their resume tokens.
+MUST_USE Status local_host_apply_diff(LocalHost *host, const char *json, size_t bytes, bool *remade,
+                                      PlaceError *error);
