@@ -324,6 +324,35 @@ TEST(a_structure_whose_id_is_taken_gets_another)
     finish();
 }
 
+// What scripts spawn is not there at the start; what was stored of it comes with its name.
+TEST(attributes_wait_for_their_entity)
+{
+    open();
+    uint8_t book[128], bytes[256];
+    ByteWriter inner = byte_writer(book, sizeof book);
+    const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
+    net_book_write_name(&inner, act_text(""));
+    net_book_write_attribute(&inner, act_text("gold"), &value);
+    net_book_write_end(&inner);
+    net_book_write_end(&inner);
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_attributes(act_text("Late"), 0, book, inner.at, &writer);
+    CHECK_OK(world_enter(act.world,
+                         &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
+    act_world_tick(&act, 40);
+    const ShapeDesc desc = {.part = {.shape = scene_part(act.place->scene, 0)->desc.shape,
+                                     .pose = {{0, 10, 0}, QUAT_IDENTITY}}};
+    Handle handle;
+    CHECK_OK(sim_spawn_prop(act.world->sim, &desc, &handle));
+    const uint64_t net_id = sim_entity(act.world->sim, handle)->net_id;
+    CHECK_OK(authority_set_name(act.world->authority, net_id, (Text){"Late", 4}));
+    act_world_tick(&act, 1);
+    uint32_t flags = 0;
+    CHECK_NEAR(number_of(net_id, "gold", &flags), 4, 0);
+    CHECK_INT(flags, ATTRIBUTE_PERSISTENT);
+    finish();
+}
+
 TEST(hostile_rows_are_refused)
 {
     open();
