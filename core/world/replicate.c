@@ -200,7 +200,8 @@ void replicator_close(Replicator *replicator, uint32_t session)
 void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position)
 {
     ASSERT(vec3_is_finite(position));
-    viewer_at(replicator, session)->own = own;
+    ASSERT(session < replicator->config.session_max);
+    replicator->eyes[session].own = own;
     replicator->eyes[session].position = position;
 }
 
@@ -221,9 +222,9 @@ bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t ne
 
 // What an event is about, worked out once for all sessions.
 typedef struct EventAim {
-    bool is_alive; // the subject is in the sim: its own place decides
-    uint32_t entry;
-    Vec3 position; // of the subject
+    bool is_alive;  // the subject is in the sim, or an anchored part
+    uint32_t entry; // of the last capture; 0: it was in none
+    Vec3 position;  // of the subject, as far as it is known
     float reach;
 } EventAim;
 
@@ -240,8 +241,8 @@ static EventAim aim_of(const Replicator *replicator, const ReplicatorEvent *even
         aim.is_alive = true;
         aim.position = entity->position;
         aim.reach = entity_has_shape(entity) ? vec3_length(entity->part.placed.half) : 0;
-    } else if (entity == NULL && aim.entry > replicator->table.entity_max) {
-        aim.is_alive = true; // an anchored part
+    } else if (aim.entry != 0) {
+        aim.is_alive = entity == NULL && aim.entry > replicator->table.entity_max;
         aim.position = replicator->table.entries[aim.entry].position;
         aim.reach = replicator->table.entries[aim.entry].reach;
     }
@@ -255,24 +256,26 @@ static bool is_within(const Replicator *replicator, Vec3 eye, Vec3 position, flo
     return interest_key(eye, position, reach) <= radius * radius;
 }
 
-// Whether the event may concern a session; the frame decides once interests are settled.
+// Whether the event may concern a session; the frame decides once interests are settled. Far away
+// sessions are sorted out by their eyes alone.
 static bool concerns(const Replicator *replicator, uint32_t session, const ReplicatorEvent *event,
                      const EventAim *aim, QueuedEvent *queued)
 {
-    const Viewer *viewer = &replicator->viewers[session];
-    const Vec3 eye = replicator->eyes[session].position;
+    const ViewerEye *eye = &replicator->eyes[session];
     queued->known = false;
-    queued->has_position = event->has_position && is_within(replicator, eye, event->position, 0, 1);
+    queued->has_position =
+        event->has_position && is_within(replicator, eye->position, event->position, 0, 1);
     if (event->subject == 0) {
         return queued->has_position || !event->has_position;
     }
+    const bool is_near =
+        is_within(replicator, eye->position, aim->position, aim->reach, NEAR_FACTOR);
     if (aim->is_alive) {
-        return event->subject == viewer->own ||
-               is_within(replicator, eye, aim->position, aim->reach, NEAR_FACTOR) ||
-               (aim->entry != 0 && replicator_place(replicator, viewer, aim->entry) != UINT32_MAX);
+        return is_near || event->subject == eye->own;
     }
     queued->known =
-        aim->entry != 0 && replicator_place(replicator, viewer, aim->entry) != UINT32_MAX;
+        aim->entry != 0 && is_near &&
+        replicator_place(replicator, &replicator->viewers[session], aim->entry) != UINT32_MAX;
     return queued->known || queued->has_position;
 }
 
@@ -348,7 +351,6 @@ const NetState *replicator_state(const Replicator *replicator, uint64_t net_id)
 static void hash_viewer(const Replicator *replicator, const Viewer *viewer, Hash64 *hash)
 {
     const NetTable *table = &replicator->table;
-    hash_u64(hash, viewer->own);
     hash_u32(hash, viewer->last.seq);
     hash_u32(hash, viewer->slot_end);
     for (uint32_t i = 0; i < viewer->slot_end; i++) {
@@ -376,6 +378,7 @@ void replicator_hash(const Replicator *replicator, Hash64 *hash)
     for (uint32_t i = 0; i < replicator->config.session_max; i++) {
         if (replicator->eyes[i].open) {
             hash_u32(hash, i);
+            hash_u64(hash, replicator->eyes[i].own);
             hash_f32(hash, replicator->eyes[i].position.x);
             hash_f32(hash, replicator->eyes[i].position.y);
             hash_f32(hash, replicator->eyes[i].position.z);

@@ -4,13 +4,16 @@
 //   capture   once per snapshot tick: every entity's state is compared with its last version, and a
 //             new version is made where it differs (a mover only when it left its curve)
 //   interest  a grid gives candidates in the radius, at most the nearest 256; who is in stays until
-//             it is 10 % further out. The own body is always in
+//             it is 10 % further out. The own body is always in. Distances are to the bounding
+//             spheres of shapes. A session looks around every fourth capture, and at once at what
+//             is new or jumped; nothing beyond 1.1 of the radius is ever put into a frame
 //   build     per session: leaves, enters, updates by priority within the byte budget, events.
 //             Records are encoded once per (entity, base version) and snapshot, and appended
 //
 // A version is sent to a session at most once, and left out only for the budget; then its priority
 // grows. An event that names an entity is preceded by the entity's enter record, or is not sent
-// because the entity is outside the session's interest.
+// because the entity is outside the session's interest. What decides is the interest of the frame
+// it goes with, and no frame goes before the capture of its tick.
 //
 // All memory is taken at create. The same calls give the same frames.
 #pragma once

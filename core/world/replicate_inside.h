@@ -34,8 +34,7 @@ typedef struct Wanted {
 } Wanted;
 
 typedef struct Viewer {
-    bool full; // the next frame is
-    uint64_t own;
+    bool full;                      // the next frame is
     uint32_t own_entry, own_serial; // of the last look; 0: there is none
     uint32_t looked;                // the capture of the last look
     Vec3 looked_eye;                // where the last whole look was from
@@ -49,6 +48,7 @@ typedef struct Viewer {
 
 // Apart from the viewers, because every broadcast walks them.
 typedef struct ViewerEye {
+    uint64_t own; // whose eyes they are; 0: nobody's
     Vec3 position;
     bool open;
 } ViewerEye;

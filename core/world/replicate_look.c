@@ -179,8 +179,8 @@ static bool find_own(Replicator *replicator, Viewer *viewer, ViewerEye *eye)
     const NetTable *table = &replicator->table;
     const uint32_t before = viewer->own_serial;
     if (viewer->own_entry == 0 || table->entries[viewer->own_entry].serial != before ||
-        table->details[viewer->own_entry].net_id != viewer->own) {
-        viewer->own_entry = net_table_find(table, viewer->own);
+        table->details[viewer->own_entry].net_id != eye->own) {
+        viewer->own_entry = net_table_find(table, eye->own);
         viewer->own_serial = table->entries[viewer->own_entry].serial;
     }
     if (viewer->own_entry != 0) {
