@@ -1,0 +1,153 @@
+// Files by their hash: whole or not at all, compared when read, and no name leads elsewhere.
+#define _GNU_SOURCE
+#include "server/store/blob.h"
+
+#include "tests/support/test.h"
+#include "tests/unit/store_fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void path_of(const StoreFixture *fixture, const uint8_t hash[32], char out[160])
+{
+    char hex[65];
+    sha256_hex(hash, hex);
+    snprintf(out, 160, "%s/blobs/%.2s/%s", fixture->folder, hex, hex + 2);
+}
+
+TEST(what_is_put_can_be_read)
+{
+    StoreFixture fixture;
+    BlobStore *blobs = NULL;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    static const char *const contents[] = {"", "a", "hello world"};
+    uint8_t hash[32];
+    for (size_t i = 0; i < 3; i++) {
+        const size_t length = strlen(contents[i]);
+        for (int again = 0; again < 2; again++) {
+            CHECK_OK(blob_put(blobs, contents[i], length, hash));
+        }
+        uint8_t want[32];
+        sha256_of(contents[i], length, want);
+        CHECK_BYTES(hash, want, 32);
+        CHECK(blob_exists(blobs, hash));
+        uint8_t *data = NULL;
+        size_t bytes = 99;
+        CHECK_OK(blob_read(blobs, hash, 100, &data, &bytes));
+        CHECK(bytes == length && memcmp(data, contents[i], length) == 0);
+        free(data);
+        if (length > 0) {
+            CHECK_INT(blob_read(blobs, hash, length - 1, &data, &bytes), STATUS_LIMIT);
+        }
+    }
+    blob_close(blobs);
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    CHECK(blob_exists(blobs, hash));
+    hash[0] ^= 1;
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    CHECK(!blob_exists(blobs, hash));
+    CHECK_INT(blob_read(blobs, hash, 100, &data, &bytes), STATUS_NOT_FOUND);
+    CHECK(data == NULL);
+    blob_close(blobs);
+    BlobStore *none = NULL;
+    CHECK_INT(blob_open("no_such_folder", &none), STATUS_NOT_FOUND);
+    fixture_end(&fixture);
+}
+
+TEST(a_damaged_file_is_told_apart_and_put_right)
+{
+    StoreFixture fixture;
+    BlobStore *blobs = NULL;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    uint8_t hash[32], *data = NULL;
+    char path[160];
+    size_t bytes = 0;
+    CHECK_OK(blob_put(blobs, "hello world", 11, hash));
+    path_of(&fixture, hash, path);
+    const int file = open(path, O_WRONLY);
+    REQUIRE(file >= 0);
+    CHECK_INT(pwrite(file, "J", 1, 0), 1);
+    close(file);
+    CHECK_INT(blob_read(blobs, hash, 100, &data, &bytes), STATUS_MISMATCH);
+    CHECK_INT(truncate(path, 3), 0);
+    CHECK_INT(blob_read(blobs, hash, 100, &data, &bytes), STATUS_MISMATCH);
+    CHECK_OK(blob_put(blobs, "hello world", 11, hash));
+    CHECK_OK(blob_read(blobs, hash, 100, &data, &bytes));
+    free(data);
+    // Something else of that name is nothing.
+    data = NULL;
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(symlink("/etc/passwd", path), 0);
+    CHECK(!blob_exists(blobs, hash));
+    CHECK_INT(blob_read(blobs, hash, 1 << 20, &data, &bytes), STATUS_NOT_FOUND);
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(mkfifo(path, 0600), 0);
+    CHECK(!blob_exists(blobs, hash));
+    CHECK_INT(blob_read(blobs, hash, 1 << 20, &data, &bytes), STATUS_NOT_FOUND);
+    blob_close(blobs);
+    fixture_end(&fixture);
+}
+
+TEST(only_64_hex_digits_are_a_name)
+{
+    char name[80];
+    uint8_t hash[32] = {7}, want[32];
+    memset(name, 'a', sizeof name);
+    CHECK_OK(blob_parse(name, 64, hash));
+    memset(want, 0xaa, sizeof want);
+    CHECK_BYTES(hash, want, 32);
+    CHECK_INT(blob_parse(name, 63, hash), STATUS_MALFORMED);
+    CHECK_INT(blob_parse(name, 65, hash), STATUS_MALFORMED);
+    CHECK_INT(blob_parse(name, 0, hash), STATUS_MALFORMED);
+    for (int c = 0; c < 256; c++) {
+        const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        for (size_t at = 0; at < 64; at += 21) {
+            name[at] = (char)c;
+            CHECK_INT(blob_parse(name, 64, hash), digit ? STATUS_OK : STATUS_MALFORMED);
+            name[at] = 'a';
+        }
+    }
+}
+
+TEST(a_full_disk_leaves_nothing_half)
+{
+    StoreFixture fixture;
+    BlobStore *blobs = NULL;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    static uint8_t large[100000];
+    uint8_t hash[32], want[32];
+    memset(hash, 5, sizeof hash);
+    memcpy(want, hash, sizeof want);
+    struct rlimit before, small;
+    signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small = before;
+    small.rlim_cur = 5000;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const Status status = blob_put(blobs, large, sizeof large, hash);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK_INT(status, STATUS_BLOCKED);
+    CHECK_BYTES(hash, want, 32);
+    sha256_of(large, sizeof large, hash);
+    CHECK(!blob_exists(blobs, hash));
+    CHECK_OK(blob_put(blobs, large, sizeof large, hash));
+    CHECK(blob_exists(blobs, hash));
+    blob_close(blobs);
+    fixture_end(&fixture);
+}

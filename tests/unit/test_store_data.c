@@ -1,0 +1,275 @@
+// DataStore requests against the store and against core/script/memory_store.c: the same sequence
+// gives the same answers byte for byte, and they outlive the process.
+#define _GNU_SOURCE
+#include "tests/unit/store_fixture.h"
+
+#include "core/base/check.h"
+#include "core/script/memory_store.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_uint_least64_t clock_ms;
+
+static uint64_t clock_read(void)
+{
+    return atomic_load(&clock_ms);
+}
+
+#define QUEUE_MAX 32
+
+typedef struct Asked {
+    bool ok;
+    size_t bytes;
+    uint8_t answer[MEMORY_STORE_ANSWER_MAX];
+} Asked;
+
+typedef struct Pair {
+    StoreFixture fixture;
+    Heap heap;
+    MemoryStore *memory;
+    uint64_t epoch;
+    Asked asked[QUEUE_MAX];
+    uint32_t count;
+} Pair;
+
+static bool pair_begin(Pair *pair, uint32_t keys, size_t bytes)
+{
+    memset(pair, 0, sizeof *pair);
+    if (!fixture_begin(&pair->fixture)) {
+        return false;
+    }
+    fixture_close(&pair->fixture);
+    pair->fixture.config.unix_ms = clock_read;
+    pair->fixture.config.data_keys_max = keys;
+    pair->fixture.config.data_bytes_max = bytes;
+    if (fixture_open(&pair->fixture) != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "%s", pair->fixture.reason);
+        return false;
+    }
+    pair->heap = heap_make(64u << 20);
+    MemoryStoreConfig config = memory_store_config_default();
+    config.key_max = keys;
+    config.bytes_max = bytes;
+    pair->epoch = fixture_world(&pair->fixture, "w1");
+    return memory_store_create(&pair->heap, &config, &pair->memory) == STATUS_OK;
+}
+
+static void pair_end(Pair *pair)
+{
+    memory_store_destroy(&pair->heap, pair->memory);
+    fixture_end(&pair->fixture);
+}
+
+static void ask(Pair *pair, const StoreRequest *request)
+{
+    ASSERT(pair->count < QUEUE_MAX);
+    Asked *asked = &pair->asked[pair->count];
+    ByteWriter writer = byte_writer(asked->answer, sizeof asked->answer);
+    asked->ok = memory_store_run(pair->memory, request, (double)(clock_read() / 1000), &writer);
+    asked->bytes = writer.at;
+    CHECK_OK(store_request(pair->fixture.store, "w1", pair->epoch, request, pair->count));
+    pair->count += 1;
+}
+
+static void compare(Pair *pair)
+{
+    for (uint32_t i = 0; i < pair->count; i++) {
+        StoreCompletion got;
+        if (!fixture_wait(&pair->fixture, &got)) {
+            break;
+        }
+        const Asked *want = &pair->asked[i];
+        CHECK_INT(got.tag, i);
+        CHECK_OK(got.status);
+        CHECK_INT(got.ok, want->ok);
+        CHECK_INT(got.byte_count, want->bytes);
+        if (got.byte_count == want->bytes) {
+            CHECK_BYTES(got.bytes, want->answer, want->bytes);
+        }
+    }
+    pair->count = 0;
+}
+
+// --- random requests ----------------------------------------------------------------------------
+
+static const char *const keys[] = {"a", "b", "key", "Zoë", "'; --", "zz", "ab", "B", "", "\xff"};
+
+static Text random_key(Rng *rng)
+{
+    static char longest[MEMORY_STORE_KEY_BYTES + 1];
+    memset(longest, 'k', sizeof longest);
+    switch (rng_below(rng, 16)) {
+    case 0:
+        return (Text){longest, MEMORY_STORE_KEY_BYTES};
+    case 1:
+        return (Text){longest, MEMORY_STORE_KEY_BYTES + 1};
+    case 2:
+        return (Text){"nul\0in it", 9};
+    default: {
+        const char *key = keys[rng_below(rng, rng_below(rng, 8) == 0 ? 10 : 8)];
+        return (Text){key, strlen(key)};
+    }
+    }
+}
+
+// A list with one value, mostly; now and then something that cannot be stored.
+static size_t random_value(Rng *rng, uint8_t *bytes, size_t max)
+{
+    ByteWriter writer = byte_writer(bytes, max);
+    const uint32_t kind = rng_below(rng, 12);
+    byte_write_u8(&writer, 6);
+    byte_write_varint(&writer, kind == 0 ? 2 : 1);
+    if (kind < 6) {
+        byte_write_u8(&writer, 3);
+        byte_write_varint(&writer, kind == 5 ? rng_u64(rng) : rng_below(rng, 9));
+    } else if (kind == 6) {
+        byte_write_u8(&writer, 0);
+    } else if (kind == 7) {
+        byte_write_u8(&writer, 77);
+    } else {
+        static const uint8_t text[3000];
+        const uint32_t length = rng_below(rng, 4) == 0 ? rng_below(rng, sizeof text) : 5;
+        byte_write_u8(&writer, 5);
+        byte_write_varint(&writer, length);
+        byte_write_bytes(&writer, text, length);
+    }
+    return writer.at;
+}
+
+static double random_number(Rng *rng)
+{
+    static const double numbers[] = {1, -1, 0, 100, 5, 1.5, 9007199254740992.0, -1e300, 101, 0.5};
+    const uint32_t which = rng_below(rng, 11);
+    return which == 10 ? (double)NAN : numbers[which];
+}
+
+static void random_request(Pair *pair, Rng *rng)
+{
+    static const char *const stores[] = {"coins", "Zoë's", ""};
+    uint8_t value[4096];
+    const char *store = stores[rng_below(rng, rng_below(rng, 16) == 0 ? 3 : 2)];
+    StoreRequest request = {.operation = (StoreOperation)rng_below(rng, 7)};
+    request.ordered = rng_below(rng, 2) == 0;
+    request.store = (Text){store, strlen(store)};
+    request.key = random_key(rng);
+    request.value = value;
+    request.value_bytes = random_value(rng, value, sizeof value);
+    request.number = random_number(rng);
+    request.ascending = rng_below(rng, 2) == 0;
+    request.version = rng_below(rng, 6);
+    ask(pair, &request);
+}
+
+TEST(the_same_answers_as_the_store_in_memory)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    Rng rng = rng_make(test_seed(), 5);
+    if (pair_begin(pair, 1024, 4u << 20)) {
+        for (uint32_t round = 0; round < 250 && test_is_passing(); round++) {
+            atomic_store(&clock_ms, 1000ull * (1700000000u + round));
+            const uint32_t count = 1 + rng_below(&rng, QUEUE_MAX - 1);
+            for (uint32_t i = 0; i < count; i++) {
+                random_request(pair, &rng);
+            }
+            compare(pair);
+            if (round % 50 == 49) {
+                fixture_close(&pair->fixture);
+                REQUIRE(fixture_open(&pair->fixture) == STATUS_OK);
+            }
+        }
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+static StoreRequest simple(StoreOperation operation, const char *key, const uint8_t *value,
+                           size_t bytes)
+{
+    return (StoreRequest){.operation = operation,
+                          .store = {"s", 1},
+                          .key = {key, strlen(key)},
+                          .value = value,
+                          .value_bytes = bytes};
+}
+
+TEST(caps_are_errors_that_the_script_sees)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    static const uint8_t five[] = {6, 1, 3, 10};
+    static const uint8_t large[2 + 3 + 1196] = {6, 1, 5, 0xac, 9}; // a text of 1,196 bytes
+    if (pair_begin(pair, 3, 2000)) {
+        static const char *const names[] = {"a", "b", "c", "d"};
+        for (size_t i = 0; i < 4; i++) {
+            const StoreRequest set = simple(STORE_SET, names[i], five, sizeof five);
+            ask(pair, &set); // the fourth has no room
+        }
+        CHECK(!pair->asked[3].ok);
+        compare(pair);
+        const StoreRequest remove = simple(STORE_REMOVE, "b", NULL, 0);
+        const StoreRequest again = simple(STORE_SET, "d", five, sizeof five);
+        const StoreRequest gone = simple(STORE_GET, "b", NULL, 0);
+        const StoreRequest versions = simple(STORE_VERSIONS, "b", NULL, 0);
+        ask(pair, &remove);
+        ask(pair, &again); // takes the place of b
+        CHECK(pair->asked[1].ok);
+        ask(pair, &gone);
+        ask(pair, &versions);
+        compare(pair);
+        const StoreRequest big = simple(STORE_SET, "a", large, sizeof large);
+        const StoreRequest bigger = simple(STORE_SET, "c", large, sizeof large);
+        const StoreRequest kept = simple(STORE_GET, "c", NULL, 0);
+        ask(pair, &big);
+        ask(pair, &bigger);
+        CHECK(pair->asked[0].ok && !pair->asked[1].ok);
+        ask(pair, &kept);
+        compare(pair);
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+TEST(a_fenced_world_gets_no_answer)
+{
+    StoreFixture fixture;
+    static const uint8_t five[] = {6, 1, 3, 10};
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    const uint64_t old = fixture_world(&fixture, "w1");
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    const uint64_t other = fixture_world(&fixture, "w2");
+    const StoreRequest set = simple(STORE_SET, "k", five, sizeof five);
+    const StoreRequest get = simple(STORE_GET, "k", NULL, 0);
+    StoreCompletion got;
+    CHECK_OK(store_request(fixture.store, "w1", old, &set, 1));
+    REQUIRE(fixture_wait(&fixture, &got));
+    CHECK_INT(got.status, STATUS_DENIED);
+    CHECK_INT(got.byte_count, 0);
+    CHECK_OK(store_request(fixture.store, "w1", epoch, &set, 2));
+    REQUIRE(fixture_wait(&fixture, &got));
+    CHECK(got.status == STATUS_OK && got.ok);
+    // Another world has its own.
+    CHECK_OK(store_request(fixture.store, "w2", other, &get, 3));
+    REQUIRE(fixture_wait(&fixture, &got));
+    const uint8_t nothing[] = {6, 2, 0, 3, 0};
+    CHECK(got.ok && got.byte_count == sizeof nothing);
+    CHECK_BYTES(got.bytes, nothing, sizeof nothing);
+    CHECK_INT(store_request(fixture.store, "no/", epoch, &get, 4), STATUS_MALFORMED);
+    StoreRequest huge = get;
+    huge.value = five;
+    huge.value_bytes = (size_t)1 << 40;
+    CHECK_INT(store_request(fixture.store, "w1", epoch, &huge, 4), STATUS_LIMIT);
+    // A row that was changed behind our back is an error, not a value.
+    CHECK(fixture_sql(&fixture, "UPDATE datastore SET value = x'0308'"));
+    CHECK_OK(store_request(fixture.store, "w1", epoch, &get, 5));
+    REQUIRE(fixture_wait(&fixture, &got));
+    CHECK(got.status == STATUS_OK && !got.ok && got.byte_count > 0);
+    CHECK_INT(store_stats(fixture.store).damaged, 1);
+    fixture_end(&fixture);
+}
