@@ -428,26 +428,26 @@ static void bench_one_spot(BenchReport *report, Room *room)
 // --- the program --------------------------------------------------------------------------------
 
 // For a counting tool: everybody comes in, settles, and then so many ticks are counted.
-static void run_count(Room *room, uint32_t ticks)
+static void run_count(Room *room, uint32_t ticks, uint32_t clients)
 {
-    open_room(room, COUNT_CLIENTS, plain_edge(COUNT_CLIENTS), PLAIN_VISIBLE);
+    open_room(room, clients, plain_edge(clients), PLAIN_VISIBLE);
     for (uint32_t i = 0; i < PLAIN_TICK_RATE; i++) {
         tick(room, false);
     }
     for (uint32_t i = 0; i < ticks; i++) {
         tick(room, true);
     }
-    printf("units %.1f\n", (double)COUNT_CLIENTS * ticks / PLAIN_TICK_RATE);
+    printf("units %.1f\n", (double)clients * ticks / PLAIN_TICK_RATE);
     printf("hash %016llx\n", (unsigned long long)world_hash(room->world));
     close_room(room);
 }
 
 static void print_usage(FILE *stream)
 {
-    fputs("usage: bench_netcode [--json] [--only NAME] [--count TICKS]\n"
+    fputs("usage: bench_netcode [--json] [--only NAME] [--count TICKS [CLIENTS]]\n"
           "  --json         one object a line: bench, value, unit and, where there is one, goal\n"
           "  --only NAME    only the rows whose name starts with NAME\n"
-          "  --count TICKS  run 500 clients without a clock, for valgrind\n"
+          "  --count TICKS  run 500 clients, or as many as given, for valgrind\n"
           "                 --toggle-collect=counted_world\n",
           stream);
 }
@@ -463,11 +463,12 @@ int main(int argc, char **argv)
             report.only = argv[++i];
         } else if (strcmp(argv[i], "--count") == 0 && i + 1 < argc) {
             const long ticks = strtol(argv[i + 1], NULL, 10);
-            if (ticks < 1 || ticks > 100000) {
+            const long clients = i + 2 < argc ? strtol(argv[i + 2], NULL, 10) : COUNT_CLIENTS;
+            if (ticks < 1 || ticks > 100000 || clients < SAMPLES || clients > PLAIN_WALKERS_MAX) {
                 print_usage(stderr);
                 return 2;
             }
-            run_count(&room, (uint32_t)ticks);
+            run_count(&room, (uint32_t)ticks, (uint32_t)clients);
             return 0;
         } else {
             print_usage(stderr);

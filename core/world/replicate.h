@@ -13,7 +13,7 @@
 // A version is sent to a session at most once, and left out only for the budget; then its priority
 // grows. An event that names an entity is preceded by the entity's enter record, or is not sent
 // because the entity is outside the session's interest. What decides is the interest of the frame
-// it goes with, and no frame goes before the capture of its tick.
+// it goes with, and none goes before the capture of its tick.
 //
 // All memory is taken at create. The same calls give the same frames.
 #pragma once
