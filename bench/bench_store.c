@@ -1,0 +1,197 @@
+// How fast the store commits: many worlds save at once, as a host's do, with group commit. Beside
+// it, in the same run and on the same disk, the floor: a bare loop over SQLite that writes the same
+// number of rows of the same size in transactions of the same size.
+//   bench_store [--json]
+#define _GNU_SOURCE
+#include "bench/bench_report.h"
+#include "core/base/check.h"
+#include "server/store/store.h"
+
+#include <poll.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORLDS       50
+#define ROUNDS       40
+#define ROWS_EACH    20 // structures of one save
+#define BATCH_ROWS   (WORLDS * ROWS_EACH)
+#define FLOOR_COLUMN 100 // bytes: about what a structure with its key and checksum takes
+
+typedef struct Folder {
+    char path[32];
+    char database[64];
+} Folder;
+
+static Folder folder_make(void)
+{
+    Folder folder;
+    snprintf(folder.path, sizeof folder.path, "bench_store_XXXXXX");
+    ASSERT(mkdtemp(folder.path) != NULL);
+    snprintf(folder.database, sizeof folder.database, "%s/bench.db", folder.path);
+    return folder;
+}
+
+static void folder_remove(const Folder *folder)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++) {
+        char path[80];
+        snprintf(path, sizeof path, "%s%s", folder->database, ends[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder->path);
+}
+
+// --- the store ----------------------------------------------------------------------------------
+
+typedef struct Result {
+    double seconds;
+    double p50_ms, p99_ms; // of one round: from the first save given to the last one stored
+    double rows;
+} Result;
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void result_times(Result *result, double *times, uint32_t count)
+{
+    qsort(times, count, sizeof *times, compare_doubles);
+    result->p50_ms = times[count / 2] * 1e3;
+    result->p99_ms = times[count * 99 / 100] * 1e3;
+}
+
+static void wait_for(Store *store, uint32_t count)
+{
+    while (count > 0) {
+        StoreCompletion completion;
+        if (store_poll(store, &completion)) {
+            ASSERT(completion.status == STATUS_OK);
+            count -= 1;
+            continue;
+        }
+        struct pollfd wait = {.fd = store_descriptor(store), .events = POLLIN};
+        (void)poll(&wait, 1, 1000);
+    }
+}
+
+static void save_world(Store *store, uint32_t world, uint32_t round)
+{
+    uint8_t bytes[ROWS_EACH * 64];
+    char id[16];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    snprintf(id, sizeof id, "world_%u", world);
+    for (uint32_t i = 0; i < ROWS_EACH; i++) {
+        RowStructure structure = {.health = 50};
+        structure.desc.net_id = 1 + round * ROWS_EACH + i;
+        structure.desc.owner_id = world;
+        structure.desc.cell.x = (int32_t)i;
+        row_put_structure(&structure, &writer);
+    }
+    ASSERT(store_save(store, id, 1, round + 1, bytes, writer.at, 0) == STATUS_OK);
+}
+
+static Result run_store(void)
+{
+    const Folder folder = folder_make();
+    StoreConfig config = store_config_default();
+    config.path = folder.database;
+    config.commit_ms = 0; // as fast as the disk goes
+    Store *store = NULL;
+    char reason[256];
+    ASSERT(store_open(&config, &store, reason, sizeof reason) == STATUS_OK);
+    for (uint32_t i = 0; i < WORLDS; i++) {
+        StoreWorld world = {.created_unix_ms = 1};
+        uint64_t epoch = 0;
+        snprintf(world.world_id, sizeof world.world_id, "world_%u", i);
+        ASSERT(store_world_put(store, &world) == STATUS_OK);
+        ASSERT(store_lease_take(store, world.world_id, "host", 1, 1, &epoch) == STATUS_OK);
+    }
+    const uint64_t commits = store_stats(store).commits;
+    double times[ROUNDS];
+    const double began = bench_seconds();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const double start = bench_seconds();
+        for (uint32_t i = 0; i < WORLDS; i++) {
+            save_world(store, i, round);
+        }
+        wait_for(store, WORLDS);
+        times[round] = bench_seconds() - start;
+    }
+    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * BATCH_ROWS};
+    result_times(&result, times, ROUNDS);
+    bench_note("bench_store: %u rounds in %llu commits", ROUNDS,
+               (unsigned long long)(store_stats(store).commits - commits));
+    store_close(store);
+    folder_remove(&folder);
+    return result;
+}
+
+// --- the floor ----------------------------------------------------------------------------------
+
+static void exec(sqlite3 *db, const char *text)
+{
+    ASSERT(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK);
+}
+
+static Result run_floor(void)
+{
+    const Folder folder = folder_make();
+    sqlite3 *db = NULL;
+    sqlite3_stmt *put = NULL;
+    char value[FLOOR_COLUMN];
+    memset(value, 'x', sizeof value);
+    ASSERT(sqlite3_open(folder.database, &db) == SQLITE_OK);
+    exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+             "CREATE TABLE t(world INTEGER, id INTEGER, value BLOB, PRIMARY KEY(world, id)) "
+             "WITHOUT ROWID");
+    ASSERT(sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO t VALUES(?,?,?)", -1, &put, NULL) ==
+           SQLITE_OK);
+    double times[ROUNDS];
+    const double began = bench_seconds();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const double start = bench_seconds();
+        exec(db, "BEGIN IMMEDIATE");
+        for (uint32_t i = 0; i < BATCH_ROWS; i++) {
+            sqlite3_bind_int64(put, 1, i / ROWS_EACH);
+            sqlite3_bind_int64(put, 2, round * ROWS_EACH + i % ROWS_EACH);
+            sqlite3_bind_blob(put, 3, value, sizeof value, SQLITE_STATIC);
+            ASSERT(sqlite3_step(put) == SQLITE_DONE);
+            sqlite3_reset(put);
+        }
+        exec(db, "COMMIT");
+        times[round] = bench_seconds() - start;
+    }
+    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * BATCH_ROWS};
+    result_times(&result, times, ROUNDS);
+    sqlite3_finalize(put);
+    sqlite3_close(db);
+    folder_remove(&folder);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    BenchReport report = {.json = argc > 1 && strcmp(argv[1], "--json") == 0};
+    double ratios[3];
+    Result store = {0}, floor_run = {0};
+    for (int i = 0; i < 3; i++) {
+        floor_run = run_floor();
+        store = run_store();
+        ratios[i] = store.seconds / floor_run.seconds;
+    }
+    bench_row(&report, "store_rows_per_s", store.rows / store.seconds, "1/s", BENCH_NO_GOAL);
+    bench_row(&report, "store_commit_p50", store.p50_ms, "ms", BENCH_NO_GOAL);
+    bench_row(&report, "store_commit_p99", store.p99_ms, "ms", BENCH_NO_GOAL);
+    bench_row(&report, "floor_rows_per_s", floor_run.rows / floor_run.seconds, "1/s",
+              BENCH_NO_GOAL);
+    bench_row(&report, "floor_commit_p50", floor_run.p50_ms, "ms", BENCH_NO_GOAL);
+    bench_row(&report, "floor_commit_p99", floor_run.p99_ms, "ms", BENCH_NO_GOAL);
+    bench_row(&report, "store_by_floor", bench_median(ratios, 3), "x", BENCH_NO_GOAL);
+    return 0;
+}
