@@ -622,13 +622,16 @@ static void compare_floats(float *values, uint32_t count)
     }
 }
 
-// Once the clock has found its pace nothing may correct a lonely player but a wound.
+// Once the clock has found its pace nothing may correct a lonely player but a death and the life
+// after it, which is also a change from outside; and a guard may push.
 static void check_alone(Net *net, const NetClient *client, const PredictStats *stats)
 {
-    static const uint32_t bits[] = {0, 2, 4}; // late, moved, ground; a guard may push
+    const uint64_t *before = client->settled.corrections_by_cause;
+    const uint64_t *after = stats->corrections_by_cause;
+    const uint64_t lives = after[3] - before[3];
+    static const uint32_t bits[] = {0, 2, 4}; // late, moved, ground
     for (uint32_t i = 0; i < 3 && client->has_settled; i++) {
-        const uint64_t before = client->settled.corrections_by_cause[bits[i]];
-        if (stats->corrections_by_cause[bits[i]] != before) {
+        if (after[bits[i]] - before[bits[i]] > lives) {
             net_fail(net, "a lonely player on a clean link was corrected (cause %u)", bits[i]);
         }
     }
