@@ -94,6 +94,12 @@ bool head_epoch_is(Sql *sql, const char *world_id, uint64_t epoch);
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
 void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes); // checked ones
+typedef struct RowsFound {
+    uint64_t damaged, repaired;
+} RowsFound;
+// As store_rows.
+MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
+                          RowsFound *found);
 
 // --- store_profiles.c ---------------------------------------------------------------------------
 typedef struct ProfileSet {

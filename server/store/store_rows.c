@@ -530,10 +530,15 @@ static void read_resumes(Reading *reading)
     }
 }
 
-static Status read_all(Reading *reading)
+Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, RowsFound *found)
 {
+    Reading *reading = malloc(sizeof *reading);
+    if (reading == NULL) {
+        return STATUS_LIMIT;
+    }
+    *reading = (Reading){.sql = sql, .world_id = world_id, .sink = sink, .user = user};
     // One transaction, so that all tables are of one moment.
-    SqlRow begin = sql_open(reading->sql, SQL_BEGIN_READ, TABLE_NONE);
+    SqlRow begin = sql_open(sql, SQL_BEGIN_READ, TABLE_NONE);
     (void)sql_run(&begin);
     read_meta(reading);
     read_chunks(reading);
@@ -542,36 +547,31 @@ static Status read_all(Reading *reading)
     read_players(reading);
     read_profiles(reading);
     read_resumes(reading);
-    const Status status = sql_status(reading->sql);
-    sql_clear(reading->sql);
-    SqlRow end = sql_open(reading->sql, SQL_COMMIT, TABLE_NONE);
+    Status status = sql_status(sql);
+    sql_clear(sql);
+    SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
     (void)sql_run(&end);
-    sql_clear(reading->sql);
-    return status == STATUS_OK && reading->damaged > 0 ? STATUS_MALFORMED : status;
+    sql_clear(sql);
+    if (status == STATUS_OK && reading->damaged > 0) {
+        status = STATUS_MALFORMED;
+    }
+    *found = (RowsFound){.damaged = reading->damaged, .repaired = reading->repaired};
+    free(reading);
+    return status;
 }
 
 Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *user)
 {
+    RowsFound found = {0};
     if (!store_id_is_valid(world_id)) {
         return STATUS_MALFORMED;
     }
-    Reading *reading = malloc(sizeof *reading);
-    if (reading == NULL) {
-        return STATUS_LIMIT;
-    }
-    reading->sql = &store->reader;
-    reading->world_id = world_id;
-    reading->sink = sink;
-    reading->user = user;
-    reading->damaged = 0;
-    reading->repaired = 0;
     pthread_mutex_lock(&store->read_lock);
-    const Status status = read_all(reading);
+    const Status status = rows_read(&store->reader, world_id, sink, user, &found);
     pthread_mutex_unlock(&store->read_lock);
     pthread_mutex_lock(&store->lock);
-    store->stats.damaged += reading->damaged;
-    store->stats.repaired += reading->repaired;
+    store->stats.damaged += found.damaged;
+    store->stats.repaired += found.repaired;
     pthread_mutex_unlock(&store->lock);
-    free(reading);
     return status;
 }

@@ -1,0 +1,63 @@
+// Rows of a hostile world into the database: any bytes are refused as a whole or fit the tables,
+// and a row that was taken comes back as the same bytes.
+#include "core/base/check.h"
+#include "server/store/store_inside.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static Sql sql;
+
+static void open_once(void)
+{
+    char reason[256];
+    uint64_t repaired = 0;
+    if (sql.db == NULL) {
+        Status status = sql_connect(&sql, ":memory:", reason, sizeof reason);
+        ASSERT(status == STATUS_OK);
+        status = schema_open(&sql, &repaired, reason, sizeof reason);
+        ASSERT(status == STATUS_OK);
+    }
+    sql_exec(&sql, "DELETE FROM world_meta; DELETE FROM structures; DELETE FROM chunks;"
+                   "DELETE FROM attributes; DELETE FROM player_checkpoints;"
+                   "DELETE FROM presence_players; DELETE FROM character_profiles;"
+                   "DELETE FROM active_character_profiles; DELETE FROM resume_tokens");
+    ASSERT(sql.error == SQLITE_OK);
+}
+
+typedef struct Back {
+    const uint8_t *data;
+    size_t size;
+    uint32_t count;
+    bool alone; // there is one row, and this is it
+} Back;
+
+static void take(void *user, const uint8_t *row, size_t bytes)
+{
+    Back *back = user;
+    back->count += 1;
+    ASSERT(!back->alone || (bytes == back->size && memcmp(row, back->data, bytes) == 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint32_t count = 0;
+    if (rows_check(data, size, &count) != STATUS_OK || count == 0) {
+        return 0;
+    }
+    open_once();
+    rows_apply(&sql, "world", data, size);
+    ASSERT(sql.error == SQLITE_OK);
+    ByteReader reader = byte_reader(data, size);
+    Row first;
+    const Status read = row_read(&reader, &first);
+    ASSERT(read == STATUS_OK);
+    RowsFound found = {0};
+    Back back = {.data = data, .size = size, .alone = count == 1};
+    const Status status = rows_read(&sql, "world", take, &back, &found);
+    ASSERT(status == STATUS_OK && found.damaged == 0 && found.repaired == 0);
+    ASSERT(back.count <= count);
+    ASSERT(count > 1 || back.count == (first.value_bytes > 0));
+    return 0;
+}
