@@ -397,6 +397,7 @@ static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab,
         .attribute_count = body->attributes.count,
         .tags = tags_of(build, body),
         .tag_count = body->tags.count,
+        .server_only = body->server_only,
         .script_path = script.bytes == 0 ? NULL : script.data,
         .parameters = parameters.bytes == 0 ? NULL : parameters.data,
         .parameters_bytes = parameters.bytes,
@@ -445,6 +446,21 @@ static Status make_scene(Build *build, const PartDesc *parts, const PieceDesc *p
 
 // --- the whole ----------------------------------------------------------------------------------
 
+static bool has_secrets(const Build *build)
+{
+    for (uint32_t i = 0; i < build->doc.entity_count; i++) {
+        if (build->entities[i].server_only) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < build->doc.prefab_count; i++) {
+        if (build->prefabs[i].server_only) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void fill_place(const Build *build, const ChunkStore *chunks, const Scene *scene)
 {
     const PlaceDoc *doc = &build->doc;
@@ -487,6 +503,7 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .voxel_kind_names = build->voxel_names,
         .voxel_kind_looks = build->voxel_looks,
         .voxel_kind_count = settings->voxel_kinds.count,
+        .has_secrets = has_secrets(build),
     };
     sha256_of(build->source, build->source_bytes, build->place->hash);
 }

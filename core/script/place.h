@@ -112,6 +112,7 @@ typedef struct Place {
     const Text *voxel_kind_names; // of kind 1 and up
     const PlaceLook *voxel_kind_looks;
     uint32_t voxel_kind_count;
+    bool has_secrets; // an entity or a prefab is for the server alone
     uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
 } Place;
 

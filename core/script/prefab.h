@@ -29,6 +29,7 @@ typedef struct Prefab {
     uint32_t attribute_count;
     const Text *tags;
     uint32_t tag_count;
+    bool server_only;        // clients never learn of what is spawned from it
     const char *script_path; // bound to each one spawned; NULL: none
     const char *parameters;  // JSON, may be NULL
     size_t parameters_bytes;

@@ -73,6 +73,8 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
     }
     *table = (NetTable){.sim = config->sim,
                         .book = config->book,
+                        .is_secret = config->is_secret,
+                        .secret_user = config->secret_user,
                         .tick_rate = sim->tick_rate,
                         .tolerance = math_floor_i32(tolerance),
                         .entity_max = sim->entity_max,
@@ -644,6 +646,9 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
         forget(table, entry);
     }
     if (hot->serial == 0) {
+        if (table->is_secret != NULL && table->is_secret(table->secret_user, entity)) {
+            return;
+        }
         (void)make(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
         hot->position = entity->position;
     }

@@ -50,15 +50,22 @@ typedef struct NetDetail {
     uint64_t book_hash;
 } NetDetail;
 
+// What no client may ever learn of; asked when an entity is not known yet.
+typedef bool (*NetSecret)(void *user, const Entity *entity);
+
 typedef struct NetTableConfig {
     const Sim *sim;   // kept
     const Book *book; // kept; may be NULL
     float tolerance_m;
+    NetSecret is_secret; // may be NULL
+    void *secret_user;
 } NetTableConfig;
 
 typedef struct NetTable {
     const Sim *sim;
     const Book *book;
+    NetSecret is_secret;
+    void *secret_user;
     uint32_t tick_rate;
     int32_t tolerance; // in units of a position
     uint32_t entity_max, scene_max, entry_max;

@@ -36,8 +36,11 @@ static Status check_config(const ReplicatorConfig *config)
 
 static NetTableConfig table_config(const ReplicatorConfig *config)
 {
-    return (NetTableConfig){
-        .sim = config->sim, .book = config->book, .tolerance_m = config->tolerance_m};
+    return (NetTableConfig){.sim = config->sim,
+                            .book = config->book,
+                            .tolerance_m = config->tolerance_m,
+                            .is_secret = config->is_secret,
+                            .secret_user = config->secret_user};
 }
 
 static size_t array_need(size_t count, size_t item_bytes)
@@ -301,11 +304,22 @@ static void check_event(const ReplicatorEvent *event)
     ASSERT(!event->has_position || vec3_is_finite(event->position));
 }
 
+// An event about something that no client may learn of is told to nobody.
+static bool names_secret(const Replicator *replicator, const ReplicatorEvent *event)
+{
+    const ReplicatorConfig *config = &replicator->config;
+    if (config->is_secret == NULL || event->subject == 0) {
+        return false;
+    }
+    const Entity *entity = sim_entity(config->sim, sim_find(config->sim, event->subject));
+    return entity != NULL && config->is_secret(config->secret_user, entity);
+}
+
 Status replicator_send(Replicator *replicator, uint32_t session, const ReplicatorEvent *event)
 {
     ASSERT(session < replicator->config.session_max);
     check_event(event);
-    if (!replicator->eyes[session].open) {
+    if (!replicator->eyes[session].open || names_secret(replicator, event)) {
         return STATUS_OK;
     }
     const EventAim aim = aim_of(replicator, event);
@@ -315,6 +329,9 @@ Status replicator_send(Replicator *replicator, uint32_t session, const Replicato
 void replicator_broadcast(Replicator *replicator, const ReplicatorEvent *event)
 {
     check_event(event);
+    if (names_secret(replicator, event)) {
+        return;
+    }
     const EventAim aim = aim_of(replicator, event);
     for (uint32_t i = 0; i < replicator->config.session_max; i++) {
         if (replicator->eyes[i].open) {

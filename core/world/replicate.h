@@ -35,7 +35,11 @@ typedef struct ReplicatorConfig {
     float radius;            // of interest; one leaves at 1.1 of it
     uint32_t budget_bytes;   // of one frame; one record or event always fits
     float tolerance_m;       // how far a mover may be from its curve
-    size_t event_bytes_max;  // waiting for one session; an event that does not fit is STATUS_LIMIT
+    // Entities that no client may learn of; NULL: none. Asked once a capture for each such entity,
+    // and once for each other.
+    bool (*is_secret)(void *user, const Entity *entity);
+    void *secret_user;
+    size_t event_bytes_max; // waiting for one session; an event that does not fit is STATUS_LIMIT
 } ReplicatorConfig;
 
 ReplicatorConfig replicator_config_default(void);

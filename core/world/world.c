@@ -87,6 +87,25 @@ static Status create_authority(World *world)
     return authority_create(world->heap, &config, &world->authority);
 }
 
+// Entities and prefabs that the place keeps from clients. Bodies of players are never secret,
+// whatever their names.
+static bool is_secret(void *user, const Entity *entity)
+{
+    const World *world = user;
+    const Place *place = world->config.place;
+    if (entity->type == ENTITY_PLAYER || !place->has_secrets) {
+        return false;
+    }
+    for (uint32_t i = 0; i < place->entity_count; i++) {
+        if (place->entities[i].net_id == entity->net_id) {
+            return place->entities[i].server_only;
+        }
+    }
+    const Text name = book_name(authority_book(world->authority), entity->net_id);
+    const Prefab *prefab = prefab_find(&place->prefabs, name);
+    return prefab != NULL && prefab->server_only;
+}
+
 static Status create_replicator(World *world)
 {
     const Place *place = world->config.place;
@@ -100,6 +119,8 @@ static Status create_replicator(World *world)
     config.radius = place->view_radius;
     config.budget_bytes = world->config.snapshot_budget_bytes;
     config.event_bytes_max = REPLICATOR_EVENTS;
+    config.is_secret = is_secret;
+    config.secret_user = world;
     return replicator_create(world->heap, &config, &world->replicator);
 }
 

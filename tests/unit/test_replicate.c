@@ -326,6 +326,39 @@ TEST(an_event_brings_its_entity_in_before_it)
     replicate_close(&world);
 }
 
+static bool owner_is_seven(void *user, const Entity *entity)
+{
+    (void)user;
+    return entity->owner_id == 7;
+}
+
+TEST(what_is_secret_is_never_told_nor_spoken_of)
+{
+    const WalkWorldDesc desc = walk_world_default();
+    ReplicatorConfig config = replicate_config();
+    config.is_secret = owner_is_seven;
+    replicate_open(&world, &desc, &config);
+    join_at(0, vec3(0, 0, 0));
+    const CharacterDesc body = {.owner_id = 7, .position = {3, 0, 0}};
+    Handle hidden;
+    REQUIRE(sim_spawn_player(world.sim, &body, &hidden) == STATUS_OK);
+    const uint64_t id = replicate_id(&world, hidden);
+    const uint64_t seen = replicate_id(&world, walk_player(world.sim, vec3(-3, 0, 0)));
+    for (uint32_t i = 0; i < 12; i++) {
+        ReplicatorEvent event = replicate_event(&world, id);
+        event.has_position = true;
+        event.position = body.position;
+        replicator_broadcast(world.replicator, &event);
+        CHECK_INT(replicator_send(world.replicator, 0, &event), STATUS_OK);
+        replicate_run(&world, 1);
+        CHECK(replicate_known(&world, 0, id) == NULL);
+    }
+    CHECK(replicate_known(&world, 0, seen) != NULL);
+    CHECK_INT(world.clients[0].events, 0);
+    CHECK(!replicator_sees(world.replicator, 0, id));
+    replicate_close(&world);
+}
+
 TEST(events_go_to_those_they_concern)
 {
     open_default();
