@@ -169,6 +169,27 @@ typedef struct Bound {
     bool enabled;
 } Bound;
 
+// Scenes may write `SoulService/` before a path and `.lua` after it; manifests never do.
+static Text path_plain(Text path)
+{
+    static const char soul[] = "SoulService/";
+    static const char lua[] = ".lua";
+    const size_t before = sizeof soul - 1;
+    const size_t after = sizeof lua - 1;
+    if (path.bytes > before && memcmp(path.data, soul, before) == 0) {
+        path = (Text){path.data + before, path.bytes - before};
+    }
+    if (path.bytes > after && memcmp(path.data + path.bytes - after, lua, after) == 0) {
+        path.bytes -= after;
+    }
+    return path;
+}
+
+static Bound bound_by(const PlaceBinding *binding)
+{
+    return (Bound){path_plain(binding->script_path), binding->parameters, binding->enabled};
+}
+
 static const Prefab *prefab_of(const Client *client, uint64_t net_id)
 {
     const Text name = book_name(view_book(client->script.view), net_id);
@@ -182,23 +203,22 @@ static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
     for (uint32_t i = 0; i < place->binding_count; i++) {
         const PlaceBinding *binding = &place->bindings[i];
         if (binding->net_id == net_id) {
-            *out = (Bound){binding->script_path, binding->parameters, binding->enabled};
-            return binding->script_path.bytes > 0;
+            *out = bound_by(binding);
+            return out->path.bytes > 0;
         }
     }
     for (uint32_t i = 0; i < place->entity_count; i++) {
         const PlaceEntity *entity = &place->entities[i];
         if (entity->net_id == net_id) {
-            const PlaceBinding *binding = &entity->binding;
-            *out = (Bound){binding->script_path, binding->parameters, binding->enabled};
-            return binding->script_path.bytes > 0;
+            *out = bound_by(&entity->binding);
+            return out->path.bytes > 0;
         }
     }
     const Prefab *prefab = prefab_of(client, net_id);
     if (prefab == NULL || prefab->script_path == NULL) {
         return false;
     }
-    *out = (Bound){{prefab->script_path, strlen(prefab->script_path)},
+    *out = (Bound){path_plain((Text){prefab->script_path, strlen(prefab->script_path)}),
                    {prefab->parameters, prefab->parameters_bytes},
                    true};
     return true;
@@ -235,9 +255,9 @@ static void bind_workspace(Client *client, const ClientRune *rune)
     const uint32_t part_count = scene_part_count(place->scene);
     for (uint32_t i = 0; i < place->binding_count; i++) {
         const PlaceBinding *binding = &place->bindings[i];
+        const Bound bound = bound_by(binding);
         if (binding->net_id != 0 && binding->net_id <= part_count &&
-            path_is(binding->script_path, rune->path)) {
-            const Bound bound = {binding->script_path, binding->parameters, binding->enabled};
+            path_is(bound.path, rune->path)) {
             (void)bind(client, rune->path, binding->net_id, &bound);
         }
     }

@@ -15,13 +15,16 @@ NetText stage_text(const char *text)
     return (NetText){text, (uint32_t)strlen(text)};
 }
 
-Stage *stage_open(const ClientConfig *config, bool place_at_hand)
+Stage *stage_open_files(const ClientConfig *config, bool place_at_hand, const PlaceFile *files,
+                        uint32_t file_count)
 {
     Heap heap = heap_make(1ull << 30);
     Stage *stage = heap_alloc(&heap, sizeof *stage);
     ASSERT(stage != NULL);
     stage->heap = heap;
-    stage->scene = test_place_stripped(&stage->heap, TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE);
+    const TestPlaceBytes whole = test_place_whole_files(&stage->heap, files, file_count);
+    stage->scene = test_place_strip(&stage->heap, whole);
+    test_place_free(&stage->heap, whole);
     CHECK_OK(place_load(&stage->heap, stage->scene.data, stage->scene.bytes, &stage->place));
     arena_init(&stage->arena, stage->arena_block, sizeof stage->arena_block);
     ClientConfig made = config != NULL ? *config : client_config_default();
@@ -30,6 +33,14 @@ Stage *stage_open(const ClientConfig *config, bool place_at_hand)
     stage->tick = 600;
     CHECK_OK(client_create(&stage->heap, &made, &stage->client));
     return stage;
+}
+
+Stage *stage_open(const ClientConfig *config, bool place_at_hand)
+{
+    const PlaceFile files[2] = {
+        {"place.json", (const uint8_t *)TEST_PLACE_FLAT, strlen(TEST_PLACE_FLAT)},
+        {"scene.json", (const uint8_t *)TEST_PLACE_FLAT_SCENE, strlen(TEST_PLACE_FLAT_SCENE)}};
+    return stage_open_files(config, place_at_hand, files, 2);
 }
 
 void stage_close(Stage *stage)

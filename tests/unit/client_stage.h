@@ -53,6 +53,9 @@ typedef struct Stage {
 
 // A client with the flat place at hand; `config` NULL: the default without scripts.
 Stage *stage_open(const ClientConfig *config, bool place_at_hand);
+// The same in a place of other files.
+Stage *stage_open_files(const ClientConfig *config, bool place_at_hand, const PlaceFile *files,
+                        uint32_t file_count);
 void stage_close(Stage *stage);
 
 void stage_send(Stage *stage, uint8_t number, const void *body); // DOWN

@@ -383,6 +383,95 @@ TEST(names_attributes_and_tags_are_seen)
     stage_close(stage);
 }
 
+// An anchored part, an entity of the scene, and one spawned from a prefab, each with its script.
+static void cast_open_bound(void)
+{
+    static const char place[] = "{\"format\": 1, \"name\": \"Bound\"}";
+    static const char scene[] =
+        "{\"format\": 1, \"entities\": [{\"id\": 1, \"type\": \"spawn\"},"
+        "{\"id\": 2, \"name\": \"Door\", \"shape\": {\"size\": [2, 3, 1]},"
+        "\"transform\": {\"position\": [8, 0, 8]}, \"tags\": [\"wood\"],"
+        "\"scriptPath\": \"Workspace/Door.lua\", \"parameters\": {\"word\": \"sesame\"}}]}";
+    static const char crate[] = "{\"format\": 1, \"kind\": \"prop\","
+                                "\"scriptPath\": \"Workspace/Crate.lua\"}";
+    const PlaceFile files[3] = {{"place.json", (const uint8_t *)place, sizeof place - 1},
+                                {"scene.json", (const uint8_t *)scene, sizeof scene - 1},
+                                {"prefabs/Crate.json", (const uint8_t *)crate, sizeof crate - 1}};
+    ClientConfig config = client_config_default();
+    config.scripts = true;
+    memset(&cast, 0, sizeof cast);
+    cast.stage = stage_open_files(&config, true, files, 3);
+    cast_add("Workspace", "Workspace/Door",
+             "function onStart(self) Network.FireServer('door ' .. self.Name) end");
+    cast_add("Workspace", "Workspace/Crate",
+             "function onStart(self) Network.FireServer('crate ' .. self.Name) end\n"
+             "function onDestroy(self) Network.FireServer('gone') end");
+}
+
+static void enter_crate(uint32_t slot, uint64_t net_id)
+{
+    uint8_t book[256];
+    const size_t bytes = book_make(book, sizeof book, "Crate", 7, "loot");
+    const NetShape shape = {.shape = {SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
+                            .rest = {{2, 1, 2}, QUAT_IDENTITY}};
+    const NetState state = {.version = 1};
+    stage_enter(cast.stage, slot, NET_PROP, net_id, &state, &shape, book, bytes);
+    stage_flush(cast.stage);
+}
+
+TEST(workspace_scripts_belong_to_their_entities)
+{
+    cast_open_bound();
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    enter_crate(3, 900); // before its script is here
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 2);
+    check_remote("the crate comes after the door", "crate Crate");
+    CHECK(book_has_tag(view_book(client_script_view(stage->client)), 1, (Text){"wood", 4}));
+    enter_crate(4, 901);
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 3);
+    stage_leave(stage, 3);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("left", "gone");
+    CHECK_INT(asked(), 4);
+    // Left and back between two ticks: the old instance ends, a new one begins.
+    stage_leave(stage, 4);
+    stage_flush(stage);
+    enter_crate(4, 901);
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 6);
+    check_remote("back", "crate Crate");
+    check_no_faults();
+    stage_close(stage);
+}
+
+TEST(coming_back_binds_nothing_twice)
+{
+    cast_open_bound();
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    enter_crate(3, 900);
+    enter_crate(4, 901);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 3);
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, true);
+    enter_crate(7, 900);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 4); // 901 is gone; 900 never stopped
+    check_remote("gone", "gone");
+    check_no_faults();
+    stage_close(stage);
+}
+
 TEST(players_come_and_go)
 {
     cast_open(false);
