@@ -498,6 +498,11 @@ double client_view_time(const Client *client)
     return clock_view_tick(&client->clock);
 }
 
+uint64_t client_frame_tick(const Client *client)
+{
+    return client->merge.last.tick;
+}
+
 // The second largest of a hundred, and so on; 0 without any.
 static double interval_p99(const Client *client)
 {
@@ -520,7 +525,9 @@ ClientStats client_stats(const Client *client)
     ClientStats stats = client->stats;
     stats.state = client->state;
     stats.clock = clock_stats(&client->clock);
+    stats.server_tick = client->merge.last.tick;
     if (client->predict != NULL) {
+        stats.input_seq = (uint32_t)predict_tick(client->predict);
         stats.predict = *predict_stats(client->predict);
         stats.pending_inputs = predict_pending(client->predict, client->merge.last.ack_seq);
     }

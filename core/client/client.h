@@ -59,6 +59,8 @@ void client_destroy(Heap *heap, Client *client);
 void client_connect(Client *client, double now_ms);
 // One whole message.
 void client_receive(Client *client, double now_ms, const uint8_t *bytes, size_t count);
+// The ticket for the next client_connect: each is good once. False when it is too long.
+bool client_set_ticket(Client *client, const char *ticket);
 // The transport is gone. Client scripts and the view stay as they are until the next welcome.
 void client_disconnected(Client *client);
 bool client_output(const Client *client, const uint8_t **bytes, size_t *count);
@@ -112,9 +114,10 @@ const Place *client_place(const Client *client); // the same
 // Keys, camera, UI, effects; NULL before the scene is there, and without scripts. Effects are
 // valid until the next client_update, which clears them; messages and chat among them are sent.
 View *client_script_view(Client *client);
-ScriptSystem *client_scripts(Client *client);    // NULL without scripts
-uint64_t client_view_tick(const Client *client); // what others' poses are of, rounded down
-double client_view_time(const Client *client);   // the same with its fraction
+ScriptSystem *client_scripts(Client *client);     // NULL without scripts
+uint64_t client_view_tick(const Client *client);  // what others' poses are of, rounded down
+double client_view_time(const Client *client);    // the same with its fraction
+uint64_t client_frame_tick(const Client *client); // of the newest frame; 0: none yet
 
 // Events and answers for the page, in the order they are to be shown: an event of tick T comes when
 // the view reaches T, answers (the welcome among them) at once. Remotes, and sounds where there is
@@ -130,6 +133,8 @@ typedef struct ClientStats {
     ClientState state;
     ClockStats clock;
     PredictStats predict;
+    uint64_t server_tick; // of the newest snapshot
+    uint32_t input_seq;   // of the newest input
     uint32_t pending_inputs;
     uint32_t visible;
     uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events, events_dropped,

@@ -9,16 +9,22 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/client/client.h"
+#include "core/client/terrain_mesh.h"
 #include "core/world/local_host.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define EXPORT(name)   __attribute__((export_name(name), used)) static
+// The functions are called from outside by the names they are exported under; no header has them.
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
+
+#define EXPORT(name)   __attribute__((export_name(name), used))
 #define HEAP_BYTES_MAX (1ull << 30)
 #define TEXT_BYTES     (256u << 10)
 #define SCRATCH_BYTES  (1u << 20)
 #define LOG_LINES      64
+#define PARTS_A_PAGE   128
+#define NUMBERS_MAX    (NET_SLOTS_MAX * 16)
 
 // A module instance is one process: this is its only state.
 static struct {
@@ -28,7 +34,7 @@ static struct {
     char error[JSON_ERROR_TEXT_BYTES + 160];
     uint8_t text[TEXT_BYTES];
     _Alignas(16) uint8_t scratch[SCRATCH_BYTES];
-    double numbers[NET_SLOTS_MAX * 16];
+    double numbers[NUMBERS_MAX];
     LogSink log;
     LogEvent lines[LOG_LINES]; // a ring
     uint32_t line_first, line_count;
@@ -133,13 +139,17 @@ EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t
     static char paths[LOCAL_HOST_FILES_MAX][128];
     ByteReader reader = byte_reader(packed, bytes);
     uint32_t count = 0;
-    while (byte_reader_left(&reader) > 0 && count < LOCAL_HOST_FILES_MAX) {
+    while (byte_reader_left(&reader) > 0) {
         const uint32_t path_bytes = byte_read_u32(&reader);
         const uint8_t *path = byte_read_bytes(&reader, path_bytes);
         const uint32_t data_bytes = byte_read_u32(&reader);
         const uint8_t *data = byte_read_bytes(&reader, data_bytes);
         if (reader.status != STATUS_OK || path_bytes >= sizeof paths[0]) {
             fail("the files are not packed as they should be");
+            return NULL;
+        }
+        if (count == LOCAL_HOST_FILES_MAX) {
+            fail("there are too many files");
             return NULL;
         }
         memcpy(paths[count], path, path_bytes);
@@ -475,8 +485,7 @@ EXPORT("clientMovers") const void *export_client_movers(const Client *client)
 {
     size_t count = 0;
     for (uint32_t slot = client_next(client, UINT32_MAX);
-         slot != UINT32_MAX && count + 16 <= sizeof module.numbers / sizeof module.numbers[0];
-         slot = client_next(client, slot)) {
+         slot != UINT32_MAX && count + 16 <= NUMBERS_MAX; slot = client_next(client, slot)) {
         const ClientEntity entity = client_entity(client, slot);
         if (!net_kind_moves(entity.kind)) {
             continue;
@@ -511,7 +520,7 @@ EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
     const Sim *sim = client_sim(client);
     size_t count = 0;
     for (Handle handle = sim == NULL ? HANDLE_NONE : sim_next(sim, HANDLE_NONE, ENTITY_MASK_SHAPES);
-         !handle_is_none(handle) && count + 16 <= sizeof module.numbers / sizeof module.numbers[0];
+         !handle_is_none(handle) && count + 16 <= NUMBERS_MAX;
          handle = sim_next(sim, handle, ENTITY_MASK_SHAPES)) {
         const Entity *entity = sim_entity(sim, handle);
         const Part *part = &entity->part;
@@ -557,6 +566,8 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
     write_number(&json, "jitterMs", stats.clock.jitter_ms);
     write_number(&json, "delayMs", stats.clock.delay_ms);
     write_number(&json, "leadTicks", stats.clock.lead_ticks);
+    write_count(&json, "serverTick", stats.server_tick);
+    write_count(&json, "inputSeq", stats.input_seq);
     write_count(&json, "pendingInputs", stats.pending_inputs);
     write_count(&json, "visible", stats.visible);
     write_count(&json, "corrections", stats.predict.corrections);
@@ -570,6 +581,206 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
     return end_json(&json, &writer);
 }
 
+// --- what there is to draw ----------------------------------------------------------------------
+
+static void write_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
+{
+    json_write_name(json, name);
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_f32(json, values[i]);
+    }
+    json_write_array_end(json);
+}
+
+static void write_vector(JsonWriter *json, const char *name, Vec3 v)
+{
+    write_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
+}
+
+static void write_label(JsonWriter *json, const char *name, Text text)
+{
+    json_write_name(json, name);
+    json_write_text_bytes(json, text.data, text.bytes);
+}
+
+static void write_look(JsonWriter *json, const PlaceLook *look)
+{
+    write_label(json, "material", look->material);
+    write_count(json, "colour", look->colour);
+}
+
+static void write_pieces(JsonWriter *json, const Place *place)
+{
+    json_write_name(json, "pieces");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < scene_piece_count(place->scene); i++) {
+        const PieceDesc *piece = scene_piece(place->scene, i);
+        json_write_object_begin(json);
+        write_label(json, "name", place->piece_names[i]);
+        write_look(json, &place->piece_looks[i]);
+        write_floats(json, "cells", (const float[]){piece->cells_x, piece->cells_y, piece->cells_z},
+                     3);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_voxel_kinds(JsonWriter *json, const Place *place)
+{
+    json_write_name(json, "voxelKinds");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < place->voxel_kind_count; i++) {
+        json_write_object_begin(json);
+        write_label(json, "name", place->voxel_kind_names[i]);
+        write_look(json, &place->voxel_kind_looks[i]);
+        json_write_name(json, "solid");
+        json_write_bool(
+            json, place->chunks == NULL ||
+                      voxel_kind_is_solid(chunk_store_kinds(place->chunks), (VoxelKind)(i + 1)));
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void write_entity_looks(JsonWriter *json, const Place *place)
+{
+    json_write_name(json, "looks");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < place->entity_look_count; i++) {
+        json_write_object_begin(json);
+        write_count(json, "id", place->entity_looks[i].net_id);
+        write_look(json, &place->entity_looks[i].look);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+// The place without its parts:
+// {"name","tickRate","viewRadius","reach","build","terraform","bounds",
+// "radius","height","partCount","pieces","voxelKinds","looks"}; looks are of what is spawned at the
+// start. 0 before the scene is there.
+EXPORT("clientPlace") const void *export_client_place(const Client *client)
+{
+    const Place *place = client_place(client);
+    if (place == NULL) {
+        return NULL;
+    }
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_object_begin(&json);
+    write_label(&json, "name", place->name);
+    write_count(&json, "tickRate", place->tick_rate);
+    write_number(&json, "viewRadius", (double)place->view_radius);
+    write_number(&json, "reach", (double)place->reach_m);
+    json_write_name(&json, "build");
+    json_write_bool(&json, place->players_build);
+    json_write_name(&json, "terraform");
+    json_write_bool(&json, place->players_terraform);
+    const Aabb bounds = scene_bounds(place->scene);
+    write_vector(&json, "min", bounds.min);
+    write_vector(&json, "max", bounds.max);
+    write_number(&json, "radius", (double)place->character.radius);
+    write_number(&json, "height", (double)place->character.height);
+    write_count(&json, "partCount", scene_part_count(place->scene));
+    write_pieces(&json, place);
+    write_voxel_kinds(&json, place);
+    write_entity_looks(&json, place);
+    json_write_object_end(&json);
+    return end_json(&json, &writer);
+}
+
+static void write_part(JsonWriter *json, const Place *place, uint32_t index)
+{
+    const PartDesc *part = &scene_part(place->scene, index)->desc;
+    const Quat turn = part->pose.rotation;
+    json_write_object_begin(json);
+    write_count(json, "id", index + 1ull);
+    write_count(json, "shape", (uint64_t)part->shape.kind);
+    write_vector(json, "p", part->pose.position);
+    write_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
+    write_vector(json, "half", part->shape.half);
+    write_count(json, "flags", part->data.flags);
+    write_look(json, &place->scene_looks[index]);
+    json_write_object_end(json);
+}
+
+// Anchored parts from an index on, as a list of {"id","shape","p","r","half","flags","material",
+// "colour"}; an empty list is the end.
+EXPORT("clientParts") const void *export_client_parts(const Client *client, uint32_t from)
+{
+    const Place *place = client_place(client);
+    ByteWriter writer;
+    JsonWriter json = begin_json(&writer);
+    json_write_array_begin(&json);
+    const uint32_t count = place == NULL ? 0 : scene_part_count(place->scene);
+    for (uint32_t i = from; i < count && i - from < PARTS_A_PAGE; i++) {
+        write_part(&json, place, i);
+    }
+    json_write_array_end(&json);
+    return end_json(&json, &writer);
+}
+
+// Net ids of anchored parts that are not where the scene has them, as doubles.
+EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
+{
+    const Sim *sim = client_sim(client);
+    size_t count = 0;
+    for (uint32_t at = sim == NULL ? UINT32_MAX : sim_next_hidden(sim, 0);
+         at != UINT32_MAX && count < NUMBERS_MAX; at = sim_next_hidden(sim, at + 1)) {
+        module.numbers[count++] = at + 1.0;
+    }
+    return result(module.numbers, count * sizeof module.numbers[0]);
+}
+
+// Changes whenever terrain does.
+EXPORT("clientTerrain") uint32_t export_client_terrain(const Client *client)
+{
+    const Sim *sim = client_sim(client);
+    return sim == NULL ? 0 : terrain_edit_count(sim_terrain_view(sim));
+}
+
+// Chunks of terrain, 4 doubles each: coordinate, version. Those of the scene come first, then those
+// that were changed (again, if they are of the scene); from that number on; nothing is the end.
+EXPORT("clientChunks") const void *export_client_chunks(const Client *client, uint32_t from)
+{
+    const Sim *sim = client_sim(client);
+    if (sim == NULL) {
+        return result(module.numbers, 0);
+    }
+    const Terrain *terrain = sim_terrain_view(sim);
+    const ChunkStore *base = client_place(client)->chunks;
+    const uint32_t base_count = base == NULL ? 0 : chunk_store_chunk_count(base);
+    const uint32_t all = base_count + terrain_changed_chunk_count(terrain);
+    size_t count = 0;
+    for (uint32_t i = from; i < all && count + 4 <= NUMBERS_MAX; i++) {
+        const ChunkCoord at = i < base_count ? chunk_store_coord(base, i)
+                                             : terrain_changed_chunk(terrain, i - base_count);
+        const double row[4] = {at.x, at.y, at.z, terrain_chunk_version(terrain, at)};
+        memcpy(&module.numbers[count], row, sizeof row);
+        count += 4;
+    }
+    return result(module.numbers, count * sizeof module.numbers[0]);
+}
+
+// The faces of a chunk: TerrainQuad, 8 bytes each (core/client/terrain_mesh.h).
+EXPORT("clientChunkMesh")
+const void *export_client_chunk_mesh(const Client *client, int32_t x, int32_t y, int32_t z)
+{
+    _Static_assert(sizeof(TerrainQuad) == 8, "the page reads them so");
+    _Static_assert(TERRAIN_QUADS_MAX * sizeof(TerrainQuad) <= SCRATCH_BYTES, "any chunk fits");
+    const Sim *sim = client_sim(client);
+    if (sim == NULL) {
+        return result(module.scratch, 0);
+    }
+    const ChunkStore *base = client_place(client)->chunks;
+    const VoxelKinds kinds = base != NULL ? *chunk_store_kinds(base) : voxel_kinds_default();
+    const uint32_t count = terrain_mesh(sim_terrain_view(sim), &kinds, (ChunkCoord){x, y, z},
+                                        (TerrainQuad *)(void *)module.scratch, TERRAIN_QUADS_MAX);
+    return result(module.scratch, count * sizeof(TerrainQuad));
+}
+
+// --- client scripts -----------------------------------------------------------------------------
 // Keys and camera for scripts; the UI tree they want shown (core/script/value.h), or 0.
 EXPORT("clientKey")
 int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define COMPILED_FIRST (256u << 10) // doubled until it fits
 #define COMPILED_MAX   (64u << 20)
 #define DIFF_TREE_MAX  (64u << 20)
+#define RUNE_BYTES_MAX (1u << 20)
 #define PATH_MAX_BYTES 128
 
 typedef struct OwnFile {
@@ -45,6 +47,7 @@ struct LocalHost {
     World *world;
     uint64_t epoch;
     uint32_t manifest_version;
+    bool reload_waits; // for the next tick
     OwnRow *rows;
     uint32_t row_count, row_max;
     MemoryStore *store;
@@ -119,39 +122,45 @@ static void built_free(LocalHost *host, Built *built)
     *built = (Built){0};
 }
 
-// Runs a writer function twice: once to count, once to write.
+// Everything that is compiled from the files, into two blocks of `capacity` each. STATUS_LIMIT when
+// that is too little.
+static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capacity, Built *out,
+                           PlaceError *error)
+{
+    out->whole = heap_alloc(host->heap, capacity);
+    out->stripped = heap_alloc(host->heap, capacity);
+    if (out->whole == NULL || out->stripped == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter whole = byte_writer(out->whole, capacity);
+    Status status = place_compile(host->heap, files, host->file_count, &whole, error);
+    if (status == STATUS_OK) {
+        ByteWriter stripped = byte_writer(out->stripped, capacity);
+        status = place_strip(host->heap, out->whole, whole.at, &stripped);
+        out->whole_bytes = whole.at;
+        out->stripped_bytes = stripped.at;
+    }
+    if (status == STATUS_OK) {
+        status = place_load(host->heap, out->whole, out->whole_bytes, &out->place);
+    }
+    return status;
+}
+
 static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
 {
     PlaceFile *files = heap_alloc(host->heap, (host->file_count + 1) * sizeof *files);
-    uint8_t *scratch = heap_alloc(host->heap, COMPILED_MAX);
-    Status status = files == NULL || scratch == NULL ? STATUS_LIMIT : STATUS_OK;
-    if (status == STATUS_OK) {
-        for (uint32_t i = 0; i < host->file_count; i++) {
-            files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
-        }
-        ByteWriter writer = byte_writer(scratch, COMPILED_MAX);
-        status = place_compile(host->heap, files, host->file_count, &writer, error);
-        if (status == STATUS_OK) {
-            out->whole = heap_alloc(host->heap, writer.at + 1);
-            out->whole_bytes = writer.at;
-            status = out->whole == NULL ? STATUS_LIMIT : STATUS_OK;
-        }
+    if (files == NULL) {
+        return STATUS_LIMIT;
     }
-    if (status == STATUS_OK) {
-        memcpy(out->whole, scratch, out->whole_bytes);
-        ByteWriter writer = byte_writer(scratch, COMPILED_MAX);
-        status = place_strip(host->heap, out->whole, out->whole_bytes, &writer);
-        if (status == STATUS_OK) {
-            out->stripped = heap_alloc(host->heap, writer.at + 1);
-            out->stripped_bytes = writer.at;
-            status = out->stripped == NULL ? STATUS_LIMIT : STATUS_OK;
-        }
+    for (uint32_t i = 0; i < host->file_count; i++) {
+        files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
     }
-    if (status == STATUS_OK) {
-        memcpy(out->stripped, scratch, out->stripped_bytes);
-        status = place_load(host->heap, out->whole, out->whole_bytes, &out->place);
+    Status status = STATUS_LIMIT;
+    for (size_t size = COMPILED_FIRST; status == STATUS_LIMIT && size <= COMPILED_MAX; size *= 2) {
+        *error = (PlaceError){0};
+        built_free(host, out);
+        status = compile_into(host, files, size, out, error);
     }
-    heap_free(host->heap, scratch);
     heap_free(host->heap, files);
     if (status != STATUS_OK) {
         built_free(host, out);
@@ -183,13 +192,65 @@ static Status enter_script(World *world, const OwnFile *file)
     return world_enter(world, &entry);
 }
 
-static void script_failed(PlaceError *error, const OwnFile *file, Status status)
+// "Workspace/Door:12: unexpected symbol" becomes a file, a line and a message.
+static void script_failed(PlaceError *error, const char *path, Status status, const char *message)
 {
     *error = (PlaceError){.status = status};
-    snprintf(error->path, sizeof error->path, "%s", file->path);
-    snprintf(error->where.message, sizeof error->where.message,
-             "cannot be loaded: see the log for its line");
     error->where.status = status;
+    snprintf(error->path, sizeof error->path, "%s", path);
+    const size_t stem = strlen(path) - 4;
+    if (strncmp(message, path, stem) == 0 && message[stem] == ':') {
+        const char *at = message + stem + 1;
+        uint32_t line = 0;
+        while (*at >= '0' && *at <= '9' && line < 1000000) {
+            line = line * 10 + (uint32_t)(*at++ - '0');
+        }
+        if (line > 0 && at[0] == ':' && at[1] == ' ') {
+            error->where.line = line;
+            message = at + 2;
+        }
+    }
+    snprintf(error->where.message, sizeof error->where.message, "%s", message);
+}
+
+// Does it compile? Nothing is loaded by asking.
+static Status check_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+{
+    ScriptSystem *scripts = world_scripts(world);
+    if (scripts == NULL || file->bytes == 0) {
+        return STATUS_OK;
+    }
+    uint8_t *rune = heap_alloc(host->heap, RUNE_BYTES_MAX);
+    if (rune == NULL) {
+        return STATUS_LIMIT;
+    }
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%.*s", (int)strlen(file->path) - 4, file->path);
+    const CompileRequest request = {
+        .script_id = path, .code = (const char *)file->data, .code_bytes = file->bytes};
+    char message[SCRIPT_MESSAGE_BYTES] = "";
+    size_t bytes;
+    const Status status =
+        script_make_rune(scripts, &request, rune, RUNE_BYTES_MAX, &bytes, message);
+    heap_free(host->heap, rune);
+    if (status != STATUS_OK) {
+        script_failed(error, file->path, status, message[0] != 0 ? message : status_text(status));
+    }
+    return status;
+}
+
+static Status add_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+{
+    Status status = check_script(host, world, file, error);
+    if (status == STATUS_OK) {
+        status = enter_script(world, file);
+        if (status != STATUS_OK) {
+            script_failed(error, file->path, status,
+                          status == STATUS_MALFORMED ? "is in no service, or its path is no path"
+                                                     : status_text(status));
+        }
+    }
+    return status;
 }
 
 // A world over a built place, with the rows there are and the scripts of the files.
@@ -222,10 +283,7 @@ static Status open_world(LocalHost *host, const Built *built, World **out, Place
     }
     for (uint32_t i = 0; i < host->file_count && status == STATUS_OK && config.scripts; i++) {
         if (is_script(host->files[i].path)) {
-            status = enter_script(world, &host->files[i]);
-            if (status != STATUS_OK) {
-                script_failed(error, &host->files[i], status);
-            }
+            status = add_script(host, world, &host->files[i], error);
         }
     }
     if (status != STATUS_OK) {
@@ -335,6 +393,7 @@ Status local_host_enter(LocalHost *host, const Entry *entry)
 {
     if (entry->type == ENTRY_TICK) {
         host->unix_ms = entry->number;
+        host->reload_waits = false;
     }
     const Status status = world_enter(host->world, entry);
     answer_all(host);
@@ -410,20 +469,21 @@ const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes)
 
 // --- differences --------------------------------------------------------------------------------
 
-static const char *id_of(const JsonNode *entity)
+// 0: none; what is wrong with it the compiler says.
+static int64_t id_of(const JsonNode *entity)
 {
-    const JsonNode *id = json_find(entity, "id");
-    return id != NULL && id->kind == JSON_STRING ? id->text : NULL;
+    const JsonNode *id = entity->kind == JSON_OBJECT ? json_find(entity, "id") : entity;
+    return id != NULL && id->kind == JSON_NUMBER && id->is_integer ? id->integer : 0;
 }
 
-static const JsonNode *with_id(const JsonNode *list, const char *id)
+// In a list of entities or of ids.
+static const JsonNode *with_id(const JsonNode *list, int64_t id)
 {
-    if (list == NULL || list->kind != JSON_ARRAY || id == NULL) {
+    if (list == NULL || list->kind != JSON_ARRAY || id == 0) {
         return NULL;
     }
     for (const JsonNode *item = list->first; item != NULL; item = item->next) {
-        const char *own = item->kind == JSON_STRING ? item->text : id_of(item);
-        if (own != NULL && strcmp(own, id) == 0) {
+        if (id_of(item) == id) {
             return item;
         }
     }
@@ -437,7 +497,7 @@ static void write_entities(JsonWriter *json, const JsonNode *old, const JsonNode
     json_write_array_begin(json);
     for (const JsonNode *entity = old != NULL ? old->first : NULL; entity != NULL;
          entity = entity->next) {
-        const char *id = id_of(entity);
+        const int64_t id = id_of(entity);
         if (with_id(removed, id) != NULL) {
             continue;
         }
@@ -453,11 +513,18 @@ static void write_entities(JsonWriter *json, const JsonNode *old, const JsonNode
     json_write_array_end(json);
 }
 
+static size_t size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 // scene.json with the difference in it.
-static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, PlaceError *error)
+static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, size_t diff_bytes,
+                          PlaceError *error)
 {
     OwnFile *file = file_find(host, "scene.json");
     if (file == NULL) {
+        snprintf(error->path, sizeof error->path, "scene.json");
         return STATUS_NOT_FOUND;
     }
     const JsonConfig config = json_config_default(arena);
@@ -468,11 +535,13 @@ static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, P
         snprintf(error->path, sizeof error->path, "scene.json");
         return status;
     }
-    uint8_t *text = heap_alloc(host->heap, JSON_BYTES_MAX);
+    // A number may be written longer than it was ("1e9"), nothing else grows.
+    const size_t capacity = size_min((file->bytes + diff_bytes) * 16 + 1024, JSON_BYTES_MAX);
+    uint8_t *text = heap_alloc(host->heap, capacity);
     if (text == NULL) {
         return STATUS_LIMIT;
     }
-    ByteWriter writer = byte_writer(text, JSON_BYTES_MAX);
+    ByteWriter writer = byte_writer(text, capacity);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
     bool has_entities = false;
@@ -568,36 +637,59 @@ static void end_copies(LocalHost *host, OwnFile *copies, uint32_t count, bool re
     heap_free(host->heap, copies);
 }
 
+// All of them compile before the first is staged, because nothing takes a staged script back.
 static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError *error)
 {
-    for (const JsonNode *item = files->first; item != NULL; item = item->next) {
-        const OwnFile *file = file_find(host, item->name);
-        const Status status =
-            file != NULL && is_script(item->name) ? enter_script(host->world, file) : STATUS_OK;
-        if (status != STATUS_OK) {
-            script_failed(error, file, status);
-            return status;
-        }
+    Status status = STATUS_OK;
+    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
+         item = item->next) {
+        status = check_script(host, host->world, file_find(host, item->name), error);
     }
-    const Entry entry = {.type = ENTRY_RELOAD, .number = ++host->manifest_version};
-    return local_host_enter(host, &entry);
+    if (status == STATUS_OK && host->reload_waits) {
+        // The last change has not taken over yet.
+        const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
+        status = local_host_enter(host, &tick);
+    }
+    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
+         item = item->next) {
+        status = add_script(host, host->world, file_find(host, item->name), error);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const Entry entry = {.type = ENTRY_RELOAD, .number = host->manifest_version + 1};
+    status = local_host_enter(host, &entry);
+    if (status == STATUS_OK) {
+        host->manifest_version += 1;
+        host->reload_waits = true;
+    }
+    return status;
 }
 
-static Status remake(LocalHost *host, PlaceError *error)
+// The old world says what it has not said yet: its last rows.
+static void save_old(LocalHost *host)
 {
-    // What the old world has not said yet: its last rows.
     const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
     status_ignore(local_host_enter(host, &save));
     const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
     status_ignore(local_host_enter(host, &tick));
+}
+
+// The new world is tried out first: until it is known to open, nothing happens to the old one.
+static Status remake(LocalHost *host, PlaceError *error)
+{
     Built built = {0};
     Status status = compile_place(host, error, &built);
-    if (status != STATUS_OK) {
-        return status;
-    }
     World *world = NULL;
     host->epoch += 1;
-    status = open_world(host, &built, &world, error);
+    if (status == STATUS_OK) {
+        status = open_world(host, &built, &world, error);
+    }
+    if (status == STATUS_OK) {
+        world_destroy(host->heap, world);
+        save_old(host);
+        status = open_world(host, &built, &world, error);
+    }
     if (status != STATUS_OK) {
         host->epoch -= 1;
         built_free(host, &built);
@@ -607,42 +699,65 @@ static Status remake(LocalHost *host, PlaceError *error)
     built_free(host, &host->built);
     host->world = world;
     host->built = built;
+    host->manifest_version = 1;
+    host->reload_waits = false;
     return STATUS_OK;
+}
+
+// The difference is merged into the files and takes effect.
+static Status apply(LocalHost *host, Arena *arena, const char *text, size_t bytes, bool *remade,
+                    PlaceError *error)
+{
+    static const char *const names[] = {"entities", "removed", "files"};
+    const JsonConfig config = json_config_default(arena);
+    const JsonNode *diff = NULL;
+    Status status = json_parse(&config, text, bytes, &diff, &error->where);
+    if (status == STATUS_OK) {
+        json_read_only(diff, names, 3, &error->where);
+        for (uint32_t i = 0; i < 2 && error->where.status == STATUS_OK; i++) {
+            const JsonNode *list = json_find(diff, names[i]);
+            if (list != NULL && list->kind != JSON_ARRAY) {
+                json_fail(&error->where, STATUS_MALFORMED, list, "must be a list");
+            }
+        }
+        status = error->where.status;
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool scripts = false, others = false;
+    const JsonNode *files = json_find(diff, "files");
+    status = merge_files(host, files, &scripts, &others, error);
+    if (status == STATUS_OK &&
+        (json_find(diff, "entities") != NULL || json_find(diff, "removed") != NULL)) {
+        others = true;
+        status = merge_scene(host, arena, diff, bytes, error);
+    }
+    if (status == STATUS_OK && others) {
+        status = remake(host, error);
+    } else if (status == STATUS_OK && scripts) {
+        status = reload_scripts(host, files, error);
+    }
+    *remade = others;
+    return status;
 }
 
 Status local_host_apply_diff(LocalHost *host, const char *json, size_t bytes, bool *remade,
                              PlaceError *error)
 {
     *error = (PlaceError){0};
-    uint8_t *block = heap_alloc(host->heap, DIFF_TREE_MAX);
+    const OwnFile *scene = file_find(host, "scene.json");
+    const size_t text_bytes = bytes + (scene != NULL ? scene->bytes : 0);
+    const size_t tree_bytes = size_min(text_bytes * 64 + (64u << 10), DIFF_TREE_MAX);
+    uint8_t *block = heap_alloc(host->heap, tree_bytes);
     uint32_t copy_count = 0;
     OwnFile *copies = copy_files(host, &copy_count);
     Status status = block == NULL || copies == NULL ? STATUS_LIMIT : STATUS_OK;
-    bool scripts = false, others = false;
-    const JsonNode *diff = NULL;
+    bool made = false;
     if (status == STATUS_OK) {
         Arena arena;
-        arena_init(&arena, block, DIFF_TREE_MAX);
-        const JsonConfig config = json_config_default(&arena);
-        status = json_parse(&config, json, bytes, &diff, &error->where);
-        if (status == STATUS_OK) {
-            static const char *const names[] = {"entities", "removed", "files"};
-            json_read_only(diff, names, 3, &error->where);
-            status = error->where.status;
-        }
-        if (status == STATUS_OK &&
-            (json_find(diff, "entities") != NULL || json_find(diff, "removed") != NULL)) {
-            others = true;
-            status = merge_scene(host, &arena, diff, error);
-        }
-        if (status == STATUS_OK) {
-            status = merge_files(host, json_find(diff, "files"), &scripts, &others, error);
-        }
-        if (status == STATUS_OK && others) {
-            status = remake(host, error);
-        } else if (status == STATUS_OK && scripts) {
-            status = reload_scripts(host, json_find(diff, "files"), error);
-        }
+        arena_init(&arena, block, tree_bytes);
+        status = apply(host, &arena, json, bytes, &made, error);
     }
     if (copies != NULL) {
         end_copies(host, copies, copy_count, status != STATUS_OK);
@@ -650,7 +765,9 @@ Status local_host_apply_diff(LocalHost *host, const char *json, size_t bytes, bo
     heap_free(host->heap, block);
     error->status = status;
     if (status == STATUS_OK) {
-        *remade = others;
+        *remade = made;
+    } else if (error->where.message[0] == 0) {
+        snprintf(error->where.message, sizeof error->where.message, "%s", status_text(status));
     }
     return status;
 }

@@ -1,0 +1,109 @@
+// A world and its clients in one instance of core.wasm, in virtual time: what the studio's preview
+// does, without a page. The bridge is the page's own.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+import { ClientState, Core } from '../../web/src/core/bridge.ts';
+
+const TICK_MS = 1000 / 60;
+
+export { ClientState };
+
+// The files of a place folder by path.
+export function readPlace(folder) {
+    const files = new Map();
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+        if (entry.isFile()) {
+            const path = join(entry.parentPath, entry.name);
+            files.set(relative(folder, path), readFileSync(path));
+        }
+    }
+    return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export async function loadCore(path) {
+    return Core.load(new WebAssembly.Module(readFileSync(path)));
+}
+
+export class Stage {
+    constructor(core, files) {
+        this.core = core;
+        this.world = core.createWorld(files);
+        this.nowMs = 0;
+        this.nextConnection = 1;
+        this.players = [];
+    }
+
+    join(name, config = {}) {
+        const player = {
+            name,
+            client: this.core.createClient(
+                { name, playerId: name, ownerFetches: true, scripts: true, ...config }),
+            connection: 0,
+            input: { moveX: 0, moveZ: 0, yaw: 0, pitch: 0, buttons: 0 },
+            events: [],
+        };
+        this.players.push(player);
+        this.connect(player);
+        return player;
+    }
+
+    connect(player) {
+        player.connection = this.nextConnection++;
+        this.world.connect(player.connection);
+        player.client.connect(this.nowMs);
+    }
+
+    // Every connection is gone, as after a difference that made the world anew.
+    reconnectAll() {
+        for (const player of this.players) {
+            player.client.disconnected();
+            this.connect(player);
+        }
+    }
+
+    fetch(player) {
+        for (const want of player.client.wants()) {
+            if (want.scene) {
+                player.client.give(this.world.scene());
+            }
+        }
+    }
+
+    step() {
+        this.nowMs += TICK_MS;
+        for (const player of this.players) {
+            player.client.setInput(player.input);
+            player.client.update(this.nowMs);
+            for (const message of player.client.outputs()) {
+                this.world.message(player.connection, message);
+            }
+        }
+        this.world.tick(1_700_000_000_000 + Math.round(this.nowMs));
+        for (const player of this.players) {
+            for (const message of this.world.outputs(player.connection)) {
+                player.client.receive(this.nowMs, message);
+            }
+            this.fetch(player);
+            player.events.push(...player.client.events());
+        }
+    }
+
+    run(seconds) {
+        for (let i = 0; i < Math.round(seconds * 60); i++) {
+            this.step();
+        }
+    }
+
+    hashes() {
+        return [this.world.hash(), ...this.players.map(({ client }) => client.hash())]
+            .map((hash) => hash.toString(16).padStart(16, '0'));
+    }
+
+    end() {
+        for (const { client } of this.players) {
+            client.destroy();
+        }
+        this.world.destroy();
+    }
+}

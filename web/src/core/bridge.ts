@@ -1,0 +1,546 @@
+// The only file that touches the memory of core.wasm. Everything else sees plain values: numbers,
+// strings, copies of bytes. The functions are those of core/wasm/exports.c; docs/ARCHITECTURE.md has
+// the table. Nothing here knows a rule of the game.
+//
+// It runs in a web worker and, for the tests, under Node.
+
+type Address = number;
+type Handle = number;
+
+interface Exports {
+    memory: WebAssembly.Memory;
+    _initialize(): void;
+    alloc(bytes: number): Address;
+    release(block: Address): void;
+    resultBytes(): number;
+    errorText(): Address;
+    logLine(): Address;
+
+    loadScene(packed: Address, bytes: number): Handle;
+    applyDiff(host: Handle, json: Address, bytes: number): number;
+    worldDestroy(host: Handle): void;
+    worldScene(host: Handle): Address;
+    worldTick(host: Handle, unixMs: number): void;
+    worldConnect(host: Handle, connection: number, json: number): number;
+    worldDisconnect(host: Handle, connection: number): number;
+    worldMessage(host: Handle, connection: number, data: Address, bytes: number): number;
+    worldOutput(host: Handle, connection: number): Address;
+    worldOutputTake(host: Handle, connection: number): void;
+    worldClosing(host: Handle): number;
+    worldHash(host: Handle): bigint;
+    worldStats(host: Handle): Address;
+    worldFaults(host: Handle): Address;
+
+    clientCreate(json: Address, bytes: number): Handle;
+    clientDestroy(client: Handle): void;
+    clientConnect(client: Handle, nowMs: number): void;
+    clientReceive(client: Handle, nowMs: number, bytes: Address, count: number): void;
+    clientDisconnected(client: Handle): void;
+    clientOutput(client: Handle): Address;
+    clientOutputTake(client: Handle): void;
+    clientState(client: Handle): number;
+    clientClosedReason(client: Handle): Address;
+    clientWant(client: Handle, index: number): Address;
+    clientGive(client: Handle, bytes: Address, count: number): number;
+    clientProgress(client: Handle): number;
+    clientInput(
+        client: Handle, moveX: number, moveZ: number, yaw: number, pitch: number, buttons: number,
+    ): void;
+    clientUpdate(client: Handle, nowMs: number): void;
+    clientSend(client: Handle, json: Address, bytes: number): number;
+    clientEvent(client: Handle): Address;
+    clientMovers(client: Handle): Address;
+    clientShapes(client: Handle): Address;
+    clientOwn(client: Handle): Address;
+    clientHash(client: Handle): bigint;
+    clientStats(client: Handle): Address;
+    clientPlace(client: Handle): Address;
+    clientParts(client: Handle, from: number): Address;
+    clientHidden(client: Handle): Address;
+    clientTerrain(client: Handle): number;
+    clientChunks(client: Handle, from: number): Address;
+    clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
+    clientKey(client: Handle, key: Address, bytes: number, down: number): number;
+    clientCamera(
+        client: Handle, x: number, y: number, z: number,
+        forwardX: number, forwardY: number, forwardZ: number,
+    ): void;
+}
+
+export const ClientState = { idle: 0, connecting: 1, fetching: 2, playing: 3, closed: 4 } as const;
+
+export interface Want {
+    scene: boolean;
+    hash: string;
+    bytes: number;
+    path: string;
+}
+
+export interface Look {
+    material: string;
+    colour: number;
+}
+
+export interface Part extends Look {
+    id: number;
+    shape: number;
+    p: [number, number, number];
+    r: [number, number, number, number];
+    half: [number, number, number];
+    flags: number;
+}
+
+export interface Place {
+    name: string;
+    tickRate: number;
+    viewRadius: number;
+    reach: number;
+    build: boolean;
+    terraform: boolean;
+    min: [number, number, number];
+    max: [number, number, number];
+    radius: number;
+    height: number;
+    partCount: number;
+    pieces: (Look & { name: string; cells: [number, number, number] })[];
+    voxelKinds: (Look & { name: string; solid: boolean })[];
+    looks: (Look & { id: number })[];
+}
+
+export interface ClientStats {
+    state: number;
+    viewTick: number;
+    rttMs: number;
+    jitterMs: number;
+    delayMs: number;
+    leadTicks: number;
+    serverTick: number;
+    inputSeq: number;
+    pendingInputs: number;
+    visible: number;
+    corrections: number;
+    correctionsWithoutCause: number;
+    correctionLastM: number;
+    bytesDown: number;
+    bytesUp: number;
+    snapshots: number;
+    snapshotIntervalP99Ms: number;
+}
+
+export interface WorldStats {
+    tick: number;
+    players: number;
+    sessions: number;
+    snapshots: number;
+    bytesDown: number;
+    bytesUp: number;
+    inputsLate: number;
+    corrections: number;
+    correctionsWithoutCause: number;
+}
+
+export interface Fault {
+    path: string;
+    line: number;
+    message: string;
+    tick: number;
+}
+
+// A message of docs/PROTOCOL.md as JSON, and the tick it belongs to (0: an answer).
+export interface ClientEvent {
+    tick: number;
+    message: {
+        kind: string;
+        feature: string;
+        action: string;
+        payload: Record<string, unknown>;
+    };
+}
+
+export interface ClientConfig {
+    ticket?: string;
+    session_token?: string;
+    playerId?: string;
+    name?: string;
+    resumeToken?: string;
+    visibleMax?: number;
+    scripts?: boolean;
+    ownerFetches?: boolean;
+}
+
+export interface Input {
+    moveX: number;
+    moveZ: number;
+    yaw: number;
+    pitch: number;
+    buttons: number;
+}
+
+// Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
+export const ROW = 16;
+export const QUAD_BYTES = 8;
+
+const ERRNO_BADF = 8;
+const ERRNO_NOSYS = 52;
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+function exit(): never {
+    throw new Error('core.wasm ended');
+}
+
+// The core asks nothing of the outside: whatever a C library would like to do cannot be done.
+function noSystem(module: WebAssembly.Module): WebAssembly.Imports {
+    const imports: Record<string, Record<string, () => number>> = {};
+    for (const { module: space, name } of WebAssembly.Module.imports(module)) {
+        const group = (imports[space] ??= {});
+        group[name] = name === 'proc_exit' ? exit
+            : name.startsWith('fd_') ? () => ERRNO_BADF : () => ERRNO_NOSYS;
+    }
+    return imports;
+}
+
+// One instance of the module: its worlds and clients share a memory and nothing else.
+export class Core {
+    private readonly raw: Exports;
+
+    private constructor(raw: Exports) {
+        this.raw = raw;
+    }
+
+    static async load(module: WebAssembly.Module): Promise<Core> {
+        const instance = await WebAssembly.instantiate(module, noSystem(module));
+        const raw = instance.exports as unknown as Exports;
+        raw._initialize();
+        return new Core(raw);
+    }
+
+    createClient(config: ClientConfig): CoreClient {
+        const handle = this.withText(JSON.stringify(config), (at, bytes) =>
+            this.raw.clientCreate(at, bytes));
+        if (handle === 0) {
+            throw new Error(this.error());
+        }
+        return new CoreClient(this, this.raw, handle);
+    }
+
+    // The files of a place by path. Throws with file and line when they are no place.
+    createWorld(files: Map<string, Uint8Array>): CoreWorld {
+        const handle = this.withBytes(packFiles(files), (at, bytes) =>
+            this.raw.loadScene(at, bytes));
+        if (handle === 0) {
+            throw new Error(this.error());
+        }
+        return new CoreWorld(this, this.raw, handle);
+    }
+
+    error(): string {
+        return this.takeText(this.raw.errorText());
+    }
+
+    logLines(): string[] {
+        const lines: string[] = [];
+        for (let at = this.raw.logLine(); at !== 0; at = this.raw.logLine()) {
+            lines.push(this.takeText(at));
+        }
+        return lines;
+    }
+
+    // --- for CoreClient and CoreWorld: what crosses the border is copied ---
+
+    withBytes<T>(bytes: Uint8Array, use: (at: Address, count: number) => T): T {
+        const at = this.raw.alloc(bytes.length + 1);
+        if (at === 0) {
+            throw new Error('out of memory');
+        }
+        new Uint8Array(this.raw.memory.buffer, at, bytes.length).set(bytes);
+        try {
+            return use(at, bytes.length);
+        } finally {
+            this.raw.release(at);
+        }
+    }
+
+    withText<T>(value: string, use: (at: Address, count: number) => T): T {
+        return this.withBytes(utf8.encode(value), use);
+    }
+
+    takeBytes(at: Address): Uint8Array<ArrayBuffer> {
+        return new Uint8Array(this.raw.memory.buffer, at, this.raw.resultBytes()).slice();
+    }
+
+    takeNumbers(at: Address): Float64Array<ArrayBuffer> {
+        return new Float64Array(this.takeBytes(at).buffer);
+    }
+
+    takeText(at: Address): string {
+        return text.decode(new Uint8Array(this.raw.memory.buffer, at, this.raw.resultBytes()));
+    }
+
+    takeJson(at: Address): unknown {
+        return JSON.parse(this.takeText(at));
+    }
+}
+
+function packFiles(files: Map<string, Uint8Array>): Uint8Array {
+    const names = [...files].map(([path, data]) => ({ path: utf8.encode(path), data }));
+    const packed = new Uint8Array(
+        names.reduce((sum, file) => sum + 8 + file.path.length + file.data.length, 0));
+    const view = new DataView(packed.buffer);
+    let at = 0;
+    for (const { path, data } of names) {
+        for (const part of [path, data]) {
+            view.setUint32(at, part.length, true);
+            packed.set(part, at + 4);
+            at += 4 + part.length;
+        }
+    }
+    return packed;
+}
+
+export class CoreClient {
+    private readonly core: Core;
+    private readonly raw: Exports;
+    private readonly handle: Handle;
+
+    constructor(core: Core, raw: Exports, handle: Handle) {
+        this.core = core;
+        this.raw = raw;
+        this.handle = handle;
+    }
+
+    destroy(): void {
+        this.raw.clientDestroy(this.handle);
+    }
+
+    connect(nowMs: number): void {
+        this.raw.clientConnect(this.handle, nowMs);
+    }
+
+    receive(nowMs: number, message: Uint8Array): void {
+        this.core.withBytes(message, (at, bytes) =>
+            this.raw.clientReceive(this.handle, nowMs, at, bytes));
+    }
+
+    disconnected(): void {
+        this.raw.clientDisconnected(this.handle);
+    }
+
+    // Every message that waits to be sent.
+    outputs(): Uint8Array<ArrayBuffer>[] {
+        const messages: Uint8Array<ArrayBuffer>[] = [];
+        for (let at = this.raw.clientOutput(this.handle); at !== 0;
+            at = this.raw.clientOutput(this.handle)) {
+            messages.push(this.core.takeBytes(at));
+            this.raw.clientOutputTake(this.handle);
+        }
+        return messages;
+    }
+
+    state(): number {
+        return this.raw.clientState(this.handle);
+    }
+
+    closedReason(): string {
+        return this.core.takeText(this.raw.clientClosedReason(this.handle));
+    }
+
+    wants(): Want[] {
+        const list: Want[] = [];
+        for (let at = this.raw.clientWant(this.handle, 0); at !== 0;
+            at = this.raw.clientWant(this.handle, list.length)) {
+            list.push(this.core.takeJson(at) as Want);
+        }
+        return list;
+    }
+
+    // Returns 0, or the status that says why not.
+    give(bytes: Uint8Array): number {
+        return this.core.withBytes(bytes, (at, count) =>
+            this.raw.clientGive(this.handle, at, count));
+    }
+
+    progress(): number {
+        return this.raw.clientProgress(this.handle);
+    }
+
+    setInput(input: Input): void {
+        this.raw.clientInput(this.handle, input.moveX, input.moveZ, input.yaw, input.pitch,
+            input.buttons);
+    }
+
+    update(nowMs: number): void {
+        this.raw.clientUpdate(this.handle, nowMs);
+    }
+
+    // A command of docs/PROTOCOL.md; the number its answer will name.
+    send(feature: string, action: string, payload: object): number {
+        const message = JSON.stringify({ v: 2, kind: 'command', feature, action, payload });
+        const seq = this.core.withText(message, (at, bytes) =>
+            this.raw.clientSend(this.handle, at, bytes));
+        if (seq === 0) {
+            throw new Error(this.core.error());
+        }
+        return seq;
+    }
+
+    events(): ClientEvent[] {
+        const list: ClientEvent[] = [];
+        for (let at = this.raw.clientEvent(this.handle); at !== 0;
+            at = this.raw.clientEvent(this.handle)) {
+            list.push(this.core.takeJson(at) as ClientEvent);
+        }
+        return list;
+    }
+
+    movers(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientMovers(this.handle));
+    }
+
+    shapes(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientShapes(this.handle));
+    }
+
+    own(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientOwn(this.handle));
+    }
+
+    hash(): bigint {
+        return BigInt.asUintN(64, this.raw.clientHash(this.handle));
+    }
+
+    stats(): ClientStats {
+        return this.core.takeJson(this.raw.clientStats(this.handle)) as ClientStats;
+    }
+
+    place(): Place | null {
+        const at = this.raw.clientPlace(this.handle);
+        return at === 0 ? null : this.core.takeJson(at) as Place;
+    }
+
+    parts(): Part[] {
+        const parts: Part[] = [];
+        for (;;) {
+            const at = this.raw.clientParts(this.handle, parts.length);
+            const page = at === 0 ? [] : this.core.takeJson(at) as Part[];
+            if (page.length === 0) {
+                return parts;
+            }
+            parts.push(...page);
+        }
+    }
+
+    hidden(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientHidden(this.handle));
+    }
+
+    // Another number whenever terrain has changed.
+    terrainVersion(): number {
+        return this.raw.clientTerrain(this.handle);
+    }
+
+    // Rows of four: x, y, z, version.
+    chunks(): number[] {
+        const rows: number[] = [];
+        for (;;) {
+            const page = this.core.takeNumbers(
+                this.raw.clientChunks(this.handle, rows.length / 4));
+            if (page.length === 0) {
+                return rows;
+            }
+            rows.push(...page);
+        }
+    }
+
+    chunkMesh(x: number, y: number, z: number): Uint8Array<ArrayBuffer> {
+        return this.core.takeBytes(this.raw.clientChunkMesh(this.handle, x, y, z));
+    }
+
+    setKey(key: string, down: boolean): void {
+        this.core.withText(key, (at, bytes) =>
+            this.raw.clientKey(this.handle, at, bytes, down ? 1 : 0));
+    }
+
+    setCamera(position: readonly number[], forward: readonly number[]): void {
+        const [x = 0, y = 0, z = 0] = position;
+        const [fx = 0, fy = 0, fz = 1] = forward;
+        this.raw.clientCamera(this.handle, x, y, z, fx, fy, fz);
+    }
+}
+
+// A whole world in the same memory, without a server: the studio's preview.
+export class CoreWorld {
+    private readonly core: Core;
+    private readonly raw: Exports;
+    private readonly handle: Handle;
+
+    constructor(core: Core, raw: Exports, handle: Handle) {
+        this.core = core;
+        this.raw = raw;
+        this.handle = handle;
+    }
+
+    destroy(): void {
+        this.raw.worldDestroy(this.handle);
+    }
+
+    // Throws with file and line, and nothing has changed. True: the world was made anew, and every
+    // connection is gone.
+    applyDiff(diff: object | string): boolean {
+        const json = typeof diff === 'string' ? diff : JSON.stringify(diff);
+        const done = this.core.withText(json, (at, bytes) =>
+            this.raw.applyDiff(this.handle, at, bytes));
+        if (done < 0) {
+            throw new Error(this.core.error());
+        }
+        return done === 1;
+    }
+
+    scene(): Uint8Array<ArrayBuffer> {
+        return this.core.takeBytes(this.raw.worldScene(this.handle));
+    }
+
+    tick(unixMs: number): void {
+        this.raw.worldTick(this.handle, unixMs);
+    }
+
+    connect(connection: number): number {
+        return this.raw.worldConnect(this.handle, connection, 0);
+    }
+
+    disconnect(connection: number): number {
+        return this.raw.worldDisconnect(this.handle, connection);
+    }
+
+    message(connection: number, message: Uint8Array): number {
+        return this.core.withBytes(message, (at, bytes) =>
+            this.raw.worldMessage(this.handle, connection, at, bytes));
+    }
+
+    outputs(connection: number): Uint8Array<ArrayBuffer>[] {
+        const messages: Uint8Array<ArrayBuffer>[] = [];
+        for (let at = this.raw.worldOutput(this.handle, connection); at !== 0;
+            at = this.raw.worldOutput(this.handle, connection)) {
+            messages.push(this.core.takeBytes(at));
+            this.raw.worldOutputTake(this.handle, connection);
+        }
+        return messages;
+    }
+
+    // A connection that the world is done with; 0: none.
+    closing(): number {
+        return this.raw.worldClosing(this.handle);
+    }
+
+    hash(): bigint {
+        return BigInt.asUintN(64, this.raw.worldHash(this.handle));
+    }
+
+    stats(): WorldStats {
+        return this.core.takeJson(this.raw.worldStats(this.handle)) as WorldStats;
+    }
+
+    faults(): Fault[] {
+        return this.core.takeJson(this.raw.worldFaults(this.handle)) as Fault[];
+    }
+}
