@@ -160,12 +160,12 @@ static bool add_rules(scmp_filter_ctx filter)
         }
     }
     // Memory, but never memory that can be executed.
-    const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    const struct scmp_arg_cmp no_exec = {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};
     // fcntl to look at descriptors and make them not block, not to duplicate or to lease.
-    const struct scmp_arg_cmp get_flags = SCMP_A1(SCMP_CMP_EQ, F_GETFL);
-    const struct scmp_arg_cmp set_flags = SCMP_A1(SCMP_CMP_EQ, F_SETFL);
+    const struct scmp_arg_cmp get_flags = {1, SCMP_CMP_EQ, F_GETFL, 0};
+    const struct scmp_arg_cmp set_flags = {1, SCMP_CMP_EQ, F_SETFL, 0};
     // The death of the process itself by abort().
-    const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+    const struct scmp_arg_cmp self = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, &no_exec) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &no_exec) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, &get_flags) == 0 &&
