@@ -169,6 +169,7 @@ struct Client {
     char reason[CLIENT_REASON_BYTES];
 
     // The session.
+    uint64_t epoch; // which life of the world
     uint64_t player;
     uint64_t own_entity; // 0: no body
     uint32_t tick_rate, snapshot_rate;
@@ -240,6 +241,7 @@ void connect_welcome(Client *client, const MessageWelcome *welcome);
 void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk);
 MUST_USE Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count);
 void connect_ask_scene(Client *client); // over the wire, when it is due
+void connect_over_wire(Client *client); // the owner no longer brings it
 void connect_forget_scene(Client *client);
 typedef enum TransferStep {
     TRANSFER_BAD,  // it makes no sense
@@ -279,6 +281,7 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk);
 void rune_cache_execute(Client *client, const MessageScriptExecute *execute);
 void rune_cache_reload(Client *client, const MessageScriptReload *reload);
 void rune_cache_ask(Client *client);
+void rune_cache_over_wire(Client *client); // the owner no longer brings them
 void rune_cache_restart(Client *client);
 void rune_cache_refused(Client *client, uint32_t seq);
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path);

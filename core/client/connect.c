@@ -84,6 +84,16 @@ void client_connect(Client *client, double now_ms)
     (void)client_send(client, MESSAGE_HANDSHAKE, &handshake);
 }
 
+bool client_set_ticket(Client *client, const char *ticket)
+{
+    const size_t bytes = strlen(ticket);
+    if (bytes >= sizeof client->config.ticket) {
+        return false;
+    }
+    memcpy(client->config.ticket, ticket, bytes + 1);
+    return true;
+}
+
 void client_disconnected(Client *client)
 {
     client_queue_clear(&client->output);
@@ -225,6 +235,13 @@ static void scene_fetch(Client *client)
     }
 }
 
+void connect_over_wire(Client *client)
+{
+    if (client->state == CLIENT_FETCHING) {
+        scene_fetch(client);
+    }
+}
+
 // --- the welcome --------------------------------------------------------------------------------
 
 static const char *welcome_refuse(const MessageWelcome *welcome)
@@ -280,12 +297,18 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
     if (!same_scene || !same_rates) {
         connect_forget_scene(client);
     }
+    const bool same_life = client->epoch == welcome->epoch;
+    client->epoch = welcome->epoch;
     session_begin(client, welcome);
     memcpy(client->scene_hash, welcome->scene_hash.bytes, SHA256_BYTES);
     client->scene_bytes = (uint32_t)welcome->scene_bytes;
     if (client->predict != NULL) {
         client->state = CLIENT_PLAYING;
         if (welcome->resumed) {
+            if (!same_life) {
+                // An edit that was not stored is gone; the versions that hold are told anew.
+                terrain_clear(sim_terrain(predict_sim(client->predict)));
+            }
             client_script_welcome(client);
             return;
         }

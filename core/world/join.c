@@ -175,6 +175,7 @@ static void send_welcome(World *world, Session *session)
         .place_name = {place->name.data,
                        (uint32_t)utf8_cut(place->name.data, place->name.bytes, 128)},
         .view_radius = place->view_radius,
+        .epoch = world->config.epoch,
     };
     memcpy(welcome.scene_hash.bytes, world->scene_hash, sizeof welcome.scene_hash.bytes);
     session_send(world, session, MESSAGE_WELCOME, &welcome);

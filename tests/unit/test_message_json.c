@@ -67,7 +67,8 @@ TEST(welcome_has_this_shape)
                                  .snapshot_rate = 20,
                                  .resume_token = text_of("r"),
                                  .manifest_version = 3,
-                                 .view_radius = 96.5f};
+                                 .view_radius = 96.5f,
+                                 .epoch = 2};
     const Message message = {MESSAGE_WELCOME, 1, 0, &body};
     CHECK_TEXT(write_json(&message, first),
                "{\"v\":2,\"kind\":\"welcome\",\"seq\":1,\"feature\":\"session\",\"action\":"
@@ -76,7 +77,7 @@ TEST(welcome_has_this_shape)
                "\"snapshotRate\":20,\"resumeToken\":\"r\",\"resumed\":false,\"manifestVersion\":3,"
                "\"sceneHash\":\"sha256:"
                "0000000000000000000000000000000000000000000000000000000000000000\","
-               "\"sceneBytes\":0,\"placeName\":\"\",\"viewRadius\":96.5}}");
+               "\"sceneBytes\":0,\"placeName\":\"\",\"viewRadius\":96.5,\"epoch\":2}}");
 }
 
 TEST(design_welcome_is_read)
