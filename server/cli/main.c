@@ -12,6 +12,8 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"world", "run one world of a place, alone, on one port", cmd_world},
+    {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world; print the script reference", cmd_script},
     {"version", "print the version", cmd_version},
     {"help", "print this", cmd_help},
@@ -52,6 +54,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return cmd_help(argc, argv);
+    }
+    if (strcmp(argv[1], "world-process") == 0) {
+        return cmd_world_process(argc - 1, argv + 1);
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

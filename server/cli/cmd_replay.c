@@ -1,0 +1,154 @@
+// `sandlot replay`: a journal through a fresh world, and whether it comes to the same state.
+#include "core/script/place.h"
+#include "server/cli/command.h"
+#include "server/host/journal_file.h"
+#include "server/host/place_folder.h"
+#include "server/sys/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOURNAL_BYTES_MAX  (4ull << 30)
+#define COMPILED_BYTES_MAX (256u << 20)
+#define HEAP_BYTES         (8ull << 30)
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot replay FILE [--place DIR]   replay the journal of a world\n\n"
+            "  --place DIR   the place it was made from, unchanged (the folder that holds\n"
+            "                .sandlot/data/FILE)\n\n"
+            "Compares the world's hash once a second with what the journal has. Exit codes: 0 the\n"
+            "same all through, 1 it differs or cannot be replayed, 2 wrong usage.\n");
+}
+
+typedef struct Replay {
+    Heap heap;
+    PlaceFolder folder;
+    uint8_t *whole, *stripped;
+    Place *place;
+    uint8_t *journal;
+    size_t journal_bytes;
+    WorldConfig config;
+} Replay;
+
+static int failed(const char *what, const char *why)
+{
+    fprintf(stderr, "sandlot replay: %s: %s\n", what, why);
+    return EXIT_FAILED;
+}
+
+static int open_place(Replay *replay, const char *path)
+{
+    char reason[512];
+    PlaceError error = {0};
+    if (place_folder_read(path, &replay->folder, reason, sizeof reason) != STATUS_OK) {
+        return failed("the place", reason);
+    }
+    replay->whole = malloc(COMPILED_BYTES_MAX);
+    replay->stripped = malloc(COMPILED_BYTES_MAX);
+    if (replay->whole == NULL || replay->stripped == NULL) {
+        return failed(path, "out of memory");
+    }
+    ByteWriter whole = byte_writer(replay->whole, COMPILED_BYTES_MAX);
+    ByteWriter stripped = byte_writer(replay->stripped, COMPILED_BYTES_MAX);
+    Status status = place_compile(&replay->heap, replay->folder.files, replay->folder.file_count,
+                                  &whole, &error);
+    if (status != STATUS_OK) {
+        place_error_text(&error, reason, sizeof reason);
+        return failed(path, reason);
+    }
+    status = place_strip(&replay->heap, replay->whole, whole.at, &stripped);
+    if (status == STATUS_OK) {
+        status = place_load(&replay->heap, replay->whole, whole.at, &replay->place);
+    }
+    if (status != STATUS_OK) {
+        return failed(path, status_text(status));
+    }
+    replay->config = world_config_default();
+    replay->config.place = replay->place;
+    replay->config.stripped = replay->stripped;
+    replay->config.stripped_bytes = stripped.at;
+    return EXIT_OK;
+}
+
+static int compare(Replay *replay, const char *file)
+{
+    JournalReplay result;
+    const Status status = journal_replay_all(&replay->heap, &replay->config, replay->journal,
+                                             replay->journal_bytes, &result);
+    if (status != STATUS_OK) {
+        return failed(file, status == STATUS_MISMATCH
+                                ? "it is of another place, or the place has changed since"
+                                : status_text(status));
+    }
+    if (result.differs_tick != 0) {
+        printf("differs at tick %" PRIu64 ": the journal has %016" PRIx64
+               ", the replay came to %016" PRIx64 "\n",
+               result.differs_tick, result.expected, result.found);
+        return EXIT_FAILED;
+    }
+    printf("%" PRIu64 " entries, %" PRIu64 " ticks, %" PRIu64 " hashes: all the same%s\n",
+           result.entries, result.ticks, result.hashes,
+           result.truncated ? "; the last record was cut off" : "");
+    return EXIT_OK;
+}
+
+static void close_replay(Replay *replay)
+{
+    place_unload(&replay->heap, replay->place);
+    place_folder_free(&replay->folder);
+    free(replay->whole);
+    free(replay->stripped);
+    free(replay->journal);
+}
+
+// Where the data folder is in its usual place: FILE/../../.. .
+static bool place_of(const char *file, char *out, size_t bytes)
+{
+    const char *at = strstr(file, "/.sandlot/");
+    if (at == NULL || (size_t)(at - file) >= bytes) {
+        return false;
+    }
+    memcpy(out, file, (size_t)(at - file));
+    out[at - file] = '\0';
+    return true;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    const char *file = NULL, *place = NULL;
+    char beside[4096];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--place") == 0 && i + 1 < argc) {
+            place = argv[++i];
+        } else if (argv[i][0] != '-' && file == NULL) {
+            file = argv[i];
+        } else {
+            fprintf(stderr, "sandlot replay: what is %s?\n\n", argv[i]);
+            print_usage(stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (file == NULL || (place == NULL && !place_of(file, beside, sizeof beside))) {
+        fprintf(stderr, "sandlot replay: %s\n\n",
+                file == NULL ? "a file is needed" : "--place is needed here");
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    Replay replay = {.heap = heap_make(HEAP_BYTES)};
+    int code = open_place(&replay, place != NULL ? place : beside);
+    if (code == EXIT_OK) {
+        const Status status =
+            file_read(file, JOURNAL_BYTES_MAX, &replay.journal, &replay.journal_bytes);
+        code = status == STATUS_OK ? compare(&replay, file) : failed(file, status_text(status));
+    }
+    close_replay(&replay);
+    return code;
+}

@@ -1,0 +1,122 @@
+// `sandlot world`: one world of a place folder, alone, on one port. And the world process itself,
+// which the host starts and nobody else.
+#include "server/cli/command.h"
+#include "server/host/host.h"
+#include "server/host/world_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot world --place DIR [options]   run one world of a place\n\n"
+            "  --place DIR         the folder with place.json and scene.json\n"
+            "  --port N            to listen on (7777); 0 takes any\n"
+            "  --address A         to listen on (127.0.0.1); on a loopback address everybody may\n"
+            "                      join under any name\n"
+            "  --data DIR          what is kept (DIR/.sandlot/data in the place)\n"
+            "  --name NAME         of the world; another name is another world (the folder's)\n"
+            "  --players N         at most so many, if the place allows more\n"
+            "  --web DIR           the page to serve (build/web, if it is there)\n"
+            "  --journal off|FILE  everything that enters the world, for `sandlot replay`\n"
+            "                      (a file in the data folder)\n"
+            "  --journal-mb N      where the journal ends (64)\n"
+            "  --allow-weak-jail   go on where the kernel lacks a layer of the jail\n\n"
+            "SIGTERM or Ctrl-C saves, tells the players and ends within 5 s. Exit codes: 0 ended\n"
+            "when asked to, 1 could not start or go on, 2 wrong usage.\n");
+}
+
+static int usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "sandlot world: %s%s%s\n\n", what, value != NULL ? " " : "",
+            value != NULL ? value : "");
+    print_usage(stderr);
+    return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < low || value > high) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+// An option with a value; false when there is none of that name, or its value makes no sense.
+static bool parse_option(HostConfig *config, const char *name, const char *value)
+{
+    uint32_t number = 0;
+    if (strcmp(name, "--place") == 0) {
+        config->place = value;
+    } else if (strcmp(name, "--address") == 0) {
+        config->address = value;
+    } else if (strcmp(name, "--data") == 0) {
+        config->data = value;
+    } else if (strcmp(name, "--name") == 0) {
+        config->name = value;
+    } else if (strcmp(name, "--web") == 0) {
+        config->web = value;
+    } else if (strcmp(name, "--journal") == 0) {
+        config->journal = value;
+    } else if (strcmp(name, "--port") == 0 && parse_number(value, 0, 65535, &number)) {
+        config->port = (uint16_t)number;
+    } else if (strcmp(name, "--players") == 0 && parse_number(value, 1, 4000, &number)) {
+        config->player_max = number;
+    } else if (strcmp(name, "--journal-mb") == 0 && parse_number(value, 1, 65536, &number)) {
+        config->journal_mb = number;
+    } else {
+        return false;
+    }
+    return value[0] != '\0';
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+int cmd_world(int argc, char **argv)
+{
+    HostConfig config = host_config_default();
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--allow-weak-jail") == 0) {
+            config.allow_weak_jail = true;
+        } else if (i + 1 == argc) {
+            return usage_error("there is no such option, or its value is missing:", argv[i]);
+        } else if (parse_option(&config, argv[i], argv[i + 1])) {
+            i += 1;
+        } else {
+            return usage_error("there is no such option, or its value makes no sense:", argv[i]);
+        }
+    }
+    if (config.place == NULL) {
+        return usage_error("--place is needed", NULL);
+    }
+    if (config.web == NULL && is_folder("build/web")) {
+        config.web = "build/web";
+    }
+    return host_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+int cmd_world_process(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return world_main();
+}

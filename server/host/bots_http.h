@@ -1,0 +1,41 @@
+// Asking a host over HTTP, one question after the other on one connection that is kept. It waits
+// for the answer, so it runs at the start or on a thread of its own. Answers are bounded in bytes
+// and time, and taken for hostile.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BOTS_HTTP_HOST_BYTES   256
+#define BOTS_HTTP_REASON_BYTES 160
+
+typedef struct BotsHttp {
+    char host[BOTS_HTTP_HOST_BYTES];
+    char port[6];
+    int socket; // -1: none
+    uint64_t asked, reconnected;
+} BotsHttp;
+
+// http://host[:port][/…] or ws://…; other kinds are STATUS_UNSUPPORTED. Connects with the first
+// question.
+MUST_USE Status bots_http_init(BotsHttp *http, const char *url);
+void bots_http_close(BotsHttp *http);
+
+typedef struct BotsQuestion {
+    const char *method, *path;
+    const char *bearer; // NULL: none
+    const char *body;   // JSON; NULL: none
+    size_t answer_max;
+} BotsQuestion;
+
+typedef struct BotsAnswer {
+    uint32_t status; // 200
+    uint8_t *body;   // freed by the caller; with a zero after the last byte
+    size_t bytes;
+} BotsAnswer;
+
+// STATUS_BLOCKED: nobody answers there; STATUS_LIMIT: the answer is too large; STATUS_MALFORMED: it
+// is no answer.
+MUST_USE Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *out);

@@ -1,0 +1,458 @@
+// What a host answers over HTTP: health, metrics, the stripped scene, who may come in, and the
+// WebSocket that is handed to the world. Handlers run on the HTTP thread and touch the host only
+// through what never changes and through the lock.
+#define _GNU_SOURCE
+#include "core/base/json_read.h"
+#include "core/base/json_write.h"
+#include "core/base/limits.h"
+#include "core/base/utf8.h"
+#include "server/host/host_inside.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SEND_BUFFER     (16 << 10) // a client that stopped reading costs so much, not megabytes
+#define METRICS_BYTES   (64u << 10)
+#define BODY_BYTES      4096
+#define ANSWER_BYTES    4096
+#define BLOB_CACHE      "public, max-age=31536000, immutable"
+#define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+// --- health and numbers -------------------------------------------------------------------------
+
+static void put_text(HttpResponse *response, const char *text)
+{
+    response->body = (const uint8_t *)text;
+    response->bytes = strlen(text);
+    response->body_is_static = true;
+}
+
+static bool is_ready(Host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    const bool ready = host->ready;
+    pthread_mutex_unlock(&host->lock);
+    return ready;
+}
+
+static void get_health(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    put_text(response, "{\"status\":\"ok\"}");
+}
+
+static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
+{
+    if (is_ready(user)) {
+        put_text(response, "{\"status\":\"ready\"}");
+    } else {
+        http_fail(request, response, 503, "starting", "the world does not run yet");
+    }
+}
+
+// Of the world process, from the system: what it says itself is its own word.
+static uint64_t resident_bytes(pid_t pid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    unsigned long long pages = 0;
+    const bool found =
+        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*s %llu", &pages) == 1;
+    fclose(file);
+    return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void get_metrics(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)request;
+    Host *host = user;
+    static uint8_t text[METRICS_BYTES]; // there is one HTTP thread, and the answer is copied
+    pthread_mutex_lock(&host->lock);
+    Metrics metrics = host->metrics;
+    const pid_t pid = host->pid;
+    pthread_mutex_unlock(&host->lock);
+    metrics.store = store_stats(host->store);
+    metrics.resident_bytes = resident_bytes(pid);
+    metrics.host_cpu_us = clock_cpu_us();
+    ByteWriter writer = byte_writer(text, sizeof text);
+    metrics_write(&metrics, &writer);
+    response->content_type = PROMETHEUS_TYPE;
+    response->body = text;
+    response->bytes = writer.at;
+}
+
+// --- blobs --------------------------------------------------------------------------------------
+
+static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Host *host = user;
+    const char *hash = http_path_part(request, 0);
+    if (hash == NULL || strcmp(hash, host->scene_hex) != 0) {
+        http_fail(request, response, 404, "not_found", "there is no such blob");
+        return;
+    }
+    response->content_type = "application/octet-stream";
+    response->body = host->stripped;
+    response->bytes = host->stripped_bytes;
+    response->body_is_static = true; // until the server is stopped
+    response->cache = BLOB_CACHE;
+    response->content_security_policy = "sandbox";
+}
+
+// --- rooms --------------------------------------------------------------------------------------
+
+static bool is_our_room(const Host *host, const char *code)
+{
+    return code != NULL &&
+           (strcasecmp(code, host->row.room_code) == 0 || strcmp(code, host->row.world_id) == 0);
+}
+
+static void member(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    json_write_text(json, text);
+}
+
+static void member_number(JsonWriter *json, const char *name, uint64_t number)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)number);
+}
+
+static void finish(HttpRequest *request, HttpResponse *response, const JsonWriter *json,
+                   const uint8_t *text, const ByteWriter *writer)
+{
+    if (json_writer_finish(json) != STATUS_OK) {
+        http_fail(request, response, 500, "too_large", "the answer does not fit");
+        return;
+    }
+    response->body = text;
+    response->bytes = writer->at;
+}
+
+static void get_room(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Host *host = user;
+    static uint8_t text[ANSWER_BYTES];
+    if (!is_our_room(host, http_path_part(request, 0))) {
+        http_fail(request, response, 404, "not_found", "there is no such room");
+        return;
+    }
+    pthread_mutex_lock(&host->lock);
+    const bool ready = host->ready;
+    const uint64_t players = host->metrics.world.sessions;
+    pthread_mutex_unlock(&host->lock);
+    ByteWriter writer = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    member(&json, "roomCode", host->row.room_code);
+    member(&json, "worldId", host->row.world_id);
+    member(&json, "placeName", host->place_name);
+    json_write_name(&json, "ready");
+    json_write_bool(&json, ready);
+    member_number(&json, "players", players);
+    member_number(&json, "playerMax", host->player_max);
+    member_number(&json, "tickRate", host->tick_rate);
+    member(&json, "sceneHash", host->scene_hex);
+    member_number(&json, "sceneBytes", host->stripped_bytes);
+    json_write_object_end(&json);
+    finish(request, response, &json, text, &writer);
+}
+
+// On the HTTP thread. The kernel's buffer is made small here: the world sets no options.
+static void take_socket(void *user, int descriptor, const uint8_t *already, size_t bytes, bool json)
+{
+    Host *host = user;
+    const int send_buffer = SEND_BUFFER;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    const int flags = fcntl(descriptor, F_GETFL);
+    (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+    HostSocket socket = {.descriptor = descriptor, .json = json, .bytes = bytes};
+    socket.already = malloc(bytes + 1);
+    bool queued = false;
+    pthread_mutex_lock(&host->lock);
+    if (socket.already != NULL && host->waiting_count < HOST_WAITING_MAX && !host->closing) {
+        if (bytes > 0) {
+            memcpy(socket.already, already, bytes);
+        }
+        host->waiting[host->waiting_count++] = socket;
+        queued = true;
+    } else {
+        host->metrics.sockets_refused += 1;
+    }
+    pthread_mutex_unlock(&host->lock);
+    if (!queued) {
+        close(descriptor);
+        free(socket.already);
+    }
+    const uint64_t one = 1;
+    if (write(host->wake, &one, sizeof one) != sizeof one) {
+        return; // the main thread is awake already
+    }
+}
+
+static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Host *host = user;
+    if (!is_our_room(host, http_path_part(request, 0))) {
+        http_fail(request, response, 404, "not_found", "there is no such room");
+        return;
+    }
+    pthread_mutex_lock(&host->lock);
+    const bool busy = host->closing || host->waiting_count == HOST_WAITING_MAX;
+    pthread_mutex_unlock(&host->lock);
+    if (busy) {
+        http_fail(request, response, 503, "busy", "too many come in at once, or the world ends");
+        return;
+    }
+    http_upgrade(request, response, take_socket, host);
+}
+
+// --- who comes in -------------------------------------------------------------------------------
+
+typedef struct Wish {
+    char name[TICKET_NAME_BYTES];
+    char world_id[65];
+    bool debug;
+    bool bad; // the body is no JSON object of the form
+} Wish;
+
+static void copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
+{
+    const JsonNode *node = json_find(root, name);
+    if (node != NULL && node->kind == JSON_STRING && node->count < capacity &&
+        strlen(node->text) == node->count) {
+        memcpy(out, node->text, node->count + 1);
+    }
+}
+
+static Wish read_wish(const HttpRequest *request)
+{
+    Wish wish = {0};
+    size_t bytes;
+    const uint8_t *body = http_body(request, &bytes);
+    if (bytes == 0) {
+        return wish;
+    }
+    static uint8_t memory[64u << 10];
+    Arena arena;
+    arena_init(&arena, memory, sizeof memory);
+    const JsonConfig config = {
+        .arena = &arena, .bytes_max = BODY_BYTES, .node_count_max = 128, .depth_max = 8};
+    const JsonNode *root = NULL;
+    if (json_parse(&config, (const char *)body, bytes, &root, NULL) != STATUS_OK ||
+        root->kind != JSON_OBJECT) {
+        wish.bad = true;
+        return wish;
+    }
+    copy_member(root, "username", wish.name, sizeof wish.name);
+    if (wish.name[0] == '\0') {
+        copy_member(root, "name", wish.name, sizeof wish.name);
+    }
+    copy_member(root, "world_id", wish.world_id, sizeof wish.world_id);
+    const JsonNode *debug = json_find(root, "debug");
+    wish.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
+    return wish;
+}
+
+// A guest of that name; the world looks at the name again, and takes another if it is no name.
+static Ticket make_guest(const char *name)
+{
+    Ticket guest = {.purpose = TICKET_SIGN_IN,
+                    .flags = TICKET_GUEST,
+                    .account = (entropy_u64() & (SIM_NET_ID_MAX >> 1)) | 1,
+                    .expires_unix_ms = clock_unix_ms() + TICKET_SIGN_IN_MS};
+    if (name[0] != '\0') {
+        snprintf(guest.name, sizeof guest.name, "%s", name);
+    } else {
+        snprintf(guest.name, sizeof guest.name, "Guest %u", (unsigned)(guest.account % 10000));
+    }
+    return guest;
+}
+
+// From `Authorization: Bearer …`; false without a sign-in of ours.
+static bool signed_in(const Host *host, const HttpRequest *request, Ticket *out, const char **token)
+{
+    static const char bearer[] = "Bearer ";
+    const char *header = http_header(request, "Authorization");
+    if (header == NULL || strncasecmp(header, bearer, sizeof bearer - 1) != 0) {
+        return false;
+    }
+    *token = header + sizeof bearer - 1;
+    return ticket_read(&host->key, *token, strlen(*token), out) == STATUS_OK &&
+           out->purpose == TICKET_SIGN_IN && out->expires_unix_ms > clock_unix_ms();
+}
+
+// Only development gives tickets to whoever asks, and never to a page of another site: a browser
+// names the page's origin, and it must be ours.
+static bool refuse_strangers(const Host *host, HttpRequest *request, HttpResponse *response)
+{
+    const char *origin = http_header(request, "Origin");
+    const char *own = http_header(request, "Host");
+    const char *from = origin != NULL ? strstr(origin, "://") : NULL;
+    if (!host->development || !http_is_loopback(request)) {
+        http_fail(request, response, 403, "denied",
+                  "only a world on a loopback address gives tickets to everybody");
+        return true;
+    }
+    if (origin != NULL && (from == NULL || own == NULL || strcasecmp(from + 3, own) != 0)) {
+        http_fail(request, response, 403, "origin", "this page may not ask here");
+        return true;
+    }
+    return false;
+}
+
+static void client_id(const Ticket *ticket, char out[32])
+{
+    snprintf(out, 32, "guest_%" PRIx64, ticket->account);
+}
+
+static void post_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Host *host = user;
+    static uint8_t text[ANSWER_BYTES];
+    if (refuse_strangers(host, request, response)) {
+        return;
+    }
+    const Wish wish = read_wish(request);
+    if (wish.bad) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+        return;
+    }
+    const Ticket guest = make_guest(wish.name);
+    char token[TICKET_TEXT_BYTES], id[32];
+    if (ticket_write(&host->key, &guest, token, sizeof token) != STATUS_OK) {
+        http_fail(request, response, 500, "failed", "no sign-in could be made");
+        return;
+    }
+    client_id(&guest, id);
+    ByteWriter writer = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    member(&json, "session_token", token);
+    member(&json, "client_id", id);
+    member(&json, "username", guest.name);
+    json_write_object_end(&json);
+    finish(request, response, &json, text, &writer);
+}
+
+static Ticket make_ticket(Host *host, const Ticket *guest, bool debug)
+{
+    Ticket ticket = *guest;
+    ticket.purpose = TICKET_ENTER;
+    ticket.flags |= debug ? TICKET_DEBUG : 0;
+    ticket.expires_unix_ms = clock_unix_ms() + TICKET_MS;
+    memcpy(ticket.world_id, host->row.world_id, sizeof ticket.world_id);
+    memcpy(ticket.boot, host->boot, sizeof ticket.boot);
+    entropy_fill(ticket.nonce, sizeof ticket.nonce);
+    pthread_mutex_lock(&host->lock);
+    ticket.epoch = host->epoch;
+    host->metrics.tickets_given += 1;
+    pthread_mutex_unlock(&host->lock);
+    return ticket;
+}
+
+static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, const char *token,
+                       const char *ticket, const char *server)
+{
+    char id[32], address[512];
+    client_id(guest, id);
+    snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, host->row.room_code);
+    json_write_object_begin(json);
+    member(json, "server_address", address);
+    member(json, "session_token", token);
+    member(json, "client_id", id);
+    member(json, "world_id", host->row.world_id);
+    member(json, "room_code", host->row.room_code);
+    member(json, "username", guest->name);
+    member(json, "ticket", ticket);
+    json_write_object_end(json);
+}
+
+// The name by which the client reached us, if it is one; else our own.
+static void server_name(const Host *host, const HttpRequest *request, char *out, size_t bytes)
+{
+    const char *name = http_header(request, "Host");
+    const bool plain = name != NULL && strlen(name) < 256 &&
+                       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789.-_:[]") == strlen(name);
+    if (plain && name[0] != '\0') {
+        snprintf(out, bytes, "%s", name);
+    } else {
+        snprintf(out, bytes, "%s:%u", host->config.address, http_port(host->http));
+    }
+}
+
+static void post_join(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Host *host = user;
+    static uint8_t text[ANSWER_BYTES];
+    if (refuse_strangers(host, request, response)) {
+        return;
+    }
+    const Wish wish = read_wish(request);
+    if (wish.bad) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+        return;
+    }
+    if (wish.world_id[0] != '\0' && !is_our_room(host, wish.world_id)) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
+    Ticket guest;
+    const char *token = NULL;
+    char made[TICKET_TEXT_BYTES], ticket[TICKET_TEXT_BYTES], server[300];
+    if (http_header(request, "Authorization") == NULL) {
+        guest = make_guest(wish.name);
+        token = ticket_write(&host->key, &guest, made, sizeof made) == STATUS_OK ? made : NULL;
+    } else if (!signed_in(host, request, &guest, &token)) {
+        http_fail(request, response, 401, "auth_failed", "this sign-in is not valid (any more)");
+        return;
+    }
+    const Ticket enter = make_ticket(host, &guest, wish.debug);
+    if (token == NULL || ticket_write(&host->key, &enter, ticket, sizeof ticket) != STATUS_OK) {
+        http_fail(request, response, 500, "failed", "no ticket could be made");
+        return;
+    }
+    server_name(host, request, server, sizeof server);
+    ByteWriter writer = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&writer, 0);
+    write_join(host, &json, &guest, token, ticket, server);
+    finish(request, response, &json, text, &writer);
+}
+
+// --- the table ----------------------------------------------------------------------------------
+
+static const HttpRoute routes[] = {
+    {"GET", "/healthz", get_health, 0},         {"GET", "/health", get_health, 0},
+    {"GET", "/api/health", get_health, 0},      {"GET", "/readyz", get_ready, 0},
+    {"GET", "/metrics", get_metrics, 0},        {"GET", "/blob/*", get_blob, 0},
+    {"GET", "/api/rooms/*/ws", get_socket, 0},  {"GET", "/api/rooms/*", get_room, 0},
+    {"POST", "/login", post_login, BODY_BYTES}, {"POST", "/join", post_join, BODY_BYTES},
+};
+
+Status host_http_start(Host *host)
+{
+    const HttpConfig config = {.address = host->config.address,
+                               .port = host->config.port,
+                               .routes = routes,
+                               .route_count = sizeof routes / sizeof routes[0],
+                               .user = host,
+                               .connections_per_address_max = 64,
+                               .loopback_unlimited = host->development,
+                               .connection_max = 4096,
+                               .web_root = host->config.web,
+                               .origin_same_host = true};
+    return http_start(&config, &host->http);
+}

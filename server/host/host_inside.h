@@ -1,0 +1,139 @@
+// The inside of a host, for the files of server/host alone.
+//
+//   host.c        creation, the main thread's loop, signals, when the world starts again
+//   host_world.c  starting the world process, and what it says
+//   host_save.c   saves and requests on their way to the store and back
+//   host_http.c   what HTTP is answered
+#pragma once
+
+#include "server/host/channel.h"
+#include "server/host/host.h"
+#include "server/host/journal_file.h"
+#include "server/host/metrics.h"
+#include "server/host/place_folder.h"
+#include "server/host/ticket.h"
+#include "server/net/http.h"
+#include "server/sys/process.h"
+
+#include <pthread.h>
+
+#define HOST_PATH_BYTES     4096
+#define HOST_WAITING_MAX    1024 // sockets on their way to the world
+#define HOST_SAVES_MAX      16   // a world has at most 8 without an answer
+#define HOST_REQUESTS_MAX   1024 // DataStore requests without an answer
+#define HOST_LEASE_MS       10000
+#define HOST_LEASE_RENEW_MS 3000
+#define HOST_LEASE_STOP_MS  7000
+
+// A WebSocket on its way.
+typedef struct HostSocket {
+    int descriptor;
+    bool json;
+    uint8_t *already;
+    size_t bytes;
+} HostSocket;
+
+typedef enum HostSaveState { SAVE_FREE, SAVE_SENT, SAVE_AGAIN } HostSaveState;
+typedef struct HostSave {
+    HostSaveState state;
+    uint64_t request, seq;
+    uint8_t *rows;
+    size_t bytes;
+} HostSave;
+
+typedef struct Host {
+    HostConfig config;
+    bool development;
+    char data[HOST_PATH_BYTES];
+    char journal_path[HOST_PATH_BYTES]; // "": none
+    char host_id[33];
+    uint8_t boot[TICKET_BOOT_BYTES];
+    int lock_file;
+
+    // The place; read only once it is compiled.
+    Heap heap;
+    PlaceFolder folder;
+    uint8_t *whole, *stripped;
+    size_t whole_bytes, stripped_bytes;
+    uint8_t scene_hash[32];
+    char scene_hex[65];
+    char place_name[129];
+    uint32_t tick_rate;
+    uint32_t player_max; // after the config and the place
+    WorldConfig world;   // the numbers of the current world; place is NULL
+
+    Store *store;
+    StoreWorld row;
+    HttpServer *http;
+    TicketKey key;
+    TicketBook book;
+
+    // Between the threads, with the lock.
+    pthread_mutex_t lock;
+    HostSocket waiting[HOST_WAITING_MAX];
+    uint32_t waiting_count;
+    bool ready;
+    bool closing; // no more sockets are taken
+    uint64_t epoch;
+    bool lease_held, lease_lost;
+    Metrics metrics;
+    pid_t pid;
+
+    int epoll, signals, wake;
+    pthread_t lease_thread;
+    pthread_cond_t lease_wake;
+    bool lease_thread_runs, lease_thread_stop;
+
+    // The world process; the main thread's alone.
+    Process process;
+    bool running;    // there is a process
+    bool was_ready;  // this one
+    bool ever_ready; // any
+    Channel channel;
+    JournalFile journal;
+    uint16_t incarnation;
+    uint64_t restart_at_ns; // 0: none is due
+    uint64_t crash_ns[8];   // when the last ones were
+    uint32_t crash_count;
+    uint32_t silent_ms; // since the last sign of life, as this thread sees it
+    uint64_t looked_ns; // when it last looked
+    uint64_t second_ns, second_messages, second_bytes, second_logs;
+    char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
+    HostSave saves[HOST_SAVES_MAX];    // in order from save_first on
+    uint32_t save_first, save_count;
+    uint32_t request_count;
+    uint64_t save_again_ns; // 0: nothing has to be tried again
+
+    // The end.
+    bool stop_wanted, stop_told, stop_heard;
+    uint64_t stop_ns; // when it must be over
+    uint64_t stop_quiet_ns;
+    bool fenced;
+    int exit_code;
+} Host;
+
+void host_log(LogLevel level, const char *area, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// --- host_world.c -------------------------------------------------------------------------------
+MUST_USE Status host_world_start(Host *host);
+void host_world_hear(Host *host);  // everything on the channel
+void host_world_watch(Host *host); // is it stuck, does it flood?
+// Queues an entry. A world that does not take it any more is ended.
+void host_world_enter(Host *host, const Entry *entry);
+void host_world_pass_sockets(Host *host);
+void host_world_kill(Host *host, const char *why);
+void host_world_flush(Host *host);
+// The process is gone: its last words are heard, everything of it is let go.
+void host_world_ended(Host *host, int code);
+
+// --- host_save.c --------------------------------------------------------------------------------
+void host_save_take(Host *host, const ChannelReport *report);
+void host_store_take(Host *host, const ChannelReport *report);
+void host_store_poll(Host *host); // the store's answers
+void host_save_retry(Host *host); // what the disk refused, when it is time
+// Waits until what the store was given is on disk, at most that long; what is left is forgotten.
+void host_save_drain(Host *host, uint32_t timeout_ms);
+
+// --- host_http.c --------------------------------------------------------------------------------
+MUST_USE Status host_http_start(Host *host);

@@ -1,0 +1,232 @@
+// Saves and DataStore requests on their way from the world to the store, and the answers back. A
+// save is kept until it is on disk: when the disk refuses it is tried again, in order, while play
+// goes on. What a world sends is bounded here, because the store is shared.
+#define _GNU_SOURCE
+#include "server/host/host_inside.h"
+
+#include "core/base/check.h"
+#include "server/sys/clock.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGAIN_NS      500000000ull
+#define TAG_STORE     (1ull << 47)
+#define TAG_INCARNATE 48
+#define ROWS_MAX      (256u << 10)
+
+// --- tags: which world process asked, what, and its number --------------------------------------
+
+static uint64_t tag_of(const Host *host, bool is_store, uint64_t request)
+{
+    ASSERT(request <= CHANNEL_REQUEST_MAX);
+    return (uint64_t)host->incarnation << TAG_INCARNATE | (is_store ? TAG_STORE : 0) | request;
+}
+
+static void answer(Host *host, uint64_t request, bool ok, const void *bytes, size_t count)
+{
+    const Entry entry = {.type = ENTRY_STORED,
+                         .flags = ok ? ENTRY_OK : 0,
+                         .number = request,
+                         .bytes = bytes,
+                         .byte_count = count};
+    host_world_enter(host, &entry);
+}
+
+static void answer_text(Host *host, uint64_t request, const char *text)
+{
+    answer(host, request, false, text, strlen(text));
+}
+
+static void fence(Host *host)
+{
+    if (!host->fenced) {
+        host->fenced = true;
+        host_log(LOG_ERROR, "host", "another host has taken this world; it stops here");
+    }
+}
+
+// --- saves --------------------------------------------------------------------------------------
+
+static HostSave *save_at(Host *host, uint32_t number)
+{
+    return &host->saves[(host->save_first + number) % HOST_SAVES_MAX];
+}
+
+static void drop_first(Host *host)
+{
+    HostSave *save = save_at(host, 0);
+    free(save->rows);
+    *save = (HostSave){0};
+    host->save_first = (host->save_first + 1) % HOST_SAVES_MAX;
+    host->save_count -= 1;
+}
+
+static void forget_saves(Host *host)
+{
+    while (host->save_count > 0) {
+        drop_first(host);
+    }
+    host->save_again_ns = 0;
+}
+
+static void again_later(Host *host, HostSave *save)
+{
+    save->state = SAVE_AGAIN;
+    if (host->save_again_ns == 0) {
+        host->save_again_ns = clock_ns() + AGAIN_NS;
+    }
+}
+
+// Gives one to the store; false ends the world that sent it.
+static bool give(Host *host, HostSave *save)
+{
+    const Status status = store_save(host->store, host->row.world_id, host->world.epoch, save->seq,
+                                     save->rows, save->bytes, tag_of(host, false, save->request));
+    if (status == STATUS_OK) {
+        save->state = SAVE_SENT;
+    } else if (status == STATUS_LIMIT || status == STATUS_BLOCKED) {
+        again_later(host, save);
+    } else if (status == STATUS_DENIED) {
+        fence(host);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void host_save_take(Host *host, const ChannelReport *report)
+{
+    if (host->save_count == HOST_SAVES_MAX || report->byte_count > ROWS_MAX ||
+        report->epoch != host->world.epoch) {
+        host_world_kill(host, "it sent a save that it may not send");
+        return;
+    }
+    uint8_t *rows = malloc(report->byte_count + 1);
+    if (rows == NULL) {
+        host_world_kill(host, "there is no memory for what it saves");
+        return;
+    }
+    memcpy(rows, report->bytes, report->byte_count);
+    const bool waits = host->save_again_ns != 0; // in order: those before it are not in yet
+    HostSave *save = save_at(host, host->save_count++);
+    *save = (HostSave){.state = SAVE_AGAIN,
+                       .request = report->request,
+                       .seq = report->seq,
+                       .rows = rows,
+                       .bytes = report->byte_count};
+    if (!waits && !give(host, save)) {
+        host_world_kill(host, "it sent a save that is none");
+    }
+}
+
+void host_save_retry(Host *host)
+{
+    if (host->save_again_ns == 0 || clock_ns() < host->save_again_ns) {
+        return;
+    }
+    host->save_again_ns = 0;
+    for (uint32_t i = 0; i < host->save_count && host->save_again_ns == 0; i++) {
+        HostSave *save = save_at(host, i);
+        if (save->state == SAVE_AGAIN && !give(host, save)) {
+            host_world_kill(host, "it sent a save that is none");
+            return;
+        }
+    }
+}
+
+static void save_completed(Host *host, uint64_t request, Status status)
+{
+    uint32_t number = 0;
+    while (number < host->save_count && (save_at(host, number)->request != request ||
+                                         save_at(host, number)->state != SAVE_SENT)) {
+        number += 1;
+    }
+    if (number == host->save_count) {
+        return;
+    }
+    HostSave *save = save_at(host, number);
+    if (status == STATUS_BLOCKED) {
+        again_later(host, save);
+        return;
+    }
+    if (status == STATUS_DENIED) {
+        fence(host);
+    }
+    // Completions come in order, so this is the first; a later one only when that was refused.
+    save->request = UINT64_MAX;
+    while (host->save_count > 0 && save_at(host, 0)->request == UINT64_MAX) {
+        drop_first(host);
+    }
+    answer(host, request, status == STATUS_OK, NULL, 0);
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+void host_store_take(Host *host, const ChannelReport *report)
+{
+    if (host->request_count == HOST_REQUESTS_MAX) {
+        host_world_kill(host, "it sent too many requests");
+        return;
+    }
+    const Status status = store_request(host->store, host->row.world_id, host->world.epoch,
+                                        &report->store, tag_of(host, true, report->request));
+    if (status == STATUS_OK) {
+        host->request_count += 1;
+    } else if (status == STATUS_DENIED) {
+        fence(host);
+    } else {
+        answer_text(host, report->request,
+                    status == STATUS_LIMIT ? "the store is busy, try again" : status_text(status));
+    }
+}
+
+static void request_completed(Host *host, uint64_t request, const StoreCompletion *done)
+{
+    host->request_count -= host->request_count > 0;
+    if (done->status == STATUS_OK) {
+        answer(host, request, done->ok, done->bytes, done->byte_count);
+    } else {
+        if (done->status == STATUS_DENIED) {
+            fence(host);
+        }
+        answer_text(host, request, status_text(done->status));
+    }
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+void host_store_poll(Host *host)
+{
+    StoreCompletion done;
+    while (store_poll(host->store, &done)) {
+        if (done.tag >> TAG_INCARNATE != host->incarnation) {
+            continue; // of a process that is gone
+        }
+        const uint64_t request = done.tag & (TAG_STORE - 1);
+        if ((done.tag & TAG_STORE) != 0) {
+            request_completed(host, request, &done);
+        } else {
+            save_completed(host, request, done.status);
+        }
+    }
+}
+
+void host_save_drain(Host *host, uint32_t timeout_ms)
+{
+    const uint64_t until = clock_ns() + (uint64_t)timeout_ms * 1000000u;
+    while ((host->save_count > 0 || host->request_count > 0) && !host->fenced &&
+           clock_ns() < until) {
+        struct pollfd answers = {.fd = store_descriptor(host->store), .events = POLLIN};
+        (void)poll(&answers, 1, 20);
+        host_store_poll(host);
+        host_save_retry(host);
+    }
+    if (host->save_count > 0 && !host->fenced) {
+        host_log(LOG_WARN, "host", "%u saves are not on disk", host->save_count);
+    }
+    forget_saves(host);
+    host->request_count = 0;
+}

@@ -1,0 +1,561 @@
+// The world process as its host sees it: made from what is stored, listened to with suspicion, and
+// ended when it is stuck or floods.
+#define _GNU_SOURCE
+#include "server/host/host_inside.h"
+
+#include "core/base/check.h"
+#include "server/net/socket_pass.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+#include "server/sys/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define QUEUE_BYTES         (16u << 20)
+#define JAIL_BYTES          (6ull << 30)
+#define SECOND_NS           1000000000ull
+#define MESSAGES_PER_SECOND 20000
+#define BYTES_PER_SECOND    (64u << 20)
+#define LOGS_PER_SECOND     500
+#define MESSAGES_PER_ROUND  4096 // then the others have a turn
+#define LOOK_MS_MAX         150  // how much of a pause counts: a stopped host blames nobody
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+// A sanitizer is slow, and its first tick reads everything.
+#define STUCK_MS       (SANITIZED ? 10000u : 1000u)
+#define STUCK_START_MS 30000u
+
+// --- what a world begins with -------------------------------------------------------------------
+
+typedef struct Beginning {
+    uint8_t *bytes;
+    size_t count, capacity;
+    bool failed;
+} Beginning;
+
+static void begin_with(Beginning *all, const Entry *entry)
+{
+    ByteWriter counter = byte_counter();
+    entry_write(entry, &counter);
+    if (counter.at > all->capacity - all->count) {
+        const size_t more = 2 * all->capacity + counter.at + 65536;
+        uint8_t *grown = realloc(all->bytes, more);
+        if (grown == NULL) {
+            all->failed = true;
+            return;
+        }
+        all->bytes = grown;
+        all->capacity = more;
+    }
+    ByteWriter writer = byte_writer(all->bytes + all->count, counter.at);
+    entry_write(entry, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    all->count += writer.at;
+}
+
+static void take_row(void *user, const uint8_t *row, size_t bytes)
+{
+    Beginning *all = user;
+    if (!all->failed && bytes <= ENTRY_BYTES_MAX) {
+        const Entry entry = {.type = ENTRY_ROW, .bytes = row, .byte_count = bytes};
+        begin_with(all, &entry);
+    }
+}
+
+static void begin_with_scripts(Beginning *all, const PlaceFolder *folder)
+{
+    for (uint32_t i = 0; i < folder->file_count && !all->failed; i++) {
+        const PlaceFile *file = &folder->files[i];
+        if (!place_folder_is_script(file)) {
+            continue;
+        }
+        const Entry entry = {.type = ENTRY_SCRIPT,
+                             .flags = ENTRY_SOURCE,
+                             .name = file->path,
+                             .name_bytes = (uint32_t)strlen(file->path) - 4, // ".lua"
+                             .bytes = file->data,
+                             .byte_count = file->bytes};
+        begin_with(all, &entry);
+    }
+}
+
+static Status make_beginning(Host *host, Beginning *all)
+{
+    *all = (Beginning){0};
+    const Status status = store_rows(host->store, host->row.world_id, take_row, all);
+    if (status != STATUS_OK) {
+        host_log(LOG_ERROR, "host", "what was stored cannot be read: %s", status_text(status));
+        return status;
+    }
+    begin_with_scripts(all, &host->folder);
+    return all->failed ? STATUS_LIMIT : STATUS_OK;
+}
+
+// --- the start ----------------------------------------------------------------------------------
+
+static void open_journal(Host *host, const uint8_t *header, size_t header_bytes,
+                         const Beginning *all)
+{
+    host->journal = (JournalFile){.descriptor = -1};
+    if (host->journal_path[0] == '\0') {
+        return;
+    }
+    Status status = journal_file_open(&host->journal, host->journal_path,
+                                      (uint64_t)host->config.journal_mb << 20);
+    if (status == STATUS_OK) {
+        status = journal_file_append(&host->journal, header, header_bytes);
+    }
+    if (status == STATUS_OK) {
+        status = journal_file_append(&host->journal, all->bytes, all->count);
+    }
+    if (status != STATUS_OK) {
+        host_log(LOG_WARN, "journal", "%s: %s", host->journal_path, status_text(status));
+    }
+}
+
+static Status put_memory(Host *host, ChannelType type, const void *message, size_t message_bytes,
+                         const void *first, size_t first_bytes, const void *second,
+                         size_t second_bytes)
+{
+    int memory = -1;
+    Status status = file_memory("sandlot-world", first, first_bytes, second, second_bytes, &memory);
+    if (status == STATUS_OK) {
+        status = channel_put(&host->channel, type, message, message_bytes, memory);
+        if (status != STATUS_OK) {
+            close(memory);
+        }
+    }
+    return status;
+}
+
+static Status tell_beginning(Host *host, const Beginning *all)
+{
+    uint8_t header[JOURNAL_HEADER_BYTES], message[JOURNAL_HEADER_BYTES + 64];
+    ByteWriter header_writer = byte_writer(header, sizeof header);
+    journal_write_header(&host->world, &header_writer);
+    ASSERT(header_writer.status == STATUS_OK);
+    open_journal(host, header, header_writer.at, all);
+    const ChannelStart start = {.whole_bytes = host->whole_bytes,
+                                .stripped_bytes = host->stripped_bytes,
+                                .memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES,
+                                .allow_weak_jail = host->config.allow_weak_jail,
+                                .journal = host->journal.descriptor >= 0,
+                                .header = header,
+                                .header_bytes = header_writer.at};
+    ByteWriter writer = byte_writer(message, sizeof message);
+    channel_write_start(&start, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    Status status = put_memory(host, CHANNEL_START, message, writer.at, host->whole,
+                               host->whole_bytes, host->stripped, host->stripped_bytes);
+    if (status == STATUS_OK) {
+        status = put_memory(host, CHANNEL_ENTRIES, NULL, 0, all->bytes, all->count, NULL, 0);
+    }
+    return status == STATUS_OK ? channel_put(&host->channel, CHANNEL_GO, NULL, 0, -1) : status;
+}
+
+static void watch_descriptor(Host *host, int descriptor)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    const int failed = epoll_ctl(host->epoll, EPOLL_CTL_ADD, descriptor, &event);
+    ASSERT(failed == 0);
+}
+
+static Status start_process(Host *host)
+{
+    int ends[2];
+    Status status = socket_pass_pair(ends);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const char *const arguments[] = {"sandlot", "world-process", NULL};
+    const ProcessConfig config = {
+        .arguments = arguments, .descriptors = {ends[1]}, .descriptor_count = 1};
+    status = process_start(&config, &host->process);
+    close(ends[1]);
+    if (status != STATUS_OK) {
+        close(ends[0]);
+        return status;
+    }
+    host->running = true;
+    status = channel_open(&host->channel, ends[0], QUEUE_BYTES);
+    if (status != STATUS_OK) {
+        close(ends[0]);
+        return status;
+    }
+    watch_descriptor(host, host->channel.end);
+    if (host->process.pid_descriptor >= 0) {
+        watch_descriptor(host, host->process.pid_descriptor);
+    }
+    return STATUS_OK;
+}
+
+static Status take_lease(Host *host)
+{
+    uint64_t epoch = 0;
+    const Status status = store_lease_take(host->store, host->row.world_id, host->host_id,
+                                           clock_unix_ms(), HOST_LEASE_MS, &epoch);
+    if (status != STATUS_OK) {
+        host_log(LOG_ERROR, "host", "the world cannot be taken: %s",
+                 status == STATUS_EXISTS ? "another host runs it" : status_text(status));
+        return status;
+    }
+    host->world.epoch = epoch;
+    pthread_mutex_lock(&host->lock);
+    host->epoch = epoch;
+    host->lease_held = true;
+    host->metrics.epoch = epoch;
+    host->metrics.starts += 1;
+    pthread_mutex_unlock(&host->lock);
+    return STATUS_OK;
+}
+
+Status host_world_start(Host *host)
+{
+    ASSERT(!host->running);
+    host->incarnation += 1;
+    host->was_ready = false;
+    host->silent_ms = 0;
+    host->looked_ns = clock_ns();
+    host->failed[0] = '\0';
+    Status status = take_lease(host);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    entropy_fill(host->world.secret, sizeof host->world.secret);
+    host->world.seed = entropy_u64();
+    Beginning all;
+    status = make_beginning(host, &all);
+    if (status == STATUS_OK) {
+        status = start_process(host);
+    }
+    if (status == STATUS_OK) {
+        status = tell_beginning(host, &all);
+        host_world_flush(host);
+    }
+    free(all.bytes);
+    if (status != STATUS_OK) {
+        host_log(LOG_ERROR, "host", "the world process cannot be started: %s", status_text(status));
+    }
+    pthread_mutex_lock(&host->lock);
+    host->pid = host->running ? host->process.pid : 0;
+    pthread_mutex_unlock(&host->lock);
+    return status;
+}
+
+// --- to the world -------------------------------------------------------------------------------
+
+void host_world_flush(Host *host)
+{
+    if (host->running && host->channel.end >= 0) {
+        status_ignore(channel_flush(&host->channel)); // the end of the process is seen elsewhere
+    }
+}
+
+void host_world_enter(Host *host, const Entry *entry)
+{
+    static uint8_t bytes[CHANNEL_MESSAGE_BYTES]; // the main thread's
+    if (!host->running || host->channel.end < 0) {
+        return;
+    }
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    entry_write(entry, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    if (channel_put(&host->channel, CHANNEL_ENTRY, bytes, writer.at, -1) != STATUS_OK) {
+        host_world_kill(host, "it does not listen any more");
+    }
+}
+
+static bool pass_socket(Host *host, HostSocket *socket)
+{
+    uint8_t bytes[1 + (32u << 10)];
+    if (socket->bytes > sizeof bytes - 1) {
+        return false;
+    }
+    bytes[0] = socket->json;
+    if (socket->bytes > 0) {
+        memcpy(bytes + 1, socket->already, socket->bytes);
+    }
+    return channel_put(&host->channel, CHANNEL_CONNECT, bytes, 1 + socket->bytes,
+                       socket->descriptor) == STATUS_OK;
+}
+
+void host_world_pass_sockets(Host *host)
+{
+    if (!host->running || !host->was_ready) {
+        return; // they wait
+    }
+    for (;;) {
+        pthread_mutex_lock(&host->lock);
+        const bool any = host->waiting_count > 0;
+        HostSocket socket = {.descriptor = -1};
+        if (any) {
+            socket = host->waiting[0];
+            host->waiting_count -= 1;
+            memmove(host->waiting, host->waiting + 1, host->waiting_count * sizeof socket);
+        }
+        pthread_mutex_unlock(&host->lock);
+        if (!any) {
+            return;
+        }
+        const bool passed = pass_socket(host, &socket);
+        if (!passed) {
+            close(socket.descriptor);
+        }
+        free(socket.already);
+        pthread_mutex_lock(&host->lock);
+        host->metrics.sockets_passed += passed;
+        host->metrics.sockets_refused += !passed;
+        pthread_mutex_unlock(&host->lock);
+        // Descriptors on their way count against us: a few at a time.
+        host_world_flush(host);
+    }
+}
+
+// --- from the world -----------------------------------------------------------------------------
+
+static void heard_ready(Host *host, const ChannelReport *report)
+{
+    host->was_ready = true;
+    host->ever_ready = true;
+    host_log(LOG_INFO, "host", "the world runs: epoch %" PRIu64 ", jail layers %#x",
+             host->world.epoch, (unsigned)report->layers);
+    pthread_mutex_lock(&host->lock);
+    host->ready = true;
+    host->metrics.ready = true;
+    pthread_mutex_unlock(&host->lock);
+    host_world_pass_sockets(host);
+}
+
+static uint32_t entry_flags(const Ticket *ticket)
+{
+    return ENTRY_OK | ((ticket->flags & TICKET_GUEST) != 0 ? ENTRY_GUEST : 0u) |
+           ((ticket->flags & TICKET_OPERATOR) != 0 ? ENTRY_OPERATOR : 0u);
+}
+
+static void heard_auth(Host *host, const ChannelReport *report)
+{
+    const TicketGate gate = {.key = &host->key,
+                             .world_id = host->row.world_id,
+                             .epoch = host->world.epoch,
+                             .boot = host->boot,
+                             .development = host->development};
+    Ticket ticket;
+    const Status status = ticket_admit(&host->book, &gate, (const char *)report->bytes,
+                                       report->byte_count, clock_unix_ms(), &ticket);
+    Entry entry = {.type = ENTRY_AUTH, .connection = report->connection};
+    if (status == STATUS_OK) {
+        entry.flags = entry_flags(&ticket);
+        entry.number = ticket.account;
+        entry.name = ticket.name;
+        entry.name_bytes = (uint32_t)strlen(ticket.name);
+    }
+    pthread_mutex_lock(&host->lock);
+    host->metrics.tickets_admitted += status == STATUS_OK;
+    host->metrics.tickets_refused += status != STATUS_OK;
+    pthread_mutex_unlock(&host->lock);
+    host_world_enter(host, &entry);
+}
+
+static void heard_log(Host *host, const ChannelReport *report)
+{
+    host->second_logs += 1;
+    if (host->second_logs <= LOGS_PER_SECOND) {
+        host_log(report->level, report->area, "tick %" PRIu64 ": %s", report->tick, report->text);
+    }
+}
+
+static void heard_stats(Host *host, const ChannelReport *report)
+{
+    pthread_mutex_lock(&host->lock);
+    host->metrics.world = report->stats;
+    pthread_mutex_unlock(&host->lock);
+}
+
+static void heard_journal(Host *host, const ChannelReport *report)
+{
+    if (host->journal.descriptor < 0 || host->journal.ended) {
+        return;
+    }
+    Status status = STATUS_OK;
+    if (report->gap) {
+        journal_file_end(&host->journal);
+        status = STATUS_TRUNCATED;
+    } else {
+        status = journal_file_append(&host->journal, report->bytes, report->byte_count);
+    }
+    if (status != STATUS_OK) {
+        host_log(LOG_WARN, "journal", "ends here, after %" PRIu64 " bytes: %s", host->journal.bytes,
+                 status_text(status));
+    }
+}
+
+static void heard_stop(Host *host, const ChannelReport *report)
+{
+    host_log(LOG_INFO, "host", "the world ends: %s", report->text);
+    host->stop_heard = true;
+    host->stop_quiet_ns = clock_ns() + SECOND_NS / 5;
+    if (!host->stop_wanted) { // it wants to; only a refused save makes it
+        host->stop_wanted = true;
+        host->stop_told = true;
+        host->stop_ns = clock_ns() + SECOND_NS;
+        host->exit_code = 1;
+    }
+}
+
+static void heard(Host *host, const ChannelReport *report)
+{
+    host->silent_ms = 0;
+    switch (report->type) {
+    case CHANNEL_READY:
+        heard_ready(host, report);
+        break;
+    case CHANNEL_FAILED:
+        memcpy(host->failed, report->text, sizeof host->failed);
+        break;
+    case CHANNEL_AUTH:
+        heard_auth(host, report);
+        break;
+    case CHANNEL_SAVE:
+        host_save_take(host, report);
+        break;
+    case CHANNEL_STORE:
+        host_store_take(host, report);
+        break;
+    case CHANNEL_STOP:
+        heard_stop(host, report);
+        break;
+    case CHANNEL_LOG:
+        heard_log(host, report);
+        break;
+    case CHANNEL_STATS:
+        heard_stats(host, report);
+        break;
+    case CHANNEL_JOURNAL:
+        heard_journal(host, report);
+        break;
+    default: // CHANNEL_BEAT
+        break;
+    }
+}
+
+// False when there is nothing more, or the world has been ended for what it said.
+static bool hear_one(Host *host)
+{
+    ChannelMessage message;
+    Status status = channel_take(&host->channel, &message);
+    if (status == STATUS_NOT_FOUND) {
+        return false;
+    }
+    if (status == STATUS_TRUNCATED) {
+        (void)epoll_ctl(host->epoll, EPOLL_CTL_DEL, host->channel.end, NULL);
+        return false; // its end follows
+    }
+    if (status == STATUS_OK && message.descriptor >= 0) {
+        close(message.descriptor); // nothing that a world sends has one
+        status = STATUS_MALFORMED;
+    }
+    static ChannelReport report; // large, and the main thread's
+    if (status == STATUS_OK) {
+        status = channel_read_report(message.type, message.bytes, message.count, &report);
+    }
+    if (status != STATUS_OK) {
+        host_world_kill(host, "it does not keep to the channel's form");
+        return false;
+    }
+    host->second_messages += 1;
+    host->second_bytes += message.count;
+    if (host->second_messages > MESSAGES_PER_SECOND || host->second_bytes > BYTES_PER_SECOND) {
+        host_world_kill(host, "it floods the channel");
+        return false;
+    }
+    heard(host, &report);
+    return host->running && host->channel.end >= 0;
+}
+
+void host_world_hear(Host *host)
+{
+    for (uint32_t i = 0; i < MESSAGES_PER_ROUND && host->running && host->channel.end >= 0; i++) {
+        if (!hear_one(host)) {
+            break;
+        }
+    }
+    host_world_flush(host);
+}
+
+// --- watching -----------------------------------------------------------------------------------
+
+void host_world_watch(Host *host)
+{
+    const uint64_t now = clock_ns();
+    const uint64_t passed_ms = (now - host->looked_ns) / 1000000u;
+    host->looked_ns = now;
+    if (now - host->second_ns >= SECOND_NS) {
+        host->second_ns = now;
+        host->second_messages = 0;
+        host->second_bytes = 0;
+        host->second_logs = 0;
+    }
+    if (!host->running) {
+        return;
+    }
+    host->silent_ms += passed_ms < LOOK_MS_MAX ? (uint32_t)passed_ms : LOOK_MS_MAX;
+    if (host->silent_ms > (host->was_ready ? STUCK_MS : STUCK_START_MS)) {
+        host_world_kill(host, "it is stuck");
+    }
+}
+
+void host_world_kill(Host *host, const char *why)
+{
+    if (!host->running) {
+        return;
+    }
+    host_log(LOG_ERROR, "host", "the world process is ended: %s", why);
+    process_kill(&host->process, SIGKILL);
+    host->silent_ms = 0;
+    // Nothing more of it is heard; its end comes by the process descriptor.
+    channel_close(&host->channel);
+    pthread_mutex_lock(&host->lock);
+    host->ready = false;
+    host->metrics.ready = false;
+    host->metrics.kills += 1;
+    pthread_mutex_unlock(&host->lock);
+}
+
+void host_world_ended(Host *host, int code)
+{
+    // What it said before it ended counts, saves above all.
+    while (host->channel.end >= 0 && hear_one(host)) {
+    }
+    host->running = false;
+    host->was_ready = false;
+    channel_close(&host->channel);
+    journal_file_close(&host->journal);
+    pthread_mutex_lock(&host->lock);
+    host->ready = false;
+    host->pid = 0;
+    host->metrics.ready = false;
+    host->metrics.world.sessions = 0;
+    host->metrics.world.sockets = 0;
+    pthread_mutex_unlock(&host->lock);
+    host_save_drain(host, 3000);
+    if (host->stop_wanted) {
+        return;
+    }
+    if (host->failed[0] != '\0') {
+        host_log(LOG_ERROR, "host", "%s", host->failed);
+    } else if (code > 128) {
+        host_log(LOG_ERROR, "host", "the world process ended by signal %d", code - 128);
+    } else {
+        host_log(LOG_ERROR, "host", "the world process ended with code %d", code);
+    }
+}

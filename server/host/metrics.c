@@ -1,0 +1,137 @@
+// See metrics.h. One family after the other, each with its help and type, as the format wants it.
+#include "server/host/metrics.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNTER "counter"
+#define GAUGE   "gauge"
+
+static void print(ByteWriter *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void print(ByteWriter *writer, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    const int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (bytes > 0 && (size_t)bytes < sizeof line) {
+        byte_write_bytes(writer, line, (size_t)bytes);
+    }
+}
+
+static void begin(ByteWriter *writer, const char *name, const char *type, const char *help)
+{
+    print(writer, "# HELP sandlot_%s %s.\n# TYPE sandlot_%s %s\n", name, help, name, type);
+}
+
+static void number(ByteWriter *writer, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    begin(writer, name, type, help);
+    print(writer, "sandlot_%s %" PRIu64 "\n", name, value);
+}
+
+static void seconds(ByteWriter *writer, const char *name, const char *type, const char *help,
+                    uint64_t microseconds)
+{
+    begin(writer, name, type, help);
+    print(writer, "sandlot_%s %" PRIu64 ".%06" PRIu64 "\n", name, microseconds / 1000000,
+          microseconds % 1000000);
+}
+
+static void world_number(const Metrics *metrics, ByteWriter *writer, const char *name,
+                         const char *type, const char *help, uint64_t value)
+{
+    char full[96];
+    if (strstr(name, "_seconds_sum") != NULL) {
+        return; // of the histogram
+    }
+    snprintf(full, sizeof full, "world_%s", name);
+    begin(writer, full, type, help);
+    if (strstr(name, "seconds") != NULL) {
+        print(writer, "sandlot_%s{world=\"%s\"} %" PRIu64 ".%06" PRIu64 "\n", full,
+              metrics->world_id, value / 1000000, value % 1000000);
+    } else {
+        print(writer, "sandlot_%s{world=\"%s\"} %" PRIu64 "\n", full, metrics->world_id, value);
+    }
+}
+
+static void lateness(const Metrics *metrics, ByteWriter *writer)
+{
+    static const char name[] = "world_tick_lateness_seconds";
+    uint64_t count = 0;
+    begin(writer, name, "histogram", "How late ticks began");
+    for (uint32_t i = 0; i < HOST_LATE_BUCKETS; i++) {
+        count += metrics->world.late[i];
+        print(writer, "sandlot_%s_bucket{world=\"%s\",le=\"", name, metrics->world_id);
+        if (i < HOST_LATE_BUCKETS - 1) {
+            print(writer, "%g", (double)host_late_bounds_us[i] / 1e6);
+        } else {
+            print(writer, "+Inf");
+        }
+        print(writer, "\"} %" PRIu64 "\n", count);
+    }
+    print(writer, "sandlot_%s_sum{world=\"%s\"} %.6f\n", name, metrics->world_id,
+          (double)metrics->world.late_us / 1e6);
+    print(writer, "sandlot_%s_count{world=\"%s\"} %" PRIu64 "\n", name, metrics->world_id, count);
+}
+
+static void host_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    number(writer, "world_ready", GAUGE, "Whether the world runs", metrics->ready);
+    number(writer, "world_epoch", GAUGE, "Epoch of the lease", metrics->epoch);
+    number(writer, "world_starts_total", COUNTER, "Starts of the world process", metrics->starts);
+    number(writer, "world_crashes_total", COUNTER,
+           "Ends of the world process that nobody asked for", metrics->crashes);
+    number(writer, "world_kills_total", COUNTER, "Ends because it was stuck or flooded",
+           metrics->kills);
+    number(writer, "world_resident_bytes", GAUGE, "Memory of the world process",
+           metrics->resident_bytes);
+    number(writer, "sockets_passed_total", COUNTER, "WebSockets handed to the world",
+           metrics->sockets_passed);
+    number(writer, "sockets_refused_total", COUNTER, "WebSockets for which there was no room",
+           metrics->sockets_refused);
+    number(writer, "tickets_given_total", COUNTER, "Tickets given", metrics->tickets_given);
+    number(writer, "tickets_admitted_total", COUNTER, "Tickets admitted",
+           metrics->tickets_admitted);
+    number(writer, "tickets_refused_total", COUNTER, "Tickets refused", metrics->tickets_refused);
+    seconds(writer, "host_cpu_seconds_total", COUNTER, "Processor time of the host",
+            metrics->host_cpu_us);
+}
+
+static void store_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    const StoreStats *store = &metrics->store;
+    number(writer, "store_commits_total", COUNTER, "Commits", store->commits);
+    number(writer, "store_rows_total", COUNTER, "Rows written", store->rows);
+    number(writer, "store_bytes_total", COUNTER, "Bytes of rows written", store->bytes);
+    number(writer, "store_refused_total", COUNTER, "Batches refused", store->refused);
+    number(writer, "store_disk_errors_total", COUNTER, "Times the disk refused",
+           store->disk_errors);
+    number(writer, "store_disk_refuses", GAUGE, "Whether the disk refuses now",
+           store->disk_refuses);
+    number(writer, "store_repaired_total", COUNTER, "Sets of profiles repaired", store->repaired);
+    number(writer, "store_damaged_total", COUNTER, "Rows that are not what was written",
+           store->damaged);
+    number(writer, "store_waiting_bytes", GAUGE, "Bytes not committed yet", store->bytes_waiting);
+    seconds(writer, "store_commit_last_seconds", GAUGE, "Length of the last commit",
+            (uint64_t)(store->commit_ms_last * 1000));
+    seconds(writer, "store_commit_max_seconds", GAUGE, "Length of the longest commit",
+            (uint64_t)(store->commit_ms_max * 1000));
+}
+
+void metrics_write(const Metrics *metrics, ByteWriter *writer)
+{
+    host_numbers(metrics, writer);
+#define STATS_PRINT(field, kind, name, help) \
+    world_number(metrics, writer, name, kind, help, metrics->world.field);
+    HOST_STATS(STATS_PRINT)
+#undef STATS_PRINT
+    lateness(metrics, writer);
+    store_numbers(metrics, writer);
+}

@@ -1,0 +1,232 @@
+// See place_folder.h. Folders are opened one inside the other, each without following a link, so
+// that no path can lead out, whatever changes on disk meanwhile.
+#define _GNU_SOURCE
+#include "server/host/place_folder.h"
+
+#include "core/base/check.h"
+#include "core/base/limits.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES        128
+#define SCRIPT_BYTES_MAX  (256u << 10)
+#define CHUNK_FILE_BYTES  (1u << 20)
+#define FILES_GROW_FACTOR 2
+
+typedef struct Walk {
+    PlaceFolder *folder;
+    uint32_t capacity;
+    char *reason;
+    size_t reason_bytes;
+} Walk;
+
+static Status refuse(Walk *walk, Status status, const char *path, const char *why)
+{
+    snprintf(walk->reason, walk->reason_bytes, "%s: %s", path, why);
+    return status;
+}
+
+// --- which files --------------------------------------------------------------------------------
+
+static bool ends_with(const char *path, const char *ending)
+{
+    const size_t bytes = strlen(path), want = strlen(ending);
+    return bytes > want && strcmp(path + bytes - want, ending) == 0;
+}
+
+// How large a file of that name may be; 0: it is none of ours (assets, notes).
+static size_t bytes_max_of(const char *path)
+{
+    if (ends_with(path, ".lua")) {
+        return SCRIPT_BYTES_MAX;
+    }
+    if (ends_with(path, ".json")) {
+        return JSON_BYTES_MAX;
+    }
+    return ends_with(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
+}
+
+static const char *const services[] = {"ServerScriptService", "ReplicatedStorage",
+                                       "Workspace",           "StarterGui",
+                                       "StarterPlayer",       "ReplicatedFirst"};
+
+bool place_folder_is_script(const PlaceFile *file)
+{
+    static const char soul[] = "SoulService/";
+    const char *path = file->path;
+    if (!ends_with(path, ".lua")) {
+        return false;
+    }
+    path += strncmp(path, soul, sizeof soul - 1) == 0 ? sizeof soul - 1 : 0;
+    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
+        const size_t bytes = strlen(services[i]);
+        if (strncmp(path, services[i], bytes) == 0 && path[bytes] == '/') {
+            return true;
+        }
+    }
+    return false;
+}
+
+const PlaceFile *place_folder_stray_script(const PlaceFolder *folder)
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        const PlaceFile *file = &folder->files[i];
+        if (ends_with(file->path, ".lua") && !place_folder_is_script(file)) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static Status keep(Walk *walk, const char *path, uint8_t *data, size_t bytes)
+{
+    PlaceFolder *folder = walk->folder;
+    if (folder->file_count == walk->capacity) {
+        const uint32_t more = walk->capacity == 0 ? 64 : walk->capacity * FILES_GROW_FACTOR;
+        PlaceFile *files = realloc(folder->files, more * sizeof *files);
+        if (files == NULL) {
+            return refuse(walk, STATUS_LIMIT, path, "out of memory");
+        }
+        folder->files = files;
+        walk->capacity = more;
+    }
+    char *name = strdup(path);
+    if (name == NULL) {
+        return refuse(walk, STATUS_LIMIT, path, "out of memory");
+    }
+    folder->files[folder->file_count++] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
+    folder->bytes += bytes;
+    return STATUS_OK;
+}
+
+static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return refuse(walk, STATUS_BLOCKED, path, "is no plain file");
+    }
+    const uint64_t left = PLACE_FOLDER_BYTES_MAX - walk->folder->bytes;
+    if ((uint64_t)about.st_size > bytes_max || (uint64_t)about.st_size > left) {
+        return refuse(walk, STATUS_LIMIT, path, "is too large");
+    }
+    if (walk->folder->file_count == PLACE_FOLDER_FILES_MAX) {
+        return refuse(walk, STATUS_LIMIT, path, "there are too many files");
+    }
+    const size_t size = (size_t)about.st_size;
+    uint8_t *data = malloc(size + 1);
+    size_t at = 0;
+    while (data != NULL && at < size) {
+        const ssize_t got = read(file, data + at, size - at);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            break;
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    if (data == NULL || at < size) {
+        free(data);
+        return refuse(walk, STATUS_BLOCKED, path, "cannot be read");
+    }
+    const Status status = keep(walk, path, data, size);
+    if (status != STATUS_OK) {
+        free(data);
+    }
+    return status;
+}
+
+static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t depth);
+
+static Status walk_entry(Walk *walk, int folder, const char *parent, const char *name,
+                         uint32_t depth)
+{
+    char path[PATH_BYTES];
+    const int length =
+        snprintf(path, sizeof path, "%s%s%s", parent, parent[0] != '\0' ? "/" : "", name);
+    struct stat about;
+    if (name[0] == '.' || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        return STATUS_OK;
+    }
+    const bool is_folder = S_ISDIR(about.st_mode);
+    const size_t bytes_max = bytes_max_of(name);
+    if (!is_folder && bytes_max == 0) {
+        return STATUS_OK;
+    }
+    if (length < 0 || (size_t)length >= sizeof path) {
+        return refuse(walk, STATUS_RANGE, name, "its path is longer than 127 bytes");
+    }
+    if (is_folder && depth == PLACE_FOLDER_DEPTH_MAX) {
+        return refuse(walk, STATUS_LIMIT, path, "folders are nested too deep");
+    }
+    const int opened = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (opened < 0) {
+        return refuse(walk, STATUS_BLOCKED, path,
+                      errno == ELOOP ? "is a link; links are not followed" : strerror(errno));
+    }
+    if (is_folder) {
+        return walk_folder(walk, opened, path, depth + 1); // which closes it
+    }
+    const Status status = read_file(walk, opened, path, bytes_max);
+    close(opened);
+    return status;
+}
+
+// Bounded by PLACE_FOLDER_DEPTH_MAX.
+static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t depth)
+{
+    DIR *list = fdopendir(descriptor);
+    if (list == NULL) {
+        close(descriptor);
+        return refuse(walk, STATUS_BLOCKED, path, strerror(errno));
+    }
+    Status status = STATUS_OK;
+    const struct dirent *entry;
+    while (status == STATUS_OK && (entry = readdir(list)) != NULL) {
+        status = walk_entry(walk, dirfd(list), path, entry->d_name, depth);
+    }
+    closedir(list);
+    return status;
+}
+
+// The order of a folder on disk is anything; a place must not depend on it.
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
+}
+
+Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+{
+    PlaceFolder folder = {0};
+    Walk walk = {.folder = &folder, .reason = reason, .reason_bytes = reason_bytes};
+    const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return refuse(&walk, STATUS_NOT_FOUND, path, strerror(errno));
+    }
+    const Status status = walk_folder(&walk, descriptor, "", 0);
+    if (status != STATUS_OK) {
+        place_folder_free(&folder);
+        return status;
+    }
+    if (folder.file_count > 0) {
+        qsort(folder.files, folder.file_count, sizeof *folder.files, by_path);
+    }
+    *out = folder;
+    return STATUS_OK;
+}
+
+void place_folder_free(PlaceFolder *folder)
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        free((void *)(uintptr_t)folder->files[i].path);
+        free((void *)(uintptr_t)folder->files[i].data);
+    }
+    free(folder->files);
+    *folder = (PlaceFolder){0};
+}

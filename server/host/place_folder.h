@@ -1,0 +1,26 @@
+// A place as a folder on disk, read whole into memory: what place_compile wants, and the scripts.
+// Nothing outside the folder is reached: links are not followed, names that begin with a dot are
+// skipped, and files, sizes and depth are bounded.
+#pragma once
+
+#include "core/wire/place.h"
+
+#define PLACE_FOLDER_FILES_MAX 4000
+#define PLACE_FOLDER_BYTES_MAX (256u << 20)
+#define PLACE_FOLDER_DEPTH_MAX 12
+
+typedef struct PlaceFolder {
+    PlaceFile *files; // in the order of their paths; path and data are the folder's
+    uint32_t file_count;
+    size_t bytes;
+} PlaceFolder;
+
+// On failure `reason` says which file and why.
+MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
+                                  size_t reason_bytes);
+void place_folder_free(PlaceFolder *folder);
+
+// Is it a script of a world: <Service>/….lua? The path without its ending is its name.
+bool place_folder_is_script(const PlaceFile *file);
+// A script that would be in no service; NULL: all are.
+const PlaceFile *place_folder_stray_script(const PlaceFolder *folder);

@@ -1,0 +1,72 @@
+// The numbers that a world process says about itself once a second, in one list: the channel
+// carries them and /metrics prints them.
+#pragma once
+
+#include <stdint.h>
+
+// X(field, COUNTER or GAUGE, name in /metrics, what it is). Microseconds are printed as seconds.
+#define HOST_STATS(X)                                                                         \
+    X(tick, GAUGE, "tick", "Tick of the simulation")                                          \
+    X(sessions, GAUGE, "sessions", "Open sessions")                                           \
+    X(players, GAUGE, "players", "Players with a body, dropped ones included")                \
+    X(json_sessions, GAUGE, "json_sessions", "Sessions that speak JSON")                      \
+    X(sockets, GAUGE, "sockets", "Open sockets of the world process")                         \
+    X(messages, COUNTER, "messages_total", "Messages from players")                           \
+    X(messages_refused, COUNTER, "messages_refused_total", "Messages that were refused")      \
+    X(messages_malformed, COUNTER, "messages_malformed_total", "Messages that made no sense") \
+    X(inputs, COUNTER, "inputs_total", "Inputs taken")                                        \
+    X(inputs_late, COUNTER, "inputs_late_total", "Inputs for a tick that was over")           \
+    X(inputs_early, COUNTER, "inputs_early_total", "Inputs too far ahead")                    \
+    X(inputs_duplicate, COUNTER, "inputs_duplicate_total", "Inputs that came twice")          \
+    X(inputs_repeated, COUNTER, "inputs_repeated_total", "Ticks without an input")            \
+    X(corrections, COUNTER, "corrections_total", "Predictions that were corrected")           \
+    X(corrections_without_cause, COUNTER, "corrections_without_cause_total",                  \
+      "Corrections that nothing explains")                                                    \
+    X(snapshots, COUNTER, "snapshots_total", "Snapshots sent")                                \
+    X(snapshots_skipped, COUNTER, "snapshots_skipped_total", "Snapshots left out: behind")    \
+    X(sessions_behind, COUNTER, "sessions_behind_total", "Sessions dropped: too far behind")  \
+    X(rate_limited, COUNTER, "rate_limited_total", "Messages over a rate")                    \
+    X(resumes, COUNTER, "resumes_total", "Sessions that came back")                           \
+    X(saves, COUNTER, "saves_total", "Saves given to the host")                               \
+    X(bytes_down, COUNTER, "message_bytes_down_total", "Bytes of messages to players")        \
+    X(bytes_up, COUNTER, "message_bytes_up_total", "Bytes of messages from players")          \
+    X(journal_dropped, COUNTER, "journal_dropped_total", "Journal bytes that found no room")  \
+    X(commands_denied, COUNTER, "commands_denied_total", "Commands of players refused")       \
+    X(replication_captures, COUNTER, "replication_captures_total", "Captures")                \
+    X(replication_versions, COUNTER, "replication_versions_total", "Versions made")           \
+    X(replication_frames, COUNTER, "replication_frames_total", "Frames built")                \
+    X(replication_frame_bytes, COUNTER, "replication_frame_bytes_total", "Bytes of frames")   \
+    X(replication_encoded, COUNTER, "replication_records_encoded_total", "Records encoded")   \
+    X(replication_appended, COUNTER, "replication_records_appended_total", "Records sent")    \
+    X(replication_full, COUNTER, "replication_records_full_total", "Records sent whole")      \
+    X(replication_postponed, COUNTER, "replication_records_postponed_total",                  \
+      "Records left for a later frame")                                                       \
+    X(replication_events_dropped, COUNTER, "replication_events_dropped_total",                \
+      "Events that found no room")                                                            \
+    X(socket_bytes_down, COUNTER, "socket_bytes_down_total", "Bytes sent, framing included")  \
+    X(socket_bytes_up, COUNTER, "socket_bytes_up_total", "Bytes received, framing included")  \
+    X(socket_sends, COUNTER, "socket_sends_total", "Calls that sent")                         \
+    X(socket_receives, COUNTER, "socket_receives_total", "Calls that received")               \
+    X(socket_partial, COUNTER, "socket_partial_total", "Sends that the socket cut short")     \
+    X(socket_broken, COUNTER, "socket_broken_total", "Connections that broke the protocol")   \
+    X(socket_silent, COUNTER, "socket_silent_total", "Connections that fell silent")          \
+    X(socket_refused, COUNTER, "socket_refused_total", "Connections without room")            \
+    X(ticks, COUNTER, "ticks_total", "Ticks stepped")                                         \
+    X(ticks_missed, COUNTER, "ticks_missed_total", "Ticks that were skipped: too late")       \
+    X(late_us, COUNTER, "tick_lateness_seconds_sum", "Sum of how late ticks began")           \
+    X(late_p99_us, GAUGE, "tick_lateness_p99_seconds", "99 of 100 ticks of the last second")  \
+    X(work_us, COUNTER, "tick_work_seconds_total", "Time spent in ticks")                     \
+    X(work_max_us, GAUGE, "tick_work_max_seconds", "Longest tick of the last second")         \
+    X(cpu_us, COUNTER, "cpu_seconds_total", "Processor time of the world process")            \
+    X(heap_bytes, GAUGE, "heap_bytes", "What the world asked for at its start")
+
+// How late ticks began: bounds in microseconds, the last is without one.
+#define HOST_LATE_BUCKETS 12
+extern const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1];
+
+typedef struct HostStats {
+#define STATS_FIELD(field, kind, name, help) uint64_t field;
+    HOST_STATS(STATS_FIELD)
+#undef STATS_FIELD
+    uint64_t late[HOST_LATE_BUCKETS]; // how many in each
+} HostStats;

@@ -1,0 +1,255 @@
+// See ticket.h. libsodium signs and compares; the bytes are ours.
+#define _GNU_SOURCE
+#include "server/host/ticket.h"
+
+#include "core/base/bytes.h"
+#include "core/base/check.h"
+#include "core/base/utf8.h"
+#include "server/sys/file.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TICKET_FORMAT 1
+#define TICKET_BYTES  512
+
+_Static_assert(sizeof((TicketKey){0}.secret) == crypto_sign_SECRETKEYBYTES, "libsodium's key");
+_Static_assert(sizeof((TicketKey){0}.public_half) == crypto_sign_PUBLICKEYBYTES, "and its half");
+
+// --- the key ------------------------------------------------------------------------------------
+
+static bool is_private(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & 077) == 0;
+}
+
+static Status make_key(const char *path, TicketKey *out)
+{
+    TicketKey key;
+    if (crypto_sign_keypair(key.public_half, key.secret) != 0) {
+        return STATUS_BLOCKED;
+    }
+    const Status status = file_write_private(path, key.secret, sizeof key.secret);
+    if (status == STATUS_OK) {
+        *out = key;
+    }
+    sodium_memzero(&key, sizeof key);
+    return status;
+}
+
+Status ticket_key_open(const char *path, TicketKey *out)
+{
+    if (sodium_init() < 0) {
+        return STATUS_BLOCKED;
+    }
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    Status status = file_read(path, 4096, &bytes, &count);
+    if (status == STATUS_NOT_FOUND) {
+        return make_key(path, out);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    TicketKey key;
+    uint8_t seed[crypto_sign_SEEDBYTES], again[crypto_sign_SECRETKEYBYTES];
+    status = !is_private(path) ? STATUS_DENIED : STATUS_MALFORMED;
+    if (status == STATUS_MALFORMED && count == sizeof key.secret) {
+        // The second half must be what the first half gives, or signatures would leak the key.
+        memcpy(key.secret, bytes, count);
+        (void)crypto_sign_ed25519_sk_to_seed(seed, key.secret);
+        (void)crypto_sign_seed_keypair(key.public_half, again, seed);
+        status = sodium_memcmp(again, key.secret, sizeof again) == 0 ? STATUS_OK : status;
+    }
+    if (status == STATUS_OK) {
+        *out = key;
+    }
+    sodium_memzero(bytes, count);
+    sodium_memzero(&key, sizeof key);
+    sodium_memzero(seed, sizeof seed);
+    sodium_memzero(again, sizeof again);
+    free(bytes);
+    return status;
+}
+
+// --- bytes --------------------------------------------------------------------------------------
+
+static void write_text(ByteWriter *writer, const char *text)
+{
+    const size_t bytes = strlen(text);
+    ASSERT(bytes <= 64);
+    byte_write_varint(writer, bytes);
+    byte_write_bytes(writer, text, bytes);
+}
+
+static void read_text(ByteReader *reader, char out[65])
+{
+    const uint32_t bytes = byte_read_count(reader, 64);
+    const uint8_t *text = byte_read_bytes(reader, bytes);
+    if (text == NULL) {
+        return;
+    }
+    if (!utf8_is_valid((const char *)text, bytes) || memchr(text, 0, bytes) != NULL) {
+        byte_reader_fail(reader, STATUS_MALFORMED);
+        return;
+    }
+    memcpy(out, text, bytes);
+    out[bytes] = '\0';
+}
+
+static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
+{
+    const uint8_t *bytes = byte_read_bytes(reader, count);
+    if (bytes != NULL) {
+        memcpy(out, bytes, count);
+    }
+}
+
+Status ticket_write(const TicketKey *key, const Ticket *ticket, char *text, size_t capacity)
+{
+    uint8_t bytes[TICKET_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes - crypto_sign_BYTES);
+    ASSERT(ticket->account != 0);
+    byte_write_u8(&writer, TICKET_FORMAT);
+    byte_write_u8(&writer, (uint8_t)ticket->purpose);
+    byte_write_u8(&writer, (uint8_t)ticket->flags);
+    byte_write_u64(&writer, ticket->account);
+    write_text(&writer, ticket->name);
+    write_text(&writer, ticket->world_id);
+    byte_write_u64(&writer, ticket->epoch);
+    byte_write_bytes(&writer, ticket->boot, sizeof ticket->boot);
+    byte_write_u64(&writer, ticket->expires_unix_ms);
+    byte_write_bytes(&writer, ticket->nonce, sizeof ticket->nonce);
+    byte_write_bytes(&writer, key->public_half, sizeof key->public_half);
+    ASSERT(writer.status == STATUS_OK);
+    (void)crypto_sign_detached(bytes + writer.at, NULL, bytes, writer.at, key->secret);
+    const size_t all = writer.at + crypto_sign_BYTES;
+    if (sodium_base64_encoded_len(all, sodium_base64_VARIANT_URLSAFE_NO_PADDING) > capacity) {
+        return STATUS_LIMIT;
+    }
+    (void)sodium_bin2base64(text, capacity, bytes, all, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return STATUS_OK;
+}
+
+static Status read_signed(const TicketKey *key, const uint8_t *bytes, size_t count, Ticket *out)
+{
+    if (count <= crypto_sign_BYTES) {
+        return STATUS_MALFORMED;
+    }
+    const size_t said = count - crypto_sign_BYTES;
+    ByteReader reader = byte_reader(bytes, said);
+    Ticket ticket = {0};
+    uint8_t public_half[sizeof key->public_half] = {0};
+    const uint8_t format = byte_read_u8(&reader);
+    const uint8_t purpose = byte_read_u8(&reader);
+    ticket.flags = byte_read_u8(&reader);
+    ticket.account = byte_read_u64(&reader);
+    read_text(&reader, ticket.name);
+    read_text(&reader, ticket.world_id);
+    ticket.epoch = byte_read_u64(&reader);
+    read_bytes(&reader, ticket.boot, sizeof ticket.boot);
+    ticket.expires_unix_ms = byte_read_u64(&reader);
+    read_bytes(&reader, ticket.nonce, sizeof ticket.nonce);
+    read_bytes(&reader, public_half, sizeof public_half);
+    if (byte_reader_finish(&reader) != STATUS_OK || format != TICKET_FORMAT ||
+        (purpose != TICKET_ENTER && purpose != TICKET_SIGN_IN) ||
+        (ticket.flags & ~(uint32_t)TICKET_FLAGS_ALL) != 0 || ticket.account == 0) {
+        return STATUS_MALFORMED;
+    }
+    if (memcmp(public_half, key->public_half, sizeof public_half) != 0) {
+        return STATUS_MISMATCH;
+    }
+    if (crypto_sign_verify_detached(bytes + said, bytes, said, key->public_half) != 0) {
+        return STATUS_DENIED;
+    }
+    ticket.purpose = (TicketPurpose)purpose;
+    *out = ticket;
+    return STATUS_OK;
+}
+
+Status ticket_read(const TicketKey *key, const char *text, size_t bytes, Ticket *out)
+{
+    uint8_t raw[TICKET_BYTES];
+    size_t count = 0;
+    const char *end = NULL;
+    if (sodium_base642bin(raw, sizeof raw, text, bytes, NULL, &count, &end,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        end != text + bytes) {
+        return STATUS_MALFORMED;
+    }
+    return read_signed(key, raw, count, out);
+}
+
+// --- the book -----------------------------------------------------------------------------------
+
+Status ticket_book_open(TicketBook *book)
+{
+    *book = (TicketBook){.uses = calloc(TICKET_USED_MAX, sizeof *book->uses)};
+    return book->uses != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+void ticket_book_close(TicketBook *book)
+{
+    free(book->uses);
+    *book = (TicketBook){0};
+}
+
+// Forgets what has expired on the way.
+static Status book_use(TicketBook *book, const Ticket *ticket, uint64_t now_unix_ms)
+{
+    uint32_t kept = 0;
+    bool used = false;
+    for (uint32_t i = 0; i < book->use_count; i++) {
+        if (book->uses[i].expires_unix_ms <= now_unix_ms) {
+            continue;
+        }
+        used = used || memcmp(book->uses[i].nonce, ticket->nonce, TICKET_NONCE_BYTES) == 0;
+        book->uses[kept++] = book->uses[i];
+    }
+    book->use_count = kept;
+    if (used) {
+        return STATUS_EXISTS;
+    }
+    if (book->use_count == TICKET_USED_MAX) {
+        return STATUS_LIMIT;
+    }
+    struct TicketUse *use = &book->uses[book->use_count++];
+    use->expires_unix_ms = ticket->expires_unix_ms;
+    memcpy(use->nonce, ticket->nonce, sizeof use->nonce);
+    return STATUS_OK;
+}
+
+static bool is_for(const TicketGate *gate, const Ticket *ticket)
+{
+    return strcmp(ticket->world_id, gate->world_id) == 0 && ticket->epoch == gate->epoch &&
+           memcmp(ticket->boot, gate->boot, TICKET_BOOT_BYTES) == 0;
+}
+
+Status ticket_admit(TicketBook *book, const TicketGate *gate, const char *text, size_t bytes,
+                    uint64_t now_unix_ms, Ticket *out)
+{
+    Ticket ticket;
+    Status status = ticket_read(gate->key, text, bytes, &ticket);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const uint64_t longest = ticket.purpose == TICKET_ENTER ? TICKET_MS : TICKET_SIGN_IN_MS;
+    if (ticket.expires_unix_ms <= now_unix_ms || ticket.expires_unix_ms > now_unix_ms + longest ||
+        ((ticket.flags & TICKET_DEBUG) != 0 && !gate->development)) {
+        return STATUS_DENIED;
+    }
+    if (ticket.purpose == TICKET_SIGN_IN) {
+        status = gate->development ? STATUS_OK : STATUS_DENIED;
+    } else {
+        status = is_for(gate, &ticket) ? book_use(book, &ticket, now_unix_ms) : STATUS_DENIED;
+    }
+    if (status == STATUS_OK) {
+        *out = ticket;
+    }
+    return status;
+}

@@ -1,0 +1,83 @@
+// Tickets: who may come into which world, signed by the host that gave them and good once, for 30
+// seconds. Ed25519 over the bytes; the signing key's public half is inside, so that a wrong key is
+// told from a forgery.
+//
+//   u8 format 1 · u8 purpose · u8 flags · u64 account · text name · text world · u64 epoch
+//   16 bytes host boot · u64 expires, unix ms · 16 bytes nonce · 32 bytes public key · 64 signature
+//
+// As text: base64 for URLs, without padding. A sign-in (what /login gives) has the same form, the
+// other purpose, and neither world nor epoch; it may be used until it expires.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TICKET_TEXT_BYTES  1024 // with its terminator
+#define TICKET_MS          30000
+#define TICKET_SIGN_IN_MS  (4u * 3600 * 1000)
+#define TICKET_BOOT_BYTES  16
+#define TICKET_NONCE_BYTES 16
+#define TICKET_NAME_BYTES  65
+#define TICKET_USED_MAX    16384
+
+typedef enum TicketPurpose { TICKET_ENTER = 1, TICKET_SIGN_IN = 2 } TicketPurpose;
+
+typedef enum TicketFlag {
+    TICKET_GUEST = 1 << 0,
+    TICKET_OPERATOR = 1 << 1,
+    TICKET_DEBUG = 1 << 2, // is told the truth about positions; development only
+    TICKET_FLAGS_ALL = (1 << 3) - 1
+} TicketFlag;
+
+typedef struct TicketKey {
+    uint8_t secret[64], public_half[32];
+} TicketKey;
+
+typedef struct Ticket {
+    TicketPurpose purpose;
+    uint32_t flags;
+    uint64_t account; // never 0
+    char name[TICKET_NAME_BYTES];
+    char world_id[65];
+    uint64_t epoch;
+    uint8_t boot[TICKET_BOOT_BYTES];
+    uint64_t expires_unix_ms;
+    uint8_t nonce[TICKET_NONCE_BYTES];
+} Ticket;
+
+// Reads the key, or makes it on first use: a file for its owner alone. STATUS_MALFORMED: the file
+// is no key; STATUS_DENIED: others may read it.
+MUST_USE Status ticket_key_open(const char *path, TicketKey *out);
+// STATUS_LIMIT when the text does not fit, which TICKET_TEXT_BYTES never is too little for.
+MUST_USE Status ticket_write(const TicketKey *key, const Ticket *ticket, char *text,
+                             size_t capacity);
+// Total. STATUS_MALFORMED: no ticket; STATUS_MISMATCH: another key's; STATUS_DENIED: not signed by
+// ours. Nothing else is checked.
+MUST_USE Status ticket_read(const TicketKey *key, const char *text, size_t bytes, Ticket *out);
+
+// --- who may enter ------------------------------------------------------------------------------
+// What has been used and not expired; a ticket is in it at most once.
+typedef struct TicketBook {
+    struct TicketUse {
+        uint64_t expires_unix_ms;
+        uint8_t nonce[TICKET_NONCE_BYTES];
+    } * uses;
+    uint32_t use_count;
+} TicketBook;
+MUST_USE Status ticket_book_open(TicketBook *book);
+void ticket_book_close(TicketBook *book);
+
+typedef struct TicketGate {
+    const TicketKey *key;
+    const char *world_id;
+    uint64_t epoch;
+    const uint8_t *boot;
+    bool development; // sign-ins are good here too, and the debug flag
+} TicketGate;
+// STATUS_DENIED: of another world, epoch or boot, expired, or with a flag it may not have.
+// STATUS_EXISTS: used before. STATUS_LIMIT: too many at once.
+MUST_USE Status ticket_admit(TicketBook *book, const TicketGate *gate, const char *text,
+                             size_t bytes, uint64_t now_unix_ms, Ticket *out);
