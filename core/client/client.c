@@ -277,6 +277,15 @@ Status client_give(Client *client, const uint8_t *bytes, size_t count)
     return status == STATUS_NOT_FOUND ? STATUS_MISMATCH : status;
 }
 
+void client_fetch_over_wire(Client *client)
+{
+    if (client->config.owner_fetches) {
+        client->config.owner_fetches = false;
+        connect_over_wire(client);
+        rune_cache_over_wire(client);
+    }
+}
+
 float client_progress(const Client *client)
 {
     const bool fetching = client->predict == NULL;

@@ -81,6 +81,8 @@ bool client_want(const Client *client, uint32_t index, ClientWant *out);
 // Uncompressed. STATUS_MISMATCH when it is not what its hash says, STATUS_NOT_FOUND when nobody
 // asked for it.
 MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
+// The owner cannot bring it after all: from now on everything is asked for over the wire.
+void client_fetch_over_wire(Client *client);
 // 0..1 of scene and runes, for a progress bar that is honest.
 float client_progress(const Client *client);
 

@@ -167,6 +167,16 @@ static size_t rune_bytes_most(const Manifest *manifest)
     return most;
 }
 
+// What cannot be compressed grows by a little.
+static bool transfer_allocate(Client *client)
+{
+    Transfer *transfer = &client->runes.transfer;
+    const size_t most = rune_bytes_most(&client->runes.staged);
+    transfer->capacity = most + most / 64 + 1024;
+    transfer->data = heap_alloc(client->heap, transfer->capacity);
+    return transfer->data != NULL;
+}
+
 static bool staged_allocate(Client *client)
 {
     Manifest *staged = &client->runes.staged;
@@ -177,13 +187,16 @@ static bool staged_allocate(Client *client)
         return true;
     }
     staged->store = heap_alloc(client->heap, (size_t)staged->store_bytes);
-    if (!client->config.owner_fetches) {
-        // What cannot be compressed grows by a little.
-        const size_t most = rune_bytes_most(staged);
-        transfer->capacity = most + most / 64 + 1024;
-        transfer->data = heap_alloc(client->heap, transfer->capacity);
+    return staged->store != NULL && (client->config.owner_fetches || transfer_allocate(client));
+}
+
+void rune_cache_over_wire(Client *client)
+{
+    const Manifest *staged = &client->runes.staged;
+    if (client_is_open(client) && staged->here_count < staged->count &&
+        client->runes.transfer.data == NULL && !transfer_allocate(client)) {
+        client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
     }
-    return staged->store != NULL && (client->config.owner_fetches || transfer->data != NULL);
 }
 
 void rune_cache_manifest(Client *client, const MessageScriptManifest *message)

@@ -280,11 +280,9 @@ EXPORT("worldStats") const void *export_world_stats(LocalHost *host)
     return end_json(&json, &writer);
 }
 
-// Faults of the server's scripts since the last call, as a list.
-EXPORT("worldFaults") const void *export_world_faults(LocalHost *host)
+static const void *write_faults(ScriptSystem *scripts)
 {
     static ScriptFault faults[16];
-    ScriptSystem *scripts = world_scripts(local_host_world(host));
     const uint32_t count = scripts == NULL ? 0 : script_faults(scripts, faults, 16);
     ByteWriter writer;
     JsonWriter json = begin_json(&writer);
@@ -301,6 +299,13 @@ EXPORT("worldFaults") const void *export_world_faults(LocalHost *host)
     }
     json_write_array_end(&json);
     return end_json(&json, &writer);
+}
+
+// Faults of the server's scripts since the last call, as a list of
+// {"path","line","message","tick"}.
+EXPORT("worldFaults") const void *export_world_faults(LocalHost *host)
+{
+    return write_faults(world_scripts(local_host_world(host)));
 }
 
 // --- a client -----------------------------------------------------------------------------------
@@ -341,6 +346,7 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
         config.owner_fetches = fetches != NULL && json_read_bool(fetches, &error);
     }
     config.log = heap() != NULL ? &module.log : NULL;
+    config.script.log = config.log;
     Client *client = NULL;
     if (error.status != STATUS_OK) {
         json_error_text(&error, module.error);
@@ -424,6 +430,12 @@ EXPORT("clientGive")
 int32_t export_client_give(Client *client, const uint8_t *bytes, uint32_t count)
 {
     return (int32_t)client_give(client, bytes, count);
+}
+
+// What clientWant lists cannot be brought: it is asked for over the wire.
+EXPORT("clientFetchOverWire") void export_client_fetch_over_wire(Client *client)
+{
+    client_fetch_over_wire(client);
 }
 
 EXPORT("clientProgress") double export_client_progress(const Client *client)
@@ -799,6 +811,12 @@ void export_client_camera(Client *client, double x, double y, double z, double f
         view_set_camera(view, vec3((float)x, (float)y, (float)z),
                         vec3((float)forward_x, (float)forward_y, (float)forward_z));
     }
+}
+
+// The same as worldFaults of the client's scripts.
+EXPORT("clientFaults") const void *export_client_faults(Client *client)
+{
+    return write_faults(client_scripts(client));
 }
 
 EXPORT("clientUi") const void *export_client_ui(Client *client)

@@ -35,10 +35,11 @@ export class Stage {
     }
 
     join(name, config = {}) {
+        const whole = { name, playerId: name, ownerFetches: true, scripts: true, ...config };
         const player = {
             name,
-            client: this.core.createClient(
-                { name, playerId: name, ownerFetches: true, scripts: true, ...config }),
+            config: whole,
+            client: this.core.createClient(whole),
             connection: 0,
             input: { moveX: 0, moveZ: 0, yaw: 0, pitch: 0, buttons: 0 },
             events: [],
@@ -62,10 +63,13 @@ export class Stage {
         }
     }
 
+    // As a page does with a host that has the scene and no runes.
     fetch(player) {
         for (const want of player.client.wants()) {
-            if (want.scene) {
+            if (want.scene && player.config.ownerFetches) {
                 player.client.give(this.world.scene());
+            } else {
+                player.client.fetchOverWire();
             }
         }
     }

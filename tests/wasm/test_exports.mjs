@@ -121,6 +121,32 @@ test('what a page draws', async () => {
     stage.end();
 });
 
+test('scene and runes come over the wire when the owner cannot bring them', async () => {
+    const seen = new Map(files)
+        .set('StarterPlayer/Hello.lua', new TextEncoder().encode('error("hello from the client")'));
+    for (const ownerFetches of [true, false]) {
+        const stage = new Stage(await loadCore(wasm), seen);
+        const ada = stage.join('ada', { ownerFetches });
+        stage.run(3);
+        assert.ok(playing(ada), ada.client.closedReason());
+        assert.deepEqual(ada.client.wants(), []);
+        assert.equal(ada.client.progress(), 1);
+        assert.match(ada.client.faults()[0]?.message ?? '', /hello from the client/);
+        stage.end();
+    }
+    const stage = new Stage(await loadCore(wasm), seen);
+    const ada = stage.join('ada');
+    stage.fetch = () => {};
+    stage.run(1);
+    assert.equal(ada.client.state(), ClientState.fetching);
+    assert.equal(ada.client.give(new Uint8Array(10)) !== 0, true);
+    ada.client.fetchOverWire();
+    stage.run(2);
+    assert.ok(playing(ada), ada.client.closedReason());
+    assert.deepEqual(ada.client.wants(), []);
+    stage.end();
+});
+
 test('a difference in the scene: the world is made anew, the players resume', async () => {
     const { stage, ada } = await play();
     const before = own(ada);

@@ -42,6 +42,7 @@ interface Exports {
     clientClosedReason(client: Handle): Address;
     clientWant(client: Handle, index: number): Address;
     clientGive(client: Handle, bytes: Address, count: number): number;
+    clientFetchOverWire(client: Handle): void;
     clientProgress(client: Handle): number;
     clientInput(
         client: Handle, moveX: number, moveZ: number, yaw: number, pitch: number, buttons: number,
@@ -60,6 +61,7 @@ interface Exports {
     clientTerrain(client: Handle): number;
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
+    clientFaults(client: Handle): Address;
     clientKey(client: Handle, key: Address, bytes: number, down: number): number;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
@@ -360,6 +362,11 @@ export class CoreClient {
             this.raw.clientGive(this.handle, at, count));
     }
 
+    // What wants() lists cannot be brought: it is asked for over the wire.
+    fetchOverWire(): void {
+        this.raw.clientFetchOverWire(this.handle);
+    }
+
     progress(): number {
         return this.raw.clientProgress(this.handle);
     }
@@ -454,6 +461,10 @@ export class CoreClient {
 
     chunkMesh(x: number, y: number, z: number): Uint8Array<ArrayBuffer> {
         return this.core.takeBytes(this.raw.clientChunkMesh(this.handle, x, y, z));
+    }
+
+    faults(): Fault[] {
+        return this.core.takeJson(this.raw.clientFaults(this.handle)) as Fault[];
     }
 
     setKey(key: string, down: boolean): void {
