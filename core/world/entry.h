@@ -32,7 +32,8 @@ typedef enum EntryFlag {
     ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune
     ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
                               // and refused for one that is never sent
-    ENTRY_FLAGS_ALL = (1 << 6) - 1
+    ENTRY_DEBUG = 1 << 6,     // AUTH: is told exact positions once a second
+    ENTRY_FLAGS_ALL = (1 << 7) - 1
 } EntryFlag;
 
 #define ENTRY_NAME_BYTES 128

@@ -221,6 +221,21 @@ bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t ne
     return sent_slot(replicator, viewer, net_id) != UINT32_MAX;
 }
 
+uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
+                         uint64_t out[NET_SLOTS_MAX])
+{
+    const Viewer *viewer = viewer_at(replicator, session);
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < viewer->slot_end; slot++) {
+        const Sent *sent = &viewer->sent[slot];
+        const NetEntry *entry = sent->entry != 0 ? &replicator->table.entries[sent->entry] : NULL;
+        if (entry != NULL && entry->serial == sent->serial && !sent->leaving) {
+            out[count++] = replicator->table.details[sent->entry].net_id;
+        }
+    }
+    return count;
+}
+
 // --- events -------------------------------------------------------------------------------------
 
 // What an event is about, worked out once for all sessions.

@@ -58,6 +58,9 @@ void replicator_close(Replicator *replicator, uint32_t session);
 void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position);
 // Is the entity in the session's interest, and was it sent?
 bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t net_id);
+// All of those, by slot; at most NET_SLOTS_MAX.
+uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
+                         uint64_t out[NET_SLOTS_MAX]);
 
 // --- events -------------------------------------------------------------------------------------
 // `message` is an encoded event (message_encode_event), copied. It happened at `tick`.

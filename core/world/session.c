@@ -279,6 +279,7 @@ void session_take_over(World *world, Session *from, Session *to)
     to->account = from->account;
     to->guest = from->guest;
     to->operator_role = from->operator_role;
+    to->debug = to->debug || from->debug;
     to->player = from->player;
     to->entity = from->entity;
     to->joining = from->joining;
@@ -440,9 +441,10 @@ void session_hash(const World *world, Hash64 *hash)
 {
     for (uint32_t i = 0; i < world->session_high; i++) {
         const Session *session = &world->sessions[i];
-        hash_u64(hash, (uint64_t)session->state << 8 | (uint64_t)session->json << 4 |
-                           (uint64_t)session->guest << 3 | (uint64_t)session->operator_role << 2 |
-                           (uint64_t)session->joining << 1 | session->resumed);
+        hash_u64(hash, (uint64_t)session->state << 8 | (uint64_t)session->debug << 5 |
+                           (uint64_t)session->json << 4 | (uint64_t)session->guest << 3 |
+                           (uint64_t)session->operator_role << 2 | (uint64_t)session->joining << 1 |
+                           session->resumed);
         if (session->state == SESSION_FREE) {
             continue;
         }

@@ -272,6 +272,7 @@ static void tick(World *world, uint64_t unix_ms)
     if (world->tick % world->snapshot_ticks == 0) {
         flow_frames(world);
     }
+    truth_tick(world);
     transfer_tick(world);
     save_tick(world);
 }

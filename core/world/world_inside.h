@@ -113,6 +113,7 @@ typedef struct Session {
     uint64_t connection; // 0 while dropped
     bool json;
     bool guest, operator_role;
+    bool debug;          // is told the truth once a second (truth.c)
     uint64_t state_tick; // when it began
     uint64_t account;    // 0: none (development)
     uint64_t player;     // its number in this world; 0: none yet
@@ -350,6 +351,7 @@ void act_hash(const World *world, Hash64 *hash);
 void voxel_tick(World *world);    // versions of chunks for those who came near, after sim_step
 void preview_tick(World *world);  // previews that are over
 void transfer_tick(World *world); // blobs and runes, a chunk where there is room
+void truth_tick(World *world);    // exact positions, for those who may know them
 void remote_tick(World *world);   // calls that got no answer in time
 
 // --- script_host.c ------------------------------------------------------------------------------

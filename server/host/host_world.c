@@ -339,7 +339,8 @@ static void heard_ready(Host *host, const ChannelReport *report)
 static uint32_t entry_flags(const Ticket *ticket)
 {
     return ENTRY_OK | ((ticket->flags & TICKET_GUEST) != 0 ? ENTRY_GUEST : 0u) |
-           ((ticket->flags & TICKET_OPERATOR) != 0 ? ENTRY_OPERATOR : 0u);
+           ((ticket->flags & TICKET_OPERATOR) != 0 ? ENTRY_OPERATOR : 0u) |
+           ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
 }
 
 static void heard_auth(Host *host, const ChannelReport *report)

@@ -88,7 +88,7 @@ TEST(wrong_numbers_are_refused)
     } cases[] = {
         {{ENTRY_NONE, 0, 0, 0, 0, 0}, 6, STATUS_MALFORMED},
         {{ENTRY_TYPE_COUNT, 0, 0, 0, 0, 0}, 6, STATUS_MALFORMED},
-        {{ENTRY_TICK, 0x40, 0, 0, 0, 0}, 6, STATUS_MALFORMED},
+        {{ENTRY_TICK, 0x80, 0, 0, 0, 0}, 6, STATUS_MALFORMED},
         {{ENTRY_TICK, 0, 0x80, 0, 0, 0, 0}, 7, STATUS_MALFORMED}, // not the shortest form
         {{ENTRY_TICK, 0, 0, 0, 0x81, 0x01, 0}, 7, STATUS_RANGE},  // name of 129 bytes
     };

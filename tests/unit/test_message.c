@@ -102,7 +102,7 @@ TEST(structs_hold_no_lists)
         }
         CHECK_INT(end->offset, message_group_bytes(group));
     }
-    CHECK_INT(structs, 5);
+    CHECK_INT(structs, 6);
 }
 
 // --- bytes --------------------------------------------------------------------------------------
