@@ -18,16 +18,16 @@
 #define BOTS_REASONS_MAX 24
 
 // X(NAME, "name", what they do)
-#define BOTS_BEHAVIOURS(X)                                                        \
-    X(WALK, "walk", "straight on for a second or three, then another way")        \
-    X(CROWD, "crowd", "everybody on the same few metres")                         \
-    X(FIGHT, "fight", "runs after the nearest and shoots")                        \
+#define BOTS_BEHAVIOURS(X)                                                         \
+    X(WALK, "walk", "straight on for a second or three, then another way")         \
+    X(CROWD, "crowd", "everybody on the same few metres")                          \
+    X(FIGHT, "fight", "runs after the nearest and shoots")                         \
     X(BUILD, "build", "builds, digs and takes down, and remembers what is stored") \
-    X(PLATFORMS, "platforms", "jumps onto what moves")                            \
-    X(CHURN, "churn", "leaves or drops every few seconds and comes back")         \
-    X(SLOW, "slow", "reads little, late and sometimes not at all")                \
-    X(HOSTILE, "hostile", "breaks the protocol in every way there is")            \
-    X(STAND, "stand", "stands still")                                             \
+    X(PLATFORMS, "platforms", "jumps onto what moves")                             \
+    X(CHURN, "churn", "leaves or drops every few seconds and comes back")          \
+    X(SLOW, "slow", "reads little, late and sometimes not at all")                 \
+    X(HOSTILE, "hostile", "breaks the protocol in every way there is")             \
+    X(STAND, "stand", "stands still")                                              \
     X(MIXED, "mixed", "some of each but hostile")
 
 typedef enum BotsBehaviour {
@@ -50,10 +50,10 @@ typedef struct BotsConfig {
     BotsBehaviour behaviour;
     uint64_t seed;
     bool scripts;
-    uint32_t debug_count; // so many are told the truth, and compare
+    uint32_t debug_count;               // so many are told the truth, and compare
     uint32_t hostile_frames_per_second; // of each hostile one
-    const char *ledger;   // a file for what the server said is stored; NULL: none
-    const char *check;    // a ledger that must hold at the end; NULL: none
+    const char *ledger;                 // a file for what the server said is stored; NULL: none
+    const char *check;                  // a ledger that must hold at the end; NULL: none
     void (*progress)(void *user, const BotsReport *report); // once a second; may be NULL
     void *user;
 } BotsConfig;
@@ -99,5 +99,6 @@ struct BotsReport {
     bool starved; // the numbers mean nothing
 };
 
-// STATUS_OK and a report, whatever the bots met; else the reason says what could not be done at all.
+// STATUS_OK and a report, whatever the bots met; else the reason says what could not be done at
+// all.
 MUST_USE Status bots_run(const BotsConfig *config, BotsReport *report, char *reason, size_t bytes);

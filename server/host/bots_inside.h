@@ -14,11 +14,11 @@
 #include "server/host/bots.h"
 #include "server/host/bots_link.h"
 
-#define BOTS_LOOP_RATE    120 // wake-ups a second; each updates a slice of the bots
-#define BOTS_PENDING_MAX  32
-#define BOTS_TRUTH_MAX    512
-#define BOTS_LEDGER_MAX   65536
-#define BOTS_SCRATCH      (128u << 10)
+#define BOTS_LOOP_RATE   120 // wake-ups a second; each updates a slice of the bots
+#define BOTS_PENDING_MAX 32
+#define BOTS_TRUTH_MAX   512
+#define BOTS_LEDGER_MAX  65536
+#define BOTS_SCRATCH     (128u << 10)
 
 typedef enum BotState {
     BOT_RESTS,   // until next_ms
@@ -30,6 +30,7 @@ typedef enum BotState {
 // A command whose answer is awaited.
 typedef struct BotCommand {
     uint32_t seq;
+    uint32_t bot;
     uint8_t number;
     uint64_t entity; // what it made, or takes down
     VoxelCoord voxel;
@@ -83,13 +84,14 @@ typedef struct Bot {
 
 typedef enum LedgerState {
     LEDGER_STORED, // must be there
-    LEDGER_UNSURE, // asked to be taken away, no answer yet
+    LEDGER_UNSURE, // something was asked for, and no answer came yet
     LEDGER_GONE    // must not be there
 } LedgerState;
 
 typedef struct LedgerItem {
     LedgerState state;
     bool is_structure;
+    uint32_t bot; // whose structure
     uint64_t entity;
     VoxelCoord voxel;
     VoxelKind kind;
@@ -130,8 +132,8 @@ typedef struct Bots {
     Place *place;
     bool scene_asked;
 
-    uint32_t asked_count;  // bots that were sent to the door at least once
-    uint32_t asking;       // at the moment
+    uint32_t asked_count; // bots that were sent to the door at least once
+    uint32_t asking;      // at the moment
     double last_ask_ms;
     bool measuring, over;
     double ramp_end_ms, measure_ms, end_ms;
@@ -172,11 +174,14 @@ void measure_truth_due(Bots *bots, Bot *bot);
 void measure_begin(Bots *bots);
 void measure_now(Bots *bots); // what the report says of the moment
 void measure_end(Bots *bots);
+void measure_server(Bots *bots); // once its last numbers are here
 
 // --- bots_ledger.c ------------------------------------------------------------------------------
 MUST_USE Status ledger_init(Ledger *ledger);
 void ledger_deinit(Ledger *ledger);
 LedgerItem *ledger_voxel(Ledger *ledger, VoxelCoord at); // NULL: none
+// Nobody else may touch it until there is an answer: then its order would not be known.
+void ledger_doubt_voxel(Ledger *ledger, VoxelCoord at);
 LedgerItem *ledger_structure(Ledger *ledger, uint64_t entity);
 void ledger_store(Ledger *ledger, const BotCommand *command); // it is durable
 MUST_USE Status ledger_write(const Ledger *ledger, const char *path);

@@ -390,9 +390,9 @@ static bool tick(WorldLoop *loop)
     const Status ticked = world_enter(loop->world, &entry);
     ASSERT(ticked == STATUS_OK);
     note_hash(loop);
+    report_commands(loop);
     sockets_flush(loop->sockets, loop->now_ms);
     close_those_done(loop);
-    report_commands(loop);
     loop->tick_count += 1;
     report_life(loop);
     const uint64_t work_us = (clock_ns() - began) / 1000;

@@ -4,8 +4,8 @@
 //   sockets   what players said, each message an entry
 //   journal   what is about to enter goes to the host first, so that it survives the tick
 //   tick      ENTRY_TICK
-//   sockets   what players are told, one send each
 //   commands  saves, questions, requests, to the host
+//   sockets   what players are told, one send each
 //
 // A tick that comes late is made up for, at most TICK_CATCH_UP_MAX in a row; what is later than
 // that is skipped and counted.

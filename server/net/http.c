@@ -506,7 +506,6 @@ Status http_start(const HttpConfig *config, HttpServer **out)
          unlimited ? 0 : (intptr_t)config->connections_per_address_max, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_SECONDS, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 32768, NULL},
-        {MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, NULL},
         {MHD_OPTION_END, 0, NULL}};
     server->daemon =
         MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE,

@@ -1,0 +1,306 @@
+"""What the flow tests share: the real program as a process, a WebSocket client of a few lines, and a
+player that speaks the JSON protocol. Python's standard library alone, and no code of the server's.
+
+A test file is a program: `test_world.py PROGRAM PLACES [TEST]`. Tests are its functions test_*; each
+gets a fresh folder.
+"""
+
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def wait_until(condition, what, seconds=15.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise Failure(f"not within {seconds} s: {what}")
+
+
+class World:
+    """`sandlot world` on any free port, with what it prints."""
+
+    def __init__(self, program, place, data, *options):
+        self.lines = []
+        self.process = subprocess.Popen(
+            [program, "world", "--place", place, "--port", "0", "--data", data,
+             "--allow-weak-jail", *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        found = self.wait_line(r"join +ws://127\.0\.0\.1:(\d+)/api/rooms/([A-Z0-9]+)/ws")
+        self.port, self.room = int(found[1]), found[2]
+        wait_until(self.is_ready, "the world is ready")
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def wait_line(self, pattern, seconds=20.0):
+        def look():
+            for line in list(self.lines):
+                found = re.search(pattern, line)
+                if found:
+                    return found
+            check(self.process.poll() is None, "it ended:\n" + "\n".join(self.lines))
+            return None
+        return wait_until(look, f"a line like {pattern}", seconds)
+
+    def request(self, method, path, body=None, headers=None):
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            link.request(method, path, body=None if body is None else json.dumps(body),
+                         headers=headers or {})
+            answer = link.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            link.close()
+
+    def is_ready(self):
+        try:
+            return self.request("GET", "/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def metric(self, name):
+        text = self.request("GET", "/metrics")[2].decode()
+        found = re.search(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+        check(found, f"there is no metric {name}")
+        return float(found[1])
+
+    def join(self, **wish):
+        status, _, body = self.request("POST", "/join", wish)
+        check(status == 200, f"/join says {status}: {body}")
+        return json.loads(body)
+
+    def children(self):
+        """Process ids of the world process."""
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        with open(path, encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+
+    def stop(self, number=signal.SIGTERM, seconds=5.5):
+        """How long it took to end; the exit code must be 0."""
+        begin = time.monotonic()
+        self.process.send_signal(number)
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failure("it did not end:\n" + "\n".join(self.lines[-20:]))
+        self.reader.join(2)
+        check(code == 0, f"exit code {code}:\n" + "\n".join(self.lines[-20:]))
+        return time.monotonic() - begin
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Closed(Exception):
+    def __init__(self, code):
+        super().__init__(f"closed with code {code}")
+        self.code = code
+
+
+class WebSocket:
+    """RFC 6455, a client: whole messages in and out."""
+
+    def __init__(self, port, path, protocol="sandlot.v2.json", headers=()):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.buffer = b""
+        key = base64.b64encode(os.urandom(16)).decode()
+        lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
+                 "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13",
+                 *headers]
+        if protocol:
+            lines.append(f"Sec-WebSocket-Protocol: {protocol}")
+        self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        while b"\r\n\r\n" not in self.buffer:
+            more = self.socket.recv(4096)
+            check(more, f"the upgrade was cut off: {self.buffer!r}")
+            self.buffer += more
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        self.status = int(head.split(b" ", 2)[1])
+        self.head = head.decode()
+
+    def send(self, data, opcode=None):
+        if isinstance(data, str):
+            data, opcode = data.encode(), 1 if opcode is None else opcode
+        opcode = 2 if opcode is None else opcode
+        mask = os.urandom(4)
+        length = len(data)
+        if length < 126:
+            header = struct.pack("!BB", 0x80 | opcode, 0x80 | length)
+        elif length < 65536:
+            header = struct.pack("!BBH", 0x80 | opcode, 0xFE, length)
+        else:
+            header = struct.pack("!BBQ", 0x80 | opcode, 0xFF, length)
+        masked = bytes(byte ^ mask[i & 3] for i, byte in enumerate(data))
+        self.socket.sendall(header + mask + masked)
+
+    def _take(self, count, deadline):
+        while len(self.buffer) < count:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self.socket.settimeout(left)
+            more = self.socket.recv(65536)
+            if not more:
+                raise Closed(1006)
+            self.buffer += more
+
+    def receive(self, seconds=10.0):
+        """A whole message; (text or bytes). Pings are answered."""
+        deadline = time.monotonic() + seconds
+        while True:
+            self._take(2, deadline)
+            opcode, length, at = self.buffer[0] & 15, self.buffer[1] & 127, 2
+            if length == 126:
+                self._take(4, deadline)
+                length, at = struct.unpack("!H", self.buffer[2:4])[0], 4
+            elif length == 127:
+                self._take(10, deadline)
+                length, at = struct.unpack("!Q", self.buffer[2:10])[0], 10
+            self._take(at + length, deadline)
+            data = self.buffer[at:at + length]
+            self.buffer = self.buffer[at + length:]
+            if opcode == 8:
+                raise Closed(struct.unpack("!H", data[:2])[0] if len(data) >= 2 else 1005)
+            if opcode == 9:
+                self.send(data, 10)
+            elif opcode in (1, 2):
+                return data.decode() if opcode == 1 else data
+
+    def close(self):
+        self.socket.close()
+
+
+class Player:
+    """A player over JSON: joins, says what it does 30 times a second, keeps what it is told."""
+
+    def __init__(self, world, name="bo", ticket=None, resume=None, player_id=None):
+        self.socket = WebSocket(world.port, f"/api/rooms/{world.room}/ws")
+        check(self.socket.status == 101, f"no upgrade: {self.socket.head}")
+        self.seq, self.input_seq, self.last_snapshot = 0, 0, 0
+        self.positions, self.errors, self.events, self.snapshots = {}, [], [], []
+        payload = {"name": name}
+        if ticket:
+            payload["ticket"] = ticket
+        if resume:
+            payload["resumeToken"] = resume
+        if player_id:
+            payload["playerId"] = player_id
+        self.say("session", "handshake", payload)
+        self.welcome = self.wait("welcome")["payload"]
+        self.entity = self.welcome["entityId"]
+
+    def say(self, feature, action, payload):
+        self.seq += 1
+        self.socket.send(json.dumps({"v": 2, "kind": "command", "seq": self.seq,
+                                     "feature": feature, "action": action, "payload": payload}))
+        return self.seq
+
+    def hear(self, seconds=10.0):
+        message = json.loads(self.socket.receive(seconds))
+        kind, payload = message["kind"], message.get("payload", {})
+        if kind == "snapshot":
+            self.last_snapshot = message["seq"]
+            self.snapshots.append(message)
+            movement = payload.get("features", {}).get("movement", {})
+            for entity, state in movement.items():
+                if "p" in state:
+                    self.positions[int(entity)] = state["p"]
+        elif kind == "error":
+            self.errors.append(payload)
+        elif kind == "event":
+            self.events.append(message)
+        return message
+
+    def wait(self, kind, action=None, seconds=10.0):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            message = self.hear(end - time.monotonic())
+            if message["kind"] == kind and (action is None or message.get("action") == action):
+                return message
+            check(message["kind"] != "error" or kind == "error",
+                  f"an error instead of {kind}: {message}")
+        raise Failure(f"no {kind} within {seconds} s")
+
+    def position(self):
+        return self.positions.get(self.entity)
+
+    def walk(self, seconds, move_z=127, move_x=0):
+        """Walks by sending two inputs thirty times a second, and hears everything meanwhile."""
+        begin = time.monotonic()
+        sent = 0
+        while time.monotonic() - begin < seconds:
+            if sent <= (time.monotonic() - begin) * 30:
+                inputs = []
+                for _ in range(2):
+                    self.input_seq += 1
+                    inputs.append({"seq": self.input_seq, "moveZ": move_z, "moveX": move_x})
+                self.say("movement", "input_batch",
+                         {"lastSnapshot": self.last_snapshot, "inputs": inputs})
+                sent += 1
+            try:
+                self.hear(0.01)
+            except TimeoutError:
+                pass
+
+    def listen(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                self.hear(max(0.001, end - time.monotonic()))
+            except TimeoutError:
+                return
+
+    def close(self):
+        self.socket.close()
+
+
+def run(tests, arguments):
+    """Runs the tests of a file, or the one that is named."""
+    program, places, names = arguments[1], arguments[2], arguments[3:]
+    failed = 0
+    for name, test in tests.items():
+        if not name.startswith("test_") or (names and name not in names):
+            continue
+        folder = tempfile.mkdtemp(prefix="sandlot-flow-")
+        begin = time.monotonic()
+        try:
+            test(program, places, folder)
+            print(f"ok    {name} ({time.monotonic() - begin:.1f} s)")
+        except Exception as error:  # every failure is reported, of whatever kind
+            failed += 1
+            print(f"FAIL  {name}: {error}")
+            traceback.print_exc()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        sys.stdout.flush()
+    return 1 if failed else 0

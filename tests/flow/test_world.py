@@ -1,0 +1,383 @@
+"""`sandlot world` from outside: it starts, players walk, it survives its own death, it ends."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from support import (Closed, Failure, Player, WebSocket, World, check, run, wait_until)
+
+
+def distance(a, b):
+    return sum((x - y) ** 2 for x, y in zip(a, b)) ** 0.5
+
+
+def island(program, places, folder, *options):
+    return World(program, os.path.join(places, "island"), os.path.join(folder, "data"), *options)
+
+
+def test_walk(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        ticket = world.join(name="bo")
+        check(ticket["server_address"].endswith(f"/api/rooms/{world.room}/ws"), "server_address")
+        player = Player(world, ticket=ticket["ticket"])
+        check(player.welcome["worldId"] == "world_island", "worldId")
+        player.walk(0.3, move_z=0)
+        begin = wait_until(player.position, "a position")
+        player.walk(1.5)
+        check(distance(begin, player.position()) > 2, f"{begin} to {player.position()}")
+        status, headers, scene = world.request("GET", "/blob/" + player.welcome["sceneHash"][7:])
+        check(status == 200 and len(scene) == player.welcome["sceneBytes"], "the scene")
+        check("immutable" in headers["Cache-Control"], "the scene may be cached")
+        # A ticket is good once.
+        again = WebSocket(world.port, f"/api/rooms/{world.room}/ws")
+        again.send('{"v":2,"kind":"command","seq":1,"feature":"session","action":"handshake",'
+                   f'"payload":{{"ticket":"{ticket["ticket"]}"}}}}')
+        check('"auth_failed"' in again.receive(), "a ticket that was used before")
+        player.close()
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_two_see_each_other(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        one, two = Player(world, name="one", player_id="one"), Player(world, "two", player_id="two")
+        one.walk(0.5)
+        two.listen(0.5)
+        check(one.entity in two.positions, "two sees one")
+        check(one.entity != two.entity, "two bodies")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def structures(player):
+    """Ids of the structures that the player has been told of."""
+    found = set()
+    for message in player.snapshots:
+        build = message["payload"].get("features", {}).get("build", {})
+        found |= {item["entityId"] for item in build.get("enter", [])}
+        found -= set(build.get("leave", []))
+    return found
+
+
+def build_something(player):
+    """Builds a piece near the player and waits until that is durable; its entity id."""
+    x, y, z = (int(number // 1) for number in player.position())
+    for dx, dz in ((3, 0), (-3, 0), (0, 3), (0, -3), (4, 4), (-4, -4)):
+        for dy in (0, -1, 1, -2, 2):
+            seq = player.say("build", "place", {"piece": 0, "cell": [x + dx, y + dy, z + dz]})
+            while True:
+                message = player.hear()
+                payload = message.get("payload", {})
+                if message["kind"] == "ack" and payload["commandSeq"] == seq:
+                    entity = payload["entityId"]
+                    while not (message["kind"] == "event" and message["action"] == "durable" and
+                               message["payload"]["commandSeq"] == seq):
+                        message = player.hear()
+                    return entity
+                if message["kind"] == "error" and payload.get("commandSeq") == seq:
+                    break
+            time.sleep(0.12)  # ten a second
+    raise Failure("there is no place to build")
+
+
+def test_killed_world_comes_back(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        player = Player(world, ticket=world.join(name="bo")["ticket"])
+        player.walk(1.0)
+        built = build_something(player)
+        player.walk(1.0, move_z=-127)
+        player.walk(0.8, move_z=0)
+        before = player.position()
+        victim = world.children()[0]
+        os.kill(victim, signal.SIGKILL)
+        begin = time.monotonic()
+        try:
+            player.listen(5)
+            raise Failure("the connection outlived its world")
+        except (Closed, OSError):
+            pass
+        back = Player(world, resume=player.welcome["resumeToken"])
+        took = time.monotonic() - begin
+        check(back.welcome["resumed"], "resumed")
+        check(back.welcome["player"] == player.welcome["player"], "the same player")
+        back.walk(0.5, move_z=0)
+        where = wait_until(back.position, "a position")
+        check(distance(before, where) < 0.5, f"{before} became {where}")
+        check(built in structures(back), f"structure {built} of {structures(back)}")
+        check(world.children()[0] != victim, "another process")
+        check(world.metric("sandlot_world_crashes_total") == 1, "one crash")
+        check(world.metric("sandlot_world_epoch") == 2, "the next epoch")
+        check(took < 4, f"back after {took:.1f} s")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_killed_host_comes_back(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        player = Player(world, player_id="bo")
+        player.walk(0.5)
+        built = build_something(player)
+        child = world.children()[0]
+        world.process.kill()
+        world.process.wait()
+        wait_until(lambda: not os.path.exists(f"/proc/{child}"), "the world dies with its host", 3)
+        world = island(program, places, folder)
+        back = Player(world, resume=player.welcome["resumeToken"])
+        check(back.welcome["resumed"], "resumed")
+        back.walk(0.5, move_z=0)
+        check(built in structures(back), "the structure")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_stop_tells_players(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        player = Player(world)
+        player.walk(0.3)
+        world.process.send_signal(signal.SIGTERM)
+        begin = time.monotonic()
+        code = None
+        try:
+            while True:
+                player.hear(5)
+        except Closed as end:
+            code = end.code
+        check(code == 1001, f"close code {code}")
+        check(any(error["code"] == "stopped" for error in player.errors), f"{player.errors}")
+        check(world.process.wait(5) == 0, "exit code 0")
+        check(time.monotonic() - begin < 5, "within 5 s")
+    finally:
+        world.kill()
+
+
+def end_of(program, *arguments):
+    done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=30)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_place_with_an_error(program, places, folder):
+    place = os.path.join(folder, "place")
+    shutil.copytree(os.path.join(places, "island"), place)
+    path = os.path.join(place, "scene.json")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    lines[3] = "  oops"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    code, text = end_of(program, "world", "--place", place, "--port", "0")
+    check(code == 1 and "scene.json line 4" in text, f"{code}: {text}")
+    os.remove(path)
+    os.symlink("/etc/hostname", path)
+    code, text = end_of(program, "world", "--place", place, "--port", "0")
+    check(code == 1 and "scene.json" in text and "link" in text, f"{code}: {text}")
+    shutil.rmtree(place)
+    code, text = end_of(program, "world", "--place", place, "--port", "0")
+    check(code == 1 and "place" in text, f"{code}: {text}")
+
+
+def test_script_in_no_service(program, places, folder):
+    place = os.path.join(folder, "place")
+    shutil.copytree(os.path.join(places, "island"), place)
+    with open(os.path.join(place, "Secret.lua"), "w", encoding="utf-8") as file:
+        file.write("print(1)\n")
+    code, text = end_of(program, "world", "--place", place, "--port", "0")
+    check(code == 1 and "Secret.lua" in text and "ServerScriptService" in text, f"{code}: {text}")
+
+
+def test_taken(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        place = os.path.join(places, "island")
+        code, text = end_of(program, "world", "--place", place, "--port", str(world.port),
+                            "--data", os.path.join(folder, "other"))
+        check(code == 1 and "taken" in text and str(world.port) in text, f"{code}: {text}")
+        code, text = end_of(program, "world", "--place", place, "--port", "0",
+                            "--data", os.path.join(folder, "data"))
+        check(code == 1 and "another sandlot" in text, f"{code}: {text}")
+        check(world.is_ready(), "the first one goes on")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_wrong_usage(program, places, folder):
+    for arguments in ([], ["--place"], ["--place", places, "--port", "x"], ["--port", "70000"],
+                      ["--place", places, "--wings"]):
+        code, text = end_of(program, "world", *arguments)
+        check(code == 2 and "usage" in text, f"{arguments}: {code}: {text}")
+    code, text = end_of(program, "world", "--help")
+    check(code == 0 and "--place" in text, "help")
+
+
+def test_stalls_disturb_nobody(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        stalls = []
+        for number in range(20):
+            if number % 2 == 0:
+                stalls.append(WebSocket(world.port, f"/api/rooms/{world.room}/ws"))
+            else:
+                half = WebSocket(world.port, f"/api/rooms/{world.room}/ws")
+                half.socket.sendall(b"\x81\xfe")  # the beginning of a frame
+                stalls.append(half)
+        player = Player(world)
+        count = len(player.snapshots)
+        player.walk(2.0)
+        snapshots = len(player.snapshots) - count
+        check(snapshots > 20, f"{snapshots} snapshots in 2 s")
+        check(wait_until(lambda: world.metric("sandlot_world_sockets") == 21, "21 sockets", 3), "")
+        check(world.metric("sandlot_world_sessions") == 1, "stalls have no session")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_broken_frames(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        path = f"/api/rooms/{world.room}/ws"
+        cases = [(b"\x81\x05hello", 1002), (b"\xf1\x80abcd", 1002), (b"\x83\x80abcd", 1002),
+                 (b"\x82\x81abcdx", 1003), (b"\x81\x82\0\0\0\0\xff\xff", 1007),
+                 (b"\x81\xff\0\0\0\0\0\x10\0\0abcd", 1009)]
+        for frame, code in cases:
+            link = WebSocket(world.port, path)
+            link.socket.sendall(frame)
+            try:
+                link.receive(5)
+                raise Failure(f"{frame!r} was taken")
+            except Closed as end:
+                check(end.code == code, f"{frame!r}: {end.code}, not {code}")
+        link = WebSocket(world.port, path)
+        link.send(b"there?", 9)
+        link.socket.settimeout(3)
+        check(link.socket.recv(100) == b"\x8a\x06there?", "a pong")
+        other = WebSocket(world.port, "/api/rooms/NOROOM/ws")
+        check(other.status == 404, other.head)
+        foreign = WebSocket(world.port, path, headers=("Origin: http://elsewhere.example",))
+        check(foreign.status == 403, foreign.head)
+        own = WebSocket(world.port, path, headers=(f"Origin: http://127.0.0.1:{world.port}",))
+        check(own.status == 101, own.head)
+        strange = WebSocket(world.port, path, protocol="chat")
+        check(strange.status == 400, strange.head)
+        check(world.metric("sandlot_world_crashes_total") == 0, "no crash")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_stuck_world_is_ended(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        victim = world.children()[0]
+        os.kill(victim, signal.SIGSTOP)
+        world.wait_line("it is stuck", 30)
+        wait_until(world.is_ready, "another one", 20)
+        check(world.children()[0] != victim, "another process")
+        Player(world).walk(0.2)
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_debug_truth(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        plain = Player(world, ticket=world.join(name="plain")["ticket"])
+        told = Player(world, ticket=world.join(name="told", debug=True)["ticket"])
+        told.walk(1.5, move_z=0)
+        plain.listen(0.1)
+        truths = [event for event in told.events if event["action"] == "debug_truth"]
+        check(truths, "the truth")
+        own = [item["p"] for item in truths[-1]["payload"]["entities"]
+               if item["entityId"] == told.entity]
+        check(own and distance(own[0], told.position()) < 0.05, f"{own} and {told.position()}")
+        check(not [event for event in plain.events if event["action"] == "debug_truth"],
+              "only for those who may know")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_replay(program, places, folder):
+    journal = os.path.join(folder, "journal")
+    world = island(program, places, folder, "--journal", journal)
+    try:
+        player = Player(world, player_id="bo")
+        player.walk(1.0)
+        build_something(player)
+        player.walk(2.2, move_x=127)
+        world.stop()
+    finally:
+        world.kill()
+    place = os.path.join(places, "island")
+    code, text = end_of(program, "replay", journal, "--place", place)
+    check(code == 0 and "all the same" in text, f"{code}: {text}")
+    with open(journal, "rb") as file:
+        whole = file.read()
+    # The player goes elsewhere: the replay must notice, and say when.
+    at = whole.find(b'"moveX": 127')
+    check(at > 0, "the inputs are in the journal")
+    with open(journal, "wb") as file:
+        file.write(whole.replace(b'"moveX": 127', b'"moveX": -99'))
+    code, text = end_of(program, "replay", journal, "--place", place)
+    check(code == 1 and "differs at tick" in text, f"{code}: {text}")
+    with open(journal, "wb") as file:
+        file.write(whole[:len(whole) - 5])
+    code, text = end_of(program, "replay", journal, "--place", place)
+    check(code == 0 and "cut off" in text, f"{code}: {text}")
+
+
+def test_metrics(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        text = world.request("GET", "/metrics")[2].decode()
+        families, seen = {}, set()
+        for line in text.splitlines():
+            if line.startswith("# TYPE "):
+                name, kind = line.split(" ")[2:4]
+                check(name not in families, f"{name} twice")
+                families[name] = kind
+            elif not line.startswith("#"):
+                series = line.split(" ")[0]
+                name = series.split("{")[0]
+                check(series not in seen, f"{series} twice")
+                seen.add(series)
+                base = [name, *(name[:-len(end)] for end in ("_bucket", "_sum", "_count")
+                                if name.endswith(end))]
+                kind = next((families[one] for one in base if one in families), None)
+                check(kind, f"{name} has no type")
+                check((kind == "counter") == name.endswith("_total"), f"{name} is a {kind}")
+                float(line.split(" ")[1])
+        check(len(families) > 50, f"{len(families)} families")
+        if shutil.which("promtool"):
+            done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                  capture_output=True, check=False)
+            check(done.returncode == 0, done.stdout + done.stderr)
+        for path in ("/healthz", "/health", "/api/health", "/readyz"):
+            check(world.request("GET", path)[0] == 200, path)
+        check(world.request("GET", "/blob/" + "0" * 64)[0] == 404, "no such blob")
+        check(world.request("GET", "/api/rooms/" + world.room)[0] == 200, "the room")
+        check(world.request("POST", "/join", {"world_id": "other"})[0] == 404, "another world")
+        check(world.request("POST", "/join", {}, {"Origin": "http://evil.example"})[0] == 403,
+              "a page of another site")
+        check(world.request("POST", "/join", {}, {"Authorization": "Bearer x"})[0] == 401, "auth")
+        world.stop()
+    finally:
+        world.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
