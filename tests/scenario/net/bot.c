@@ -83,11 +83,11 @@ static void choose_goal(Net *net, NetClient *client, Vec3 from)
     }
 }
 
-static void remember(NetClient *client, uint32_t seq, bool is_chunk, ChunkCoord at)
+static void remember(NetClient *client, uint32_t seq, PendingCommand command)
 {
     if (seq != 0 && client->pending_count < 16) {
-        client->pending[client->pending_count++] =
-            (PendingCommand){.seq = seq, .is_chunk = is_chunk, .at = at};
+        command.seq = seq;
+        client->pending[client->pending_count++] = command;
     }
 }
 
@@ -102,18 +102,20 @@ static void build_something(NetClient *client, Vec3 from)
     if (what < 5) {
         MessageBuildPlace place = {.piece = rng_below(&bot->rng, 2), .cell = cell};
         place.turn = rng_below(&bot->rng, 4);
-        remember(client, client_send(client->client, MESSAGE_BUILD_PLACE, &place), false,
-                 (ChunkCoord){0, 0, 0});
+        remember(client, client_send(client->client, MESSAGE_BUILD_PLACE, &place),
+                 (PendingCommand){.is_chunk = false});
     } else if (what < 8) {
         const bool dig = rng_below(&bot->rng, 2) == 0;
         const int32_t y = dig ? feet.y - 1 : feet.y;
         const MessageTerraform edit = {
             .min = {cell.x, y, cell.z}, .max = {cell.x, y, cell.z}, .voxel_kind = dig ? 0 : 1};
-        remember(client, client_send(client->client, MESSAGE_TERRAFORM, &edit), true,
-                 voxel_chunk((VoxelCoord){cell.x, y, cell.z}));
+        remember(
+            client, client_send(client->client, MESSAGE_TERRAFORM, &edit),
+            (PendingCommand){.is_chunk = true, .at = voxel_chunk((VoxelCoord){cell.x, y, cell.z})});
     } else if (what == 8 && bot->built_count > 0) {
         const MessageBuildRemove remove = {.entity_id = bot->built[--bot->built_count]};
-        (void)client_send(client->client, MESSAGE_BUILD_REMOVE, &remove);
+        remember(client, client_send(client->client, MESSAGE_BUILD_REMOVE, &remove),
+                 (PendingCommand){.is_removal = true, .net_id = remove.entity_id});
     } else {
         const MessageBuildPreview preview = {.active = true, .piece = 0, .cell = cell};
         (void)client_send(client->client, MESSAGE_BUILD_PREVIEW, &preview);
@@ -136,6 +138,11 @@ void bot_play(Net *net, NetClient *client)
     }
     const PredictView own = client_own(client->client);
     if (!own.present) {
+        return;
+    }
+    if (net->quiet) {
+        const ClientInput still = {.yaw = own.yaw};
+        client_set_input(client->client, &still);
         return;
     }
     if (net->now_us >= bot->next_us) {
@@ -179,10 +186,9 @@ void bot_play(Net *net, NetClient *client)
 bool bot_noise(Net *net, NetClient *client, uint8_t *out, size_t capacity, size_t *bytes)
 {
     Bot *bot = &client->bot;
-    if (bot->kind != BOT_HOSTILE || rng_below(&bot->rng, 6) != 0) {
+    if (net->quiet || bot->kind != BOT_HOSTILE || rng_below(&bot->rng, 6) != 0) {
         return false;
     }
-    (void)net;
     ByteWriter writer = byte_writer(out, capacity);
     const uint32_t what = rng_below(&bot->rng, 6);
     if (what == 0) {

@@ -85,6 +85,17 @@ size_t stream_in_flight(const Stream *stream)
     return (size_t)(stream->end - stream->arrived);
 }
 
+void stream_calm(Stream *stream, uint64_t now_us, uint32_t within_us)
+{
+    const uint64_t latest = now_us + within_us;
+    for (uint32_t i = 0; i < stream->count; i++) {
+        Segment *segment = &stream->segments[(stream->first + i) % STREAM_SEGMENTS];
+        segment->arrives_us = segment->arrives_us < latest ? segment->arrives_us : latest;
+    }
+    stream->line_free_us = stream->stalled_until_us = now_us;
+    stream->last_arrival_us = stream->last_arrival_us < latest ? stream->last_arrival_us : latest;
+}
+
 bool stream_has_room(const Stream *stream, const LinkProfile *profile, size_t bytes)
 {
     const size_t waiting = stream_in_flight(stream);

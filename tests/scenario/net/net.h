@@ -1,7 +1,8 @@
 // A whole system in one process and in virtual time, from one seed: one world, up to 64 real
 // clients, the links between them with everything that links do, a store that answers late, and
 // bots that play. While it runs, spies read every frame that leaves the world, and once a second
-// what each client shows is compared with what was true on the server.
+// what each client shows is compared with what was true on the server. At the end all links become
+// calm and all bots stand, and after three seconds every client must know everything exactly.
 //
 // Nothing here reads a clock. A seed that fails is printed and plays again exactly.
 #pragma once
@@ -43,6 +44,8 @@ void stream_send(Stream *stream, const LinkProfile *profile, Rng *rng, uint64_t 
 bool stream_receive(Stream *stream, uint64_t now_us, const uint8_t **message, size_t *bytes);
 // Bytes on their way: a cut loses them.
 size_t stream_in_flight(const Stream *stream);
+// The line is free from now on: what is on its way arrives within so long.
+void stream_calm(Stream *stream, uint64_t now_us, uint32_t within_us);
 
 // --- bots ---------------------------------------------------------------------------------------
 typedef enum BotKind {
@@ -75,10 +78,13 @@ typedef struct NetScenario {
     bool course;   // the place with stairs and platforms; else flat ground
     bool low_rate; // 30 steps, 10 snapshots
     bool scripts;
-    bool restart;        // the world is killed and comes back from what was stored
-    bool clean;          // every link is clean: p99 of the position error is checked
-    bool alone;          // prediction must be exact: nobody to push
-    uint32_t json_count; // further connections that speak JSON
+    bool restart;          // the world is killed and comes back from what was stored
+    bool clean;            // every link is clean: p99 of the position error is checked
+    bool alone;            // prediction must be exact: nobody to push
+    bool narrow;           // what is shown may be old: no bound holds before the quiet
+    uint32_t view_radius;  // 0: the place's own
+    uint32_t budget_bytes; // of a frame; 0: the usual
+    uint32_t json_count;   // further connections that speak JSON
     uint32_t clients_min, clients_max;
     uint32_t seconds;
     const LinkProfile *profiles[6]; // ends with NULL; one is drawn for each client

@@ -1,5 +1,6 @@
 // The inside of the harness, for its own files: net.c runs time, spy.c looks at frames, truth.c
-// compares, store.c keeps what the world saves, bot.c plays.
+// compares what is shown, watch.c what goes to and fro, quiet.c everything at the end, store.c
+// keeps what the world saves, restart.c kills it, json.c is a tool, bot.c plays.
 #pragma once
 
 #include "core/base/check.h"
@@ -18,7 +19,9 @@
 typedef struct TruthEntry {
     uint64_t net_id;
     Vec3 position;
+    float health;
     bool jumped; // a teleport: nobody was between this tick and the one before
+    bool pushed; // somebody stands in the way: nobody can predict that
 } TruthEntry;
 
 typedef struct Truth {
@@ -38,10 +41,14 @@ typedef struct Spy {
     uint32_t session;
     uint64_t own;
     uint64_t message_sent, message_delivered;
-    uint64_t frame_ticks[FRAME_MEMORY]; // by number of the message; 0: no frame
-    uint64_t delivered[DELIVERED_MAX];  // ticks of the frames that have arrived, a ring
+    uint64_t frame_ticks[FRAME_MEMORY];  // by number of the message; 0: no frame
+    uint32_t frame_events[FRAME_MEMORY]; // the same
+    uint64_t events_delivered;
+    uint64_t delivered[DELIVERED_MAX]; // ticks of the frames that have arrived, a ring
     uint32_t delivered_count;
     uint64_t postponed_seen;
+    uint32_t behind[NET_SLOTS_MAX];  // frames since a slot was up to date
+    uint64_t entered[NET_SLOTS_MAX]; // tick of the frame
 } Spy;
 void spy_open(Spy *spy, uint32_t tick_rate);
 void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
@@ -83,6 +90,98 @@ void store_lose(Net *net);   // everything that was not answered yet
 void store_restore(Net *net);
 void store_free(Net *net);
 
+bool store_has_structure(Net *net, uint64_t net_id);
+bool store_has_chunk(Net *net, ChunkCoord at);
+
+// --- what goes to and fro -----------------------------------------------------------------------
+#define WATCH_FRAMES 1024
+#define WATCH_OWN    128
+#define WATCH_ROSTER 128
+#define WATCH_MADE   32
+#define WATCH_PAST   66 // ticks: more than a second
+
+typedef struct WatchOwn {
+    uint64_t tick;
+    Vec3 position;
+} WatchOwn;
+
+typedef struct WatchMade {
+    uint32_t seq; // of the command
+    uint64_t net_id;
+} WatchMade;
+
+typedef struct Watch {
+    // Frames of this connection.
+    uint32_t frame_sent, frame_acked;
+    uint64_t frame_ticks[WATCH_FRAMES]; // by number
+    uint64_t rtt_ticks;                 // the longest so far
+    // Inputs of this connection.
+    uint64_t input_tick; // that the newest is for
+    uint64_t inputs, inputs_late;
+    // What its page was told.
+    bool is_welcome;
+    uint64_t event_tick;
+    uint64_t events_before; // as the client counts them
+    uint64_t roster[WATCH_ROSTER];
+    uint32_t roster_count;
+    WatchOwn own[WATCH_OWN]; // predicted, by tick
+    WatchMade made[WATCH_MADE];
+    uint32_t made_count;
+    // Before the connection was cut: who it was, and where it was when the world was killed.
+    uint64_t player, entity;
+    Vec3 past[WATCH_PAST];
+    uint32_t past_count;
+} Watch;
+
+void watch_open(Net *net, NetClient *client);
+void watch_cut(Net *net, NetClient *client);      // before the world hears of it
+void watch_killed(Net *net, NetClient *client);   // the world is about to be
+void watch_welcomed(Net *net, NetClient *client); // it has its body
+void watch_frame(Net *net, NetClient *client, const SnapshotHeader *header);
+void watch_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
+void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
+void watch_updated(Net *net, NetClient *client); // events and answers are read here
+void watch_stepped(Net *net);
+void watch_end(Net *net, const NetClient *client);
+
+// --- the quiet end ------------------------------------------------------------------------------
+#define QUIET_US 3000000
+void quiet_begin(Net *net);
+void quiet_check(Net *net);
+
+// --- a restart ----------------------------------------------------------------------------------
+#define KEPT_STRUCTURES NET_ENTITY_MAX
+#define KEPT_CHUNKS     256
+typedef struct KeptStructure {
+    uint64_t net_id;
+    uint16_t piece;
+    uint8_t turn;
+    VoxelCoord cell;
+} KeptStructure;
+
+typedef struct KeptChunk {
+    ChunkCoord at;
+    uint32_t version;
+    uint64_t hash;
+} KeptChunk;
+
+// What stood at a moment.
+typedef struct Kept {
+    KeptStructure structures[KEPT_STRUCTURES];
+    uint32_t structure_count;
+    KeptChunk chunks[KEPT_CHUNKS];
+    uint32_t chunk_count;
+} Kept;
+// When each structure was last seen, by net id.
+#define STOOD_MAX 1024
+typedef struct Stood {
+    uint64_t net_id, last_us;
+} Stood;
+void restart_stepped(Net *net);
+void restart_note(Net *net); // once a second
+void restart_world(Net *net);
+uint64_t restart_chunk_hash(const Terrain *terrain, ChunkCoord at);
+
 // --- clients ------------------------------------------------------------------------------------
 typedef struct DurableThing {
     bool is_chunk;
@@ -94,14 +193,15 @@ typedef struct DurableThing {
 
 typedef struct PendingCommand {
     uint32_t seq;
-    bool is_chunk;
+    bool is_chunk, is_removal;
     uint64_t net_id;
     ChunkCoord at;
 } PendingCommand;
 
 struct NetClient {
     uint32_t index;
-    const LinkProfile *profile;
+    const LinkProfile *profile; // as drawn, until the end is quiet
+    const LinkProfile *drawn;
     Rng rng; // of the link
     Bot bot;
     bool json;
@@ -116,6 +216,7 @@ struct NetClient {
     uint8_t *waiting; // messages of the world that the link has no room for yet: u32 length, bytes
     size_t waiting_bytes;
     Spy spy;
+    Watch watch;
     PendingCommand pending[16];
     uint32_t pending_count;
     DurableThing durable[DURABLE_MAX];
@@ -151,12 +252,27 @@ struct Net {
     float *errors;
     uint32_t error_count;
     uint64_t restart_us;
+    bool quiet;
+    Kept *kept; // [0] at the last whole second, [1] one before, [2] at the kill
+    Stood stood[STOOD_MAX];
+    LogSink log;
+    uint64_t script_answers, script_doubles, script_stored; // as scripts say
     NetResult result;
     Hash64 hash;
 };
 
 void net_fail(Net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Status net_enter(Net *net, const Entry *entry);
+bool net_is_server_only(const Net *net, uint64_t net_id);
+void net_open_world(Net *net);
+void net_step_world(Net *net);
+void net_replay_journal(Net *net);
+// Whatever was on its way is lost, in the middle of a message too.
+void net_link_down(Net *net, NetClient *client, uint64_t reconnect_us);
+
+// --- tools that speak JSON ----------------------------------------------------------------------
+void json_receive(Net *net, NetClient *client, const uint8_t *bytes, size_t count);
+void json_update(Net *net, NetClient *client);
 
 // --- bots ---------------------------------------------------------------------------------------
 void bot_init(Bot *bot, BotKind kind, uint64_t seed);

@@ -4,10 +4,16 @@
 #include "core/wire/message.h"
 #include "tests/scenario/net/net_inside.h"
 
+#include <string.h>
+
+#define BEHIND_FRAMES_MAX 60
+#define FRAME_EXTRA_BYTES 256 // a scene part with its book, where the budget is narrow
+
 typedef struct Look {
     Net *net;
     NetClient *client;
     bool timely; // the world has not stepped since the frame was written
+    bool event_seen;
     uint64_t tick;
 } Look;
 
@@ -17,7 +23,11 @@ static float distance_to(const Look *look, uint64_t net_id, bool *known)
     const Entity *own = sim_entity(sim, sim_find(sim, look->client->spy.own));
     const Entity *other = sim_entity(sim, sim_find(sim, net_id));
     *known = own != NULL && other != NULL;
-    return *known ? vec3_length(vec3_sub(own->position, other->position)) : 0;
+    if (!*known) {
+        return 0;
+    }
+    const float reach = entity_has_shape(other) ? vec3_length(other->part.placed.half) : 0;
+    return math_max(0, vec3_length(vec3_sub(own->position, other->position)) - reach);
 }
 
 static void look_begin(void *user, const SnapshotHeader *header)
@@ -26,15 +36,21 @@ static void look_begin(void *user, const SnapshotHeader *header)
     look->tick = header->tick;
     look->timely = header->tick == sim_tick(world_sim(look->net->world));
     look->client->spy.frame_ticks[look->client->spy.message_sent % FRAME_MEMORY] = header->tick;
+    watch_frame(look->net, look->client, header);
 }
 
 static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
                        const uint8_t *book, size_t book_bytes)
 {
-    (void)slot, (void)shape, (void)book, (void)book_bytes;
+    (void)shape, (void)book, (void)book_bytes;
     Look *look = user;
+    look->client->spy.entered[slot] = look->tick;
     bool known;
     const float distance = distance_to(look, entity->net_id, &known);
+    if (net_is_server_only(look->net, entity->net_id)) {
+        net_fail(look->net, "client %u is told of %llu, which is for the server alone",
+                 look->client->index, (unsigned long long)entity->net_id);
+    }
     if (look->timely && known && entity->net_id != look->client->spy.own &&
         distance > look->net->whole->view_radius + 0.01f) {
         net_fail(look->net,
@@ -107,6 +123,10 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
         net_fail(look->net, "an event of tick %llu in a frame of tick %llu",
                  (unsigned long long)tick, (unsigned long long)look->tick);
     }
+    // Versions of chunks are for the client itself.
+    look->event_seen = true;
+    look->client->spy.frame_events[look->client->spy.message_sent % FRAME_MEMORY] +=
+        message.number != MESSAGE_CHUNK_VERSIONS;
     const MessageRow *row = message_row(message.number);
     switch (message.number) {
     case MESSAGE_PROJECTILE_HIT:
@@ -129,6 +149,18 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
         break;
     default:
         break;
+    }
+}
+
+// The longer something waits, the sooner its turn comes.
+static void check_waiting(Look *look, uint32_t slot)
+{
+    Spy *spy = &look->client->spy;
+    spy->behind[slot] += 1;
+    if (spy->behind[slot] > BEHIND_FRAMES_MAX) {
+        net_fail(look->net, "client %u was not told of a change of %llu in %u frames",
+                 look->client->index, (unsigned long long)spy->merge.slots[slot].net_id,
+                 spy->behind[slot]);
     }
 }
 
@@ -155,10 +187,13 @@ static void look_end(void *user, const SnapshotHeader *header)
                      (unsigned long long)entity->net_id);
         } else if (entity->state.version != now->version) {
             behind += 1;
+            check_waiting(look, slot);
+            continue;
         } else if (!net_state_equal(&entity->state, now)) {
             net_fail(look->net, "client %u has another state of %llu than was captured",
                      look->client->index, (unsigned long long)entity->net_id);
         }
+        spy->behind[slot] = 0;
     }
     const uint64_t postponed = replicator_stats(replicator).records_postponed;
     if (behind > 0 && postponed == spy->postponed_seen) {
@@ -174,13 +209,25 @@ void spy_open(Spy *spy, uint32_t tick_rate)
     spy->live = true;
     spy->own = 0;
     spy->message_sent = spy->message_delivered = 0;
+    memset(spy->behind, 0, sizeof spy->behind);
     spy->delivered_count = 0;
+    spy->events_delivered = 0;
+}
+
+// Only an event may be larger than the budget, and one record where there is no other.
+static void check_size(Net *net, const NetClient *client, bool event_seen, size_t bytes)
+{
+    if (!event_seen && bytes > net->config.snapshot_budget_bytes + FRAME_EXTRA_BYTES) {
+        net_fail(net, "client %u is sent a frame of %zu bytes; the budget is %u", client->index,
+                 bytes, net->config.snapshot_budget_bytes);
+    }
 }
 
 void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
 {
     Spy *spy = &client->spy;
     spy->frame_ticks[spy->message_sent % FRAME_MEMORY] = 0;
+    spy->frame_events[spy->message_sent % FRAME_MEMORY] = 0;
     uint64_t player;
     (void)world_player(net->world, client->connection, &player, &spy->own);
     if (!client->json && bytes > 0 && message[0] == MESSAGE_SNAPSHOT) {
@@ -196,8 +243,11 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
             net_fail(net, "a frame for client %u cannot be merged: %s", client->index,
                      status_name(status));
         }
+        check_size(net, client, look.event_seen, bytes);
         net->result.frames += 1;
         hash_bytes(&net->hash, message, bytes);
+    } else if (!client->json) {
+        watch_sent(net, client, message, bytes);
     }
     net->result.bytes_down += bytes;
     spy->message_sent += 1;
@@ -206,6 +256,7 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
 void spy_delivered(Spy *spy)
 {
     const uint64_t tick = spy->frame_ticks[spy->message_delivered % FRAME_MEMORY];
+    spy->events_delivered += spy->frame_events[spy->message_delivered % FRAME_MEMORY];
     if (tick != 0) {
         spy->delivered[spy->delivered_count++ % DELIVERED_MAX] = tick;
     }

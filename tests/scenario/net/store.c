@@ -14,15 +14,47 @@ static uint8_t *copy_bytes(Net *net, const uint8_t *bytes, size_t count)
     return copy;
 }
 
-static void put_row(Net *net, const Row *row)
+// Where the row of that key is; row_count: nowhere.
+static uint32_t find_row(const Store *store, const Row *row)
 {
-    Store *store = net->store;
     uint32_t at = 0;
     while (at < store->row_count &&
            (store->rows[at].type != row->type || store->rows[at].key_bytes != row->key_bytes ||
             memcmp(store->rows[at].key, row->key, row->key_bytes) != 0)) {
         at += 1;
     }
+    return at;
+}
+
+static bool has_row(const Store *store, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    const Status status = row_read(&reader, &row);
+    ASSERT(status == STATUS_OK);
+    return find_row(store, &row) < store->row_count;
+}
+
+bool store_has_structure(Net *net, uint64_t net_id)
+{
+    uint8_t bytes[128];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_delete_structure(net_id, &writer);
+    return has_row(net->store, bytes, writer.at);
+}
+
+bool store_has_chunk(Net *net, ChunkCoord at)
+{
+    uint8_t bytes[128];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_chunk(at, bytes, 0, &writer);
+    return has_row(net->store, bytes, writer.at);
+}
+
+static void put_row(Net *net, const Row *row)
+{
+    Store *store = net->store;
+    const uint32_t at = find_row(store, row);
     if (at == store->row_count) {
         if (row->value_bytes == 0) {
             return;

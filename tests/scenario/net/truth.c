@@ -33,6 +33,10 @@ void truth_record(Net *net)
         const TruthEntry *last = &truth->entries[before][handle.index];
         TruthEntry *entry = &truth->entries[at][handle.index];
         *entry = (TruthEntry){.net_id = entity->net_id, .position = entity->position};
+        if (entity->type != ENTITY_PROJECTILE) {
+            entry->health = entity->character.health;
+            entry->pushed = !vec3_equal(entity->character.push, VEC3_ZERO);
+        }
         if (truth->ticks[before] + 1 == tick && last->net_id == entity->net_id &&
             entity->type != ENTITY_PROJECTILE) {
             entry->jumped = vec3_length(vec3_sub(entity->position, last->position)) > 0.5f;
@@ -130,7 +134,10 @@ void truth_check(Net *net, NetClient *client)
     for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client->client, slot)) {
         const ClientEntity entity = client_entity(client->client, slot);
-        if (net_kind_moves(entity.kind) && entity.net_id != client->spy.own) {
+        // Of what was before it came into view nothing is known.
+        const bool is_known = (double)client->spy.entered[slot] <= view;
+        if (net_kind_moves(entity.kind) && entity.net_id != client->spy.own && is_known &&
+            !net->scenario->narrow) {
             check_entity(net, client, &entity, view);
         }
     }
