@@ -26,6 +26,23 @@ void client_event_release(Client *client, uint64_t tick)
     }
 }
 
+void client_event_restart(Client *client)
+{
+    client_event_release(client, UINT64_MAX);
+    ClientQueueItem item;
+    client->old_events = 0;
+    for (size_t at = client->events.begin; client_queue_at(&client->events, at, &item);
+         at = item.next) {
+        client->old_events += 1;
+    }
+}
+
+static void event_pop(Client *client)
+{
+    client_queue_pop(&client->events);
+    client->old_events -= client->old_events > 0;
+}
+
 void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size_t count)
 {
     client->stats.events += 1;
@@ -44,7 +61,7 @@ void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size
         if (client->events.middle == client->events.begin) {
             release_one(client, &oldest);
         }
-        client_queue_pop(&client->events);
+        event_pop(client);
         client->stats.events_dropped += 1;
     }
 }
@@ -71,20 +88,27 @@ static bool answer_next(Client *client)
     return false;
 }
 
-const ClientEvent *client_event(Client *client)
+// The first of the events for the page among the next so many.
+static bool event_next(Client *client, uint32_t count)
 {
-    if (answer_next(client)) {
-        return &client->event;
-    }
     ClientQueueItem item;
-    while (client->events.begin < client->events.middle &&
-           client_queue_at(&client->events, client->events.begin, &item)) {
-        client_queue_pop(&client->events);
+    for (; count > 0 && client->events.begin < client->events.middle &&
+           client_queue_at(&client->events, client->events.begin, &item);
+         count--) {
+        event_pop(client);
         client->event.tick = item.tick;
         if (event_decode(client, &item, &client->event.message) &&
             is_for_page(client, client->event.message.number)) {
-            return &client->event;
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+// What happened in the session before comes before the welcome to this one.
+const ClientEvent *client_event(Client *client)
+{
+    const bool found = event_next(client, client->old_events) || answer_next(client) ||
+                       event_next(client, UINT32_MAX);
+    return found ? &client->event : NULL;
 }

@@ -216,6 +216,7 @@ struct Client {
     ClientScript script;
 
     ClientQueue events, answers;
+    uint32_t old_events; // at the front of the queue, from before the last welcome
     ClientEvent event;
     Arena scratch;       // of one message that is received
     Arena event_scratch; // of one event that is released or shown
@@ -264,6 +265,8 @@ void receive_early(Client *client);
 void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size_t count);
 // Everything up to that tick is told to scripts and may be shown.
 void client_event_release(Client *client, uint64_t tick);
+// Another session begins: what waits is released, because its tick may never come in this one.
+void client_event_restart(Client *client);
 
 // --- chunk_cache.c ------------------------------------------------------------------------------
 void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32_t count);

@@ -275,8 +275,7 @@ static void session_begin(Client *client, const MessageWelcome *welcome)
     client->snapshot_ms = 0;
     client->update_ms = client->now_ms;
     memset(client->pings, 0, sizeof client->pings);
-    // Events of the session before: their tick may never come in this one.
-    client_event_release(client, UINT64_MAX);
+    client_event_restart(client);
     merge_reset(&client->merge, client->tick_rate);
     clock_init(&client->clock, client->tick_rate, client->snapshot_rate);
     clock_snapshot(&client->clock, client->now_ms, welcome->tick, 0);
