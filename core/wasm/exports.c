@@ -367,6 +367,12 @@ EXPORT("clientConnect") void export_client_connect(Client *client, double now_ms
     client_connect(client, now_ms);
 }
 
+EXPORT("clientSetTicket")
+int32_t export_client_set_ticket(Client *client, const char *ticket, uint32_t bytes)
+{
+    return (int32_t)client_set_ticket(client, ticket, bytes);
+}
+
 EXPORT("clientReceive")
 void export_client_receive(Client *client, double now_ms, const uint8_t *bytes, uint32_t count)
 {

@@ -34,6 +34,7 @@ interface Exports {
     clientCreate(json: Address, bytes: number): Handle;
     clientDestroy(client: Handle): void;
     clientConnect(client: Handle, nowMs: number): void;
+    clientSetTicket(client: Handle, ticket: Address, bytes: number): number;
     clientReceive(client: Handle, nowMs: number, bytes: Address, count: number): void;
     clientDisconnected(client: Handle): void;
     clientOutput(client: Handle): Address;
@@ -317,6 +318,12 @@ export class CoreClient {
 
     connect(nowMs: number): void {
         this.raw.clientConnect(this.handle, nowMs);
+    }
+
+    // For the next handshake, should the resume token no longer be good.
+    setTicket(ticket: string): void {
+        this.core.withText(ticket, (at, bytes) =>
+            this.raw.clientSetTicket(this.handle, at, bytes));
     }
 
     receive(nowMs: number, message: Uint8Array): void {
