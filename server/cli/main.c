@@ -13,6 +13,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"world", "run one world of a place, alone, on one port", cmd_world},
+    {"bots", "play in a world with many native players, and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world; print the script reference", cmd_script},
     {"version", "print the version", cmd_version},

@@ -39,7 +39,7 @@ struct BotsDoor {
     BotsGift *gifts; // a ring
     uint32_t gift_first, gift_count;
     char (*tokens)[TOKEN_BYTES]; // by bot; "": not signed in
-    uint8_t json[JSON_ARENA_BYTES];
+    _Alignas(16) uint8_t json[JSON_ARENA_BYTES];
 };
 
 // --- asking -------------------------------------------------------------------------------------

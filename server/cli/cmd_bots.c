@@ -1,0 +1,326 @@
+// `sandlot bots`: many native players in one process, and what they measure.
+#define _POSIX_C_SOURCE 200809L
+#include "core/base/json_write.h"
+#include "server/cli/command.h"
+#include "server/host/bots.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JSON_BYTES (32u << 10)
+
+typedef struct Options {
+    BotsConfig bots;
+    bool json, best_effort;
+} Options;
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: sandlot bots --server URL [options]   native players, and what they "
+                 "measure\n\n"
+                 "  --server URL       http://127.0.0.1:7777\n"
+                 "  --world ID         which world (the server's own choice)\n"
+                 "  -n N               how many, 1 to 4000 (10)\n"
+                 "  --seconds S        how long it is measured once all play, 1 to 86400 (10)\n"
+                 "  --behaviour NAME   what they do (walk):\n");
+    static const char *const lines[] = {
+#define BOTS_LINE(name, text, what) "                       " text ": " what "\n",
+        BOTS_BEHAVIOURS(BOTS_LINE)
+#undef BOTS_LINE
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        fputs(lines[i], out);
+    }
+    fprintf(
+        out,
+        "  --seed N           of everything they draw (1)\n"
+        "  --scripts          run client scripts as well\n"
+        "  --truth N          how many compare what they show with the truth (16)\n"
+        "  --frames N         bad frames a second of each hostile one (500)\n"
+        "  --ramp S           wait at most so long until all play (60)\n"
+        "  --ledger FILE      write what the server said is stored\n"
+        "  --check FILE       see at the end that everything in a ledger is there\n"
+        "  --best-effort      a machine too busy for the bots is no failure\n"
+        "  --json             print one JSON object at the end, and nothing else\n\n"
+        "Exit codes: 0 measured, 1 could not be, or the numbers mean nothing, 2 wrong usage.\n");
+}
+
+static int usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "sandlot bots: %s%s%s\n\n", what, value != NULL ? " " : "",
+            value != NULL ? value : "");
+    print_usage(stderr);
+    return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != 0 || value < low || value > high) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_number32(const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    uint64_t value;
+    if (!parse_number(text, low, high, &value)) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool parse_behaviour(const char *text, BotsBehaviour *out)
+{
+    for (uint32_t i = 0; text != NULL && i < BOTS_BEHAVIOUR_COUNT; i++) {
+        if (strcmp(text, bots_behaviour_name((BotsBehaviour)i)) == 0) {
+            *out = (BotsBehaviour)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- what is shown ------------------------------------------------------------------------------
+
+static void show_progress(void *user, const BotsReport *report)
+{
+    const bool terminal = *(const bool *)user;
+    printf("%s%6.0f s  %s  %u/%u playing  %.0f snapshots/s  %.1f kB/s  interval p99 %.1f ms  "
+           "error p99 %.1f cm  failures %llu  %s",
+           terminal ? "\r\033[K" : "", report->seconds,
+           report->measuring ? "measuring" : "joining  ", report->playing, report->bots,
+           report->snapshots_per_second_now, report->bytes_down_per_second_now / 1000,
+           report->interarrival_p99_ms, report->position_error_p99_m * 100,
+           (unsigned long long)report->failures, terminal ? "" : "\n");
+    fflush(stdout);
+}
+
+typedef struct Figure {
+    const char *name;
+    double value;
+} Figure;
+
+#define FIGURES_MAX 48
+
+static uint32_t list_figures(const BotsReport *r, Figure *out)
+{
+    const Figure all[] = {
+        {"cpu_ms_per_client_second", r->metrics_known ? r->cpu_ms_per_client_second : -1},
+        {"bytes_down_per_client_second", r->bytes_down_per_client_second},
+        {"bytes_up_per_client_second", r->bytes_up_per_client_second},
+        {"snapshots_per_second", r->snapshots_per_second},
+        {"interarrival_p50_ms", r->interarrival_p50_ms},
+        {"interarrival_p99_ms", r->interarrival_p99_ms},
+        {"interarrival_max_ms", r->interarrival_max_ms},
+        {"position_error_p50_m", r->position_error_p50_m},
+        {"position_error_p99_m", r->position_error_p99_m},
+        {"position_error_max_m", r->position_error_max_m},
+        {"position_checks", (double)r->position_checks},
+        {"position_missing", (double)r->position_missing},
+        {"corrections_per_second", r->corrections_per_second},
+        {"corrections_without_cause", (double)r->corrections_without_cause},
+        {"visible", r->visible},
+        {"rtt_ms", r->rtt_ms},
+        {"bots", r->bots},
+        {"playing", r->playing},
+        {"connects", (double)r->connects},
+        {"resumes", (double)r->resumes},
+        {"failures", (double)r->failures},
+        {"measured_seconds", r->measured_seconds},
+        {"server_ticks", r->server_ticks},
+        {"server_ticks_missed", r->server_ticks_missed},
+        {"server_resident_bytes", r->server_resident_bytes},
+        {"server_starts", r->server_starts},
+        {"durable", (double)r->durable},
+        {"durable_checked", (double)r->durable_checked},
+        {"durable_lost", (double)r->durable_lost},
+        {"hostile_frames", (double)r->hostile_frames},
+        {"loop_ticks", (double)r->loop_ticks},
+        {"loop_ticks_late", (double)r->late},
+        {"own_cpu_share", r->own_cpu_share},
+        {"own_resident_bytes", (double)r->resident_bytes},
+    };
+    _Static_assert(sizeof all / sizeof all[0] <= FIGURES_MAX, "room for every figure");
+    memcpy(out, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
+static void print_json(const Options *options, const BotsReport *report)
+{
+    static uint8_t bytes[JSON_BYTES];
+    Figure figures[FIGURES_MAX];
+    const uint32_t count = list_figures(report, figures);
+    ByteWriter out = byte_writer(bytes, sizeof bytes);
+    JsonWriter json = json_writer(&out, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "behaviour");
+    json_write_text(&json, bots_behaviour_name(options->bots.behaviour));
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_name(&json, figures[i].name);
+        if (i == 0 && !report->metrics_known) {
+            json_write_null(&json);
+        } else {
+            json_write_number(&json, figures[i].value);
+        }
+    }
+    json_write_name(&json, "starved");
+    json_write_bool(&json, report->starved);
+    json_write_name(&json, "reasons");
+    json_write_object_begin(&json);
+    for (uint32_t i = 0; i < report->reason_count; i++) {
+        json_write_name(&json, report->reasons[i].text);
+        json_write_integer(&json, (int64_t)report->reasons[i].count);
+    }
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    fwrite(bytes, 1, out.at, stdout);
+    printf("\n");
+}
+
+static void print_report(const BotsReport *report)
+{
+    Figure figures[FIGURES_MAX];
+    const uint32_t count = list_figures(report, figures);
+    printf("\n");
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 && !report->metrics_known) {
+            continue;
+        }
+        printf("  %-30s %.6g\n", figures[i].name, figures[i].value);
+    }
+    for (uint32_t i = 0; i < report->reason_count; i++) {
+        printf("  failed %6llu × %s\n", (unsigned long long)report->reasons[i].count,
+               report->reasons[i].text);
+    }
+}
+
+// --- the command --------------------------------------------------------------------------------
+
+// How many arguments it took; 0: no such option; -1: a bad value, which was said.
+static int read_option(Options *options, const char *name, const char *value)
+{
+    BotsConfig *bots = &options->bots;
+    const struct {
+        const char *name;
+        uint32_t low, high;
+        uint32_t *out;
+    } numbers[] = {
+        {"-n", 1, BOTS_MAX, &bots->count},
+        {"--seconds", 1, 86400, &bots->seconds},
+        {"--truth", 0, BOTS_MAX, &bots->debug_count},
+        {"--frames", 0, 100000, &bots->hostile_frames_per_second},
+        {"--ramp", 1, 3600, &bots->ramp_seconds_max},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            return parse_number32(value, numbers[i].low, numbers[i].high, numbers[i].out) ? 2 : -1;
+        }
+    }
+    const struct {
+        const char *name;
+        const char **out;
+    } texts[] = {{"--server", &bots->server},
+                 {"--world", &bots->world},
+                 {"--ledger", &bots->ledger},
+                 {"--check", &bots->check}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(name, texts[i].name) == 0) {
+            *texts[i].out = value;
+            return value != NULL ? 2 : -1;
+        }
+    }
+    if (strcmp(name, "--behaviour") == 0) {
+        return parse_behaviour(value, &bots->behaviour) ? 2 : -1;
+    }
+    if (strcmp(name, "--seed") == 0) {
+        return parse_number(value, 0, UINT64_MAX, &bots->seed) ? 2 : -1;
+    }
+    bool *const flag = strcmp(name, "--json") == 0          ? &options->json
+                       : strcmp(name, "--scripts") == 0     ? &bots->scripts
+                       : strcmp(name, "--best-effort") == 0 ? &options->best_effort
+                                                            : NULL;
+    if (flag == NULL) {
+        return 0;
+    }
+    *flag = true;
+    return 1;
+}
+
+static bool world_id_is_valid(const char *id)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    const size_t bytes = strlen(id);
+    return bytes > 0 && bytes <= 64 && strspn(id, letters) == bytes;
+}
+
+static int run(Options *options)
+{
+    bool terminal = isatty(STDOUT_FILENO) == 1;
+    char reason[256];
+    BotsReport report;
+    if (!options->json) {
+        options->bots.progress = show_progress;
+        options->bots.user = &terminal;
+    }
+    if (bots_run(&options->bots, &report, reason, sizeof reason) != STATUS_OK) {
+        fprintf(stderr, "sandlot bots: %s\n", reason);
+        return EXIT_FAILED;
+    }
+    if (options->json) {
+        print_json(options, &report);
+    } else {
+        print_report(&report);
+    }
+    if (report.durable_lost > 0) {
+        fprintf(stderr, "sandlot bots: %llu stored things are not as they were\n",
+                (unsigned long long)report.durable_lost);
+        return EXIT_FAILED;
+    }
+    if (report.starved && !options->best_effort) {
+        fprintf(stderr,
+                "sandlot bots: the bots did not keep up (%llu of %llu ticks late): these numbers "
+                "mean nothing\n",
+                (unsigned long long)report.late, (unsigned long long)report.loop_ticks);
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}
+
+int cmd_bots(int argc, char **argv)
+{
+    Options options = {.bots = bots_config_default()};
+    for (int i = 1; i < argc;) {
+        if (strcmp(argv[i], "--help") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        const int taken = read_option(&options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        if (taken == 0) {
+            return usage_error("there is no option", argv[i]);
+        }
+        if (taken < 0) {
+            return usage_error("no good value for", argv[i]);
+        }
+        i += taken;
+    }
+    if (options.bots.server == NULL) {
+        return usage_error("which server? --server http://127.0.0.1:7777", NULL);
+    }
+    if (options.bots.world != NULL && !world_id_is_valid(options.bots.world)) {
+        return usage_error("that is no world:", options.bots.world);
+    }
+    return run(&options);
+}
