@@ -277,16 +277,6 @@ Status client_give(Client *client, const uint8_t *bytes, size_t count)
     return status == STATUS_NOT_FOUND ? STATUS_MISMATCH : status;
 }
 
-Status client_set_ticket(Client *client, const char *ticket, size_t bytes)
-{
-    if (bytes >= sizeof client->config.ticket) {
-        return STATUS_RANGE;
-    }
-    memcpy(client->config.ticket, ticket, bytes);
-    client->config.ticket[bytes] = '\0';
-    return STATUS_OK;
-}
-
 void client_fetch_over_wire(Client *client)
 {
     if (client->config.owner_fetches) {

@@ -57,8 +57,8 @@ void client_destroy(Heap *heap, Client *client);
 // --- the link -----------------------------------------------------------------------------------
 // The transport is up: the handshake is written, with the resume token if there is one.
 void client_connect(Client *client, double now_ms);
-// For the next handshake, should the resume token no longer be good. STATUS_RANGE: too long.
-MUST_USE Status client_set_ticket(Client *client, const char *ticket, size_t bytes);
+// The ticket for the next client_connect: each is good once. False when it is too long.
+bool client_set_ticket(Client *client, const char *ticket);
 // One whole message.
 void client_receive(Client *client, double now_ms, const uint8_t *bytes, size_t count);
 // The transport is gone. Client scripts and the view stay as they are until the next welcome.

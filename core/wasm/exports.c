@@ -367,10 +367,11 @@ EXPORT("clientConnect") void export_client_connect(Client *client, double now_ms
     client_connect(client, now_ms);
 }
 
+// A terminated text. 0: it is too long.
 EXPORT("clientSetTicket")
-int32_t export_client_set_ticket(Client *client, const char *ticket, uint32_t bytes)
+int32_t export_client_set_ticket(Client *client, const char *ticket)
 {
-    return (int32_t)client_set_ticket(client, ticket, bytes);
+    return client_set_ticket(client, ticket) ? 1 : 0;
 }
 
 EXPORT("clientReceive")

@@ -34,7 +34,7 @@ interface Exports {
     clientCreate(json: Address, bytes: number): Handle;
     clientDestroy(client: Handle): void;
     clientConnect(client: Handle, nowMs: number): void;
-    clientSetTicket(client: Handle, ticket: Address, bytes: number): number;
+    clientSetTicket(client: Handle, ticket: Address): number;
     clientReceive(client: Handle, nowMs: number, bytes: Address, count: number): void;
     clientDisconnected(client: Handle): void;
     clientOutput(client: Handle): Address;
@@ -322,8 +322,7 @@ export class CoreClient {
 
     // For the next handshake, should the resume token no longer be good.
     setTicket(ticket: string): void {
-        this.core.withText(ticket, (at, bytes) =>
-            this.raw.clientSetTicket(this.handle, at, bytes));
+        this.core.withText(`${ticket}\0`, (at) => this.raw.clientSetTicket(this.handle, at));
     }
 
     receive(nowMs: number, message: Uint8Array): void {
