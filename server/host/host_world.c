@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,9 +290,17 @@ static bool pass_socket(Host *host, HostSocket *socket)
                        socket->descriptor) == STATUS_OK;
 }
 
+// A client whose world has just died may be back before we have seen that end.
+static bool is_listening(const Host *host)
+{
+    struct pollfd end = {.fd = host->channel.end, .events = POLLIN};
+    return host->running && host->was_ready && host->channel.end >= 0 && poll(&end, 1, 0) >= 0 &&
+           (end.revents & (POLLHUP | POLLERR)) == 0;
+}
+
 void host_world_pass_sockets(Host *host)
 {
-    if (!host->running || !host->was_ready) {
+    if (!is_listening(host)) {
         return; // they wait
     }
     for (;;) {

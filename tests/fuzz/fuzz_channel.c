@@ -1,0 +1,77 @@
+// A world process that says anything to its host: packets (u16 length, bytes; the highest bit of
+// the length attaches a descriptor) go through a real channel, and every message that comes out is
+// read as a report. What was read is written and read again as the same.
+#define _GNU_SOURCE
+#include "core/base/check.h"
+#include "server/host/channel.h"
+#include "server/net/socket_pass.h"
+
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+static uint8_t first[CHANNEL_MESSAGE_BYTES + 1024], second[CHANNEL_MESSAGE_BYTES + 1024];
+static ChannelReport report, again;
+
+static void look_at(const ChannelMessage *message)
+{
+    const Status status =
+        channel_read_report(message->type, message->bytes, message->count, &report);
+    ASSERT(status >= STATUS_OK && status < STATUS_COUNT);
+    if (status != STATUS_OK) {
+        return;
+    }
+    ASSERT(strlen(report.text) < sizeof report.text && strlen(report.area) < sizeof report.area);
+    ByteWriter writer = byte_writer(first, sizeof first);
+    channel_write_report(&report, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const Status status_again = channel_read_report(report.type, first, writer.at, &again);
+    ASSERT(status_again == STATUS_OK);
+    ByteWriter writer_again = byte_writer(second, sizeof second);
+    channel_write_report(&again, &writer_again);
+    ASSERT(writer_again.at == writer.at && memcmp(first, second, writer.at) == 0);
+}
+
+// False when the channel is beyond repair.
+static bool hear(Channel *host)
+{
+    for (;;) {
+        ChannelMessage message;
+        const Status status = channel_take(host, &message);
+        if (status != STATUS_OK) {
+            return status == STATUS_NOT_FOUND;
+        }
+        look_at(&message);
+        if (message.descriptor >= 0) {
+            close(message.descriptor);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    int ends[2];
+    Channel host;
+    if (socket_pass_pair(ends) != STATUS_OK) {
+        return 0;
+    }
+    const Status opened = channel_open(&host, ends[0], 1 << 16);
+    ASSERT(opened == STATUS_OK);
+    ByteReader reader = byte_reader(bytes, count);
+    bool goes_on = true;
+    while (goes_on && byte_reader_left(&reader) >= 3) {
+        const uint16_t word = byte_read_u16(&reader);
+        const size_t left = byte_reader_left(&reader);
+        const size_t wanted = word & 0x7fff;
+        const size_t size = wanted < left ? wanted : left;
+        const uint8_t *packet = byte_read_bytes(&reader, size);
+        if (size > 0) {
+            const int with = (word & 0x8000) != 0 ? ends[1] : -1;
+            goes_on = socket_pass_send(ends[1], packet, size, with) == STATUS_OK && hear(&host);
+        }
+    }
+    close(ends[1]);
+    channel_close(&host);
+    return 0;
+}

@@ -1,0 +1,76 @@
+// Writes seeds for fuzz_channel into the folder that is named: a report of each kind, one in two
+// packets, one with a descriptor.
+#include "core/base/check.h"
+#include "server/host/channel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint8_t bytes[4096];
+
+static void write_packet(FILE *file, ChannelType type, bool more, bool with, const uint8_t *data,
+                         size_t count)
+{
+    const size_t size = count + 2;
+    fputc((int)(size & 0xff), file);
+    fputc((int)(size >> 8 | (with ? 0x80 : 0)), file);
+    fputc((int)type, file);
+    fputc(more, file);
+    fwrite(data, 1, count, file);
+}
+
+static void write_seed(const char *folder, const char *name, const ChannelReport *report, bool cut,
+                       bool with)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    ASSERT(file != NULL);
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    channel_write_report(report, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const size_t half = cut ? writer.at / 2 : 0;
+    if (cut) {
+        write_packet(file, report->type, true, false, bytes, half);
+    }
+    write_packet(file, report->type, false, with, bytes + half, writer.at - half);
+    fclose(file);
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 2) {
+        fprintf(stderr, "usage: make_channel_seeds FOLDER\n");
+        return 2;
+    }
+    const char *folder = arguments[1];
+    ChannelReport report = {.type = CHANNEL_LOG, .tick = 9, .area = "script", .text = "hello"};
+    write_seed(folder, "log", &report, false, false);
+    report.type = CHANNEL_STOP;
+    write_seed(folder, "stop", &report, false, true);
+    report.type = CHANNEL_STATS;
+    write_seed(folder, "stats", &report, false, false);
+    report = (ChannelReport){.type = CHANNEL_READY, .layers = 63};
+    write_seed(folder, "ready", &report, false, false);
+    report = (ChannelReport){.type = CHANNEL_SAVE,
+                             .request = 4,
+                             .epoch = 1,
+                             .seq = 2,
+                             .bytes = (const uint8_t *)"row",
+                             .byte_count = 3};
+    write_seed(folder, "save", &report, true, false);
+    report.type = CHANNEL_JOURNAL;
+    write_seed(folder, "journal", &report, false, false);
+    report.type = CHANNEL_AUTH;
+    write_seed(folder, "auth", &report, false, false);
+    report.type = CHANNEL_STORE;
+    report.store = (StoreRequest){.request_id = 1,
+                                  .operation = STORE_SET,
+                                  .store = {"coins", 5},
+                                  .key = {"bo", 2},
+                                  .value = (const uint8_t *)"\1\2",
+                                  .value_bytes = 2,
+                                  .number = 1};
+    write_seed(folder, "store", &report, false, false);
+    return 0;
+}

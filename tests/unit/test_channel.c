@@ -1,0 +1,312 @@
+// The channel between host and world: what one side says the other hears, in pieces where it is
+// long, with its descriptor; and a side that does not keep to the form is found out.
+#define _GNU_SOURCE
+#include "server/host/channel.h"
+
+#include "core/base/rng.h"
+#include "server/net/socket_pass.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Pair {
+    Channel a, b;
+} Pair;
+
+static bool pair_open(Pair *pair, size_t queue_bytes)
+{
+    int ends[2];
+    return socket_pass_pair(ends) == STATUS_OK &&
+           channel_open(&pair->a, ends[0], queue_bytes) == STATUS_OK &&
+           channel_open(&pair->b, ends[1], queue_bytes) == STATUS_OK;
+}
+
+static void pair_close(Pair *pair)
+{
+    channel_close(&pair->a);
+    channel_close(&pair->b);
+}
+
+TEST(messages_of_every_size_arrive_whole)
+{
+    Pair pair;
+    REQUIRE(pair_open(&pair, 4 << 20));
+    static uint8_t bytes[CHANNEL_MESSAGE_BYTES];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 7 + i / 251);
+    }
+    const size_t sizes[] = {0,
+                            1,
+                            CHANNEL_PACKET_BYTES - 1,
+                            CHANNEL_PACKET_BYTES,
+                            CHANNEL_PACKET_BYTES + 1,
+                            3 * CHANNEL_PACKET_BYTES,
+                            CHANNEL_MESSAGE_BYTES};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        CHECK_OK(channel_put(&pair.a, CHANNEL_JOURNAL, bytes, sizes[i], -1));
+        ChannelMessage message = {0};
+        Status status = STATUS_NOT_FOUND;
+        while (status == STATUS_NOT_FOUND && test_is_passing()) {
+            const Status flushed = channel_flush(&pair.a);
+            CHECK(flushed == STATUS_OK || flushed == STATUS_LIMIT);
+            status = channel_take(&pair.b, &message);
+        }
+        CHECK_OK(status);
+        CHECK_INT(message.type, CHANNEL_JOURNAL);
+        CHECK_INT(message.count, sizes[i]);
+        CHECK_INT(message.descriptor, -1);
+        CHECK_BYTES(message.bytes, bytes, sizes[i]);
+    }
+    ChannelMessage none;
+    CHECK_INT(channel_take(&pair.b, &none), STATUS_NOT_FOUND);
+    pair_close(&pair);
+}
+
+TEST(a_queue_that_is_full_says_so_and_goes_on)
+{
+    Pair pair;
+    REQUIRE(pair_open(&pair, 300000));
+    static uint8_t bytes[100000];
+    uint32_t sent = 0, heard = 0;
+    Rng rng = rng_make(test_seed(), 1);
+    for (uint32_t i = 0; i < 400; i++) {
+        const size_t size = (size_t)rng_below(&rng, sizeof bytes - 1);
+        bytes[0] = (uint8_t)sent;
+        if (channel_put(&pair.a, CHANNEL_SAVE, bytes, size + 1, -1) == STATUS_OK) {
+            sent += 1;
+        } else {
+            CHECK(size + 1 > channel_room(&pair.a));
+        }
+        status_ignore(channel_flush(&pair.a));
+        ChannelMessage message;
+        if (i % 3 == 0 && channel_take(&pair.b, &message) == STATUS_OK) {
+            CHECK_INT(message.bytes[0], (uint8_t)heard);
+            heard += 1;
+        }
+    }
+    CHECK(sent < 400);
+    ChannelMessage message;
+    while (heard < sent && test_is_passing()) {
+        status_ignore(channel_flush(&pair.a));
+        if (channel_take(&pair.b, &message) == STATUS_OK) {
+            CHECK_INT(message.bytes[0], (uint8_t)heard);
+            heard += 1;
+        }
+    }
+    CHECK_INT(channel_free(&pair.a), 300000);
+    pair_close(&pair);
+}
+
+TEST(a_descriptor_comes_with_its_message)
+{
+    Pair pair;
+    REQUIRE(pair_open(&pair, 1 << 20));
+    int pipe_ends[2];
+    REQUIRE(pipe(pipe_ends) == 0);
+    static uint8_t bytes[CHANNEL_PACKET_BYTES * 2];
+    CHECK_OK(channel_put(&pair.a, CHANNEL_CONNECT, bytes, sizeof bytes, pipe_ends[1]));
+    CHECK_OK(channel_flush(&pair.a));
+    ChannelMessage message;
+    CHECK_OK(channel_take(&pair.b, &message));
+    REQUIRE(message.descriptor >= 0);
+    CHECK_INT(write(message.descriptor, "x", 1), 1);
+    close(message.descriptor);
+    char got = 0;
+    CHECK_INT(read(pipe_ends[0], &got, 1), 1);
+    CHECK_INT(got, 'x');
+    CHECK_INT(read(pipe_ends[0], &got, 1), 0); // nobody has the other end any more
+    close(pipe_ends[0]);
+    // One that is never sent is closed with the channel.
+    REQUIRE(pipe(pipe_ends) == 0);
+    CHECK_OK(channel_put(&pair.a, CHANNEL_CONNECT, bytes, 1, pipe_ends[1]));
+    pair_close(&pair);
+    CHECK_INT(read(pipe_ends[0], &got, 1), 0);
+    close(pipe_ends[0]);
+}
+
+TEST(the_end_of_the_other_side_is_seen)
+{
+    Pair pair;
+    REQUIRE(pair_open(&pair, 1 << 20));
+    CHECK_OK(channel_put(&pair.a, CHANNEL_BEAT, "\5", 1, -1));
+    CHECK_OK(channel_flush(&pair.a));
+    channel_close(&pair.a);
+    ChannelMessage message;
+    CHECK_OK(channel_take(&pair.b, &message)); // what was said before is heard
+    CHECK_INT(channel_take(&pair.b, &message), STATUS_TRUNCATED);
+    CHECK_OK(channel_put(&pair.b, CHANNEL_GO, NULL, 0, -1));
+    CHECK_INT(channel_flush(&pair.b), STATUS_TRUNCATED);
+    pair_close(&pair);
+}
+
+// Packets that no channel sends.
+TEST(bad_packets_are_refused)
+{
+    static uint8_t large[2 + CHANNEL_PACKET_BYTES];
+    const struct {
+        uint8_t bytes[4];
+        size_t count;
+    } cases[] = {{{CHANNEL_BEAT}, 1},
+                 {{CHANNEL_NONE, 0}, 2},
+                 {{CHANNEL_TYPE_COUNT, 0}, 2},
+                 {{CHANNEL_BEAT, 2}, 2},
+                 {{255, 255}, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Pair pair;
+        REQUIRE(pair_open(&pair, 1 << 20));
+        CHECK_OK(socket_pass_send(pair.a.end, cases[i].bytes, cases[i].count, -1));
+        ChannelMessage message;
+        CHECK_INT(channel_take(&pair.b, &message), STATUS_MALFORMED);
+        pair_close(&pair);
+    }
+    // Another message inside one that is not whole, and one that never ends.
+    Pair pair;
+    ChannelMessage message;
+    REQUIRE(pair_open(&pair, 1 << 20));
+    CHECK_OK(socket_pass_send(pair.a.end, (uint8_t[]){CHANNEL_SAVE, 1, 7}, 3, -1));
+    CHECK_OK(socket_pass_send(pair.a.end, (uint8_t[]){CHANNEL_BEAT, 0, 7}, 3, -1));
+    CHECK_INT(channel_take(&pair.b, &message), STATUS_MALFORMED);
+    pair_close(&pair);
+    REQUIRE(pair_open(&pair, 1 << 20));
+    large[0] = CHANNEL_JOURNAL;
+    large[1] = 1;
+    Status status = STATUS_NOT_FOUND;
+    for (uint32_t i = 0; i < 64 && status == STATUS_NOT_FOUND; i++) {
+        CHECK_OK(socket_pass_send(pair.a.end, large, sizeof large, -1));
+        status = channel_take(&pair.b, &message);
+    }
+    CHECK_INT(status, STATUS_LIMIT);
+    pair_close(&pair);
+    // A descriptor in the middle of a message.
+    REQUIRE(pair_open(&pair, 1 << 20));
+    CHECK_OK(socket_pass_send(pair.a.end, (uint8_t[]){CHANNEL_SAVE, 1, 7}, 3, 0));
+    CHECK_INT(channel_take(&pair.b, &message), STATUS_MALFORMED);
+    pair_close(&pair);
+}
+
+// --- reports ------------------------------------------------------------------------------------
+
+static uint8_t buffer[CHANNEL_MESSAGE_BYTES];
+
+static Status again(const ChannelReport *report, ChannelReport *out)
+{
+    ByteWriter writer = byte_writer(buffer, sizeof buffer);
+    channel_write_report(report, &writer);
+    CHECK_OK(writer.status);
+    return channel_read_report(report->type, buffer, writer.at, out);
+}
+
+TEST(reports_come_back_as_they_were)
+{
+    static ChannelReport out;
+    ChannelReport report = {.type = CHANNEL_STORE, .request = 77, .epoch = 5};
+    report.store = (StoreRequest){.request_id = 38,
+                                  .operation = STORE_COMPARE_AND_SET,
+                                  .ordered = true,
+                                  .store = {"coins", 5},
+                                  .key = {"player_1", 8},
+                                  .value = (const uint8_t *)"\1\2\3",
+                                  .value_bytes = 3,
+                                  .number = -2.5,
+                                  .ascending = true,
+                                  .version = 9};
+    CHECK_OK(again(&report, &out));
+    CHECK_INT(out.request, 77);
+    CHECK_INT(out.epoch, 5);
+    CHECK_INT(out.store.operation, STORE_COMPARE_AND_SET);
+    CHECK(out.store.ordered && out.store.ascending);
+    CHECK_INT(out.store.version, 9);
+    CHECK_NEAR(out.store.number, -2.5, 0);
+    CHECK_INT(out.store.store.bytes, 5);
+    CHECK_BYTES(out.store.key.data, "player_1", 8);
+    CHECK_BYTES(out.store.value, "\1\2\3", 3);
+
+    report = (ChannelReport){.type = CHANNEL_STATS};
+    report.stats.tick = 1234567890123;
+    report.stats.heap_bytes = 7;
+    report.stats.late[HOST_LATE_BUCKETS - 1] = 3;
+    CHECK_OK(again(&report, &out));
+    CHECK_BYTES(&out.stats, &report.stats, sizeof out.stats);
+
+    report = (ChannelReport){.type = CHANNEL_SAVE,
+                             .request = 4,
+                             .epoch = 2,
+                             .seq = 2,
+                             .bytes = (const uint8_t *)"rows",
+                             .byte_count = 4};
+    CHECK_OK(again(&report, &out));
+    CHECK_INT(out.seq, 2);
+    CHECK_BYTES(out.bytes, "rows", 4);
+
+    report = (ChannelReport){
+        .type = CHANNEL_LOG, .level = LOG_WARN, .tick = 8, .area = "script", .text = "hm \xc3\xa4"};
+    CHECK_OK(again(&report, &out));
+    CHECK_INT(out.level, LOG_WARN);
+    CHECK_TEXT(out.area, "script");
+    CHECK_TEXT(out.text, "hm \xc3\xa4");
+}
+
+TEST(texts_of_a_world_cannot_write_to_a_terminal)
+{
+    static ChannelReport out;
+    ChannelReport report = {.type = CHANNEL_STOP, .text = "a\x1b[31m\nb\x7f\xc2\x9b"};
+    CHECK_OK(again(&report, &out));
+    CHECK_INT(strcspn(out.text, "\x1b\n\x7f"), strlen(out.text));
+    CHECK(strstr(out.text, "\xc2\x9b") == NULL);
+    const uint8_t broken[] = {3, 'a', 0xff, 'b'};
+    CHECK_OK(channel_read_report(CHANNEL_FAILED, broken, sizeof broken, &out));
+    CHECK_TEXT(out.text, "a?b");
+}
+
+TEST(bad_reports_are_refused)
+{
+    static ChannelReport out;
+    ChannelReport report = {.type = CHANNEL_STORE, .store = {.store = {"s", 1}, .key = {"k", 1}}};
+    ByteWriter writer = byte_writer(buffer, sizeof buffer);
+    channel_write_report(&report, &writer);
+    for (size_t cut = 0; cut < writer.at; cut++) {
+        CHECK(channel_read_report(CHANNEL_STORE, buffer, cut, &out) != STATUS_OK);
+    }
+    CHECK_INT(channel_read_report(CHANNEL_STORE, buffer, writer.at + 1, &out), STATUS_MALFORMED);
+    report.request = CHANNEL_REQUEST_MAX + 1;
+    CHECK_INT(again(&report, &out), STATUS_RANGE);
+    report.request = 1;
+    report.store.operation = (StoreOperation)(STORE_COMPARE_AND_SET + 1);
+    CHECK_INT(again(&report, &out), STATUS_RANGE);
+    report.store.operation = STORE_GET;
+    report.store.number = 1e308 * 10;
+    CHECK_INT(again(&report, &out), STATUS_RANGE);
+    // What only a host says.
+    for (int type = CHANNEL_NONE; type <= CHANNEL_CONNECT; type++) {
+        CHECK_INT(channel_read_report((ChannelType)type, buffer, 0, &out), STATUS_MALFORMED);
+    }
+    static uint8_t ticket[CHANNEL_TICKET_BYTES + 2];
+    ticket[0] = 1;
+    CHECK_OK(channel_read_report(CHANNEL_AUTH, ticket, CHANNEL_TICKET_BYTES + 1, &out));
+    CHECK_INT(channel_read_report(CHANNEL_AUTH, ticket, CHANNEL_TICKET_BYTES + 2, &out),
+              STATUS_LIMIT);
+}
+
+TEST(a_start_comes_back_as_it_was)
+{
+    const ChannelStart start = {.whole_bytes = 1 << 20,
+                                .stripped_bytes = 999,
+                                .memory_bytes_max = 6ull << 30,
+                                .journal = true,
+                                .header = (const uint8_t *)"header",
+                                .header_bytes = 6};
+    ByteWriter writer = byte_writer(buffer, sizeof buffer);
+    channel_write_start(&start, &writer);
+    ChannelStart out = {0};
+    CHECK_OK(channel_read_start(buffer, writer.at, &out));
+    CHECK_INT(out.whole_bytes, start.whole_bytes);
+    CHECK_INT(out.stripped_bytes, 999);
+    CHECK(out.journal && !out.allow_weak_jail);
+    CHECK_BYTES(out.header, "header", 6);
+    for (size_t cut = 0; cut < writer.at; cut++) {
+        CHECK(channel_read_start(buffer, cut, &out) != STATUS_OK);
+    }
+}
