@@ -1,0 +1,46 @@
+// What the page and its worker say to each other. The worker owns the connection and the client in
+// WASM; the page owns the screen and the keys.
+import type { ClientEvent, ClientStats, Input, Part, Place } from './bridge.ts';
+
+export type ToWorker =
+    | { type: 'join'; origin: string; name: string; room: string }
+    // Once for each picture; the answer is a frame.
+    | { type: 'input'; input: Input; camera: number[] }
+    | { type: 'key'; key: string; down: boolean }
+    | { type: 'command'; feature: string; action: string; payload: object }
+    | { type: 'leave' };
+
+// Where joining stands. Only `playing` shows the world without anything before it.
+export type Phase =
+    | 'starting' | 'signing-in' | 'joining' | 'connecting' | 'fetching' | 'playing'
+    | 'waiting' // the connection was lost; it is tried again
+    | 'closed'; // for good
+
+export interface Status {
+    type: 'status';
+    phase: Phase;
+    text: string; // for people
+    progress: number; // 0..1
+}
+
+export interface Frame {
+    type: 'frame';
+    own: Float64Array<ArrayBuffer>;
+    movers: Float64Array<ArrayBuffer>;
+    shapes: Float64Array<ArrayBuffer>;
+    hidden: Float64Array<ArrayBuffer>;
+}
+
+export interface LinkStats {
+    phase: Phase;
+    connections: number; // since the page was opened
+    hash: string; // of the client: for comparing builds
+}
+
+export type FromWorker =
+    | Status
+    | Frame
+    | { type: 'place'; place: Place; parts: Part[]; player: number; entity: number }
+    | { type: 'chunk'; x: number; y: number; z: number; quads: Uint8Array<ArrayBuffer> }
+    | { type: 'events'; events: ClientEvent[] }
+    | { type: 'stats'; stats: ClientStats; link: LinkStats };

@@ -1,0 +1,67 @@
+// The way in over HTTP: a sign-in, then a ticket for a world and the address of its socket.
+
+export interface SignIn {
+    session_token: string;
+    username: string;
+}
+
+export interface Ticket {
+    server_address: string;
+    ticket: string;
+}
+
+// The server said no, and why: it makes no sense to try again by itself.
+export class Refused extends Error {}
+
+interface Failure {
+    error?: { code?: string; message?: string };
+}
+
+async function post(url: string, body: object, token: string): Promise<unknown> {
+    const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+    if (token !== '') {
+        headers.Authorization = `Bearer ${token}`;
+    }
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (answer.ok) {
+        return answer.json();
+    }
+    const failure = await answer.json().catch(() => ({})) as Failure;
+    const reason = failure.error?.message ?? `the server answered ${answer.status}`;
+    // 5xx may pass; anything else will be the same next time.
+    throw answer.status >= 500 ? new Error(reason) : new Refused(reason);
+}
+
+export async function signIn(origin: string, name: string): Promise<SignIn> {
+    return await post(`${origin}/login`, name === '' ? {} : { username: name }, '') as SignIn;
+}
+
+export async function join(origin: string, room: string, token: string): Promise<Ticket> {
+    return await post(`${origin}/join`, room === '' ? {} : { world_id: room }, token) as Ticket;
+}
+
+// A blob by its hash, counting what has arrived. Null: this host has it not.
+export async function fetchBlob(
+    origin: string, hash: string, bytes: number, onProgress: (have: number) => void,
+): Promise<Uint8Array | null> {
+    const answer = await fetch(`${origin}/blob/${hash}`);
+    if (!answer.ok || answer.body === null) {
+        return null;
+    }
+    const data = new Uint8Array(bytes);
+    let have = 0;
+    const reader = answer.body.getReader();
+    for (;;) {
+        const { done, value } = await reader.read();
+        if (done) {
+            return have === bytes ? data : null;
+        }
+        if (have + value.length > bytes) {
+            await reader.cancel();
+            return null;
+        }
+        data.set(value, have);
+        have += value.length;
+        onProgress(have);
+    }
+}

@@ -1,0 +1,200 @@
+// The connection of one player to one world, from signing in to coming back after a cut. It drives
+// the client in WASM and says where things stand; it knows no rule of the game.
+//
+//   start ─▶ sign in ─▶ ticket ─▶ socket ─▶ scene ─▶ playing
+//                          ▲                            │ cut
+//                          └──── waits a little ◀───────┘     the client resumes by its token
+import { ClientState, type Core, type CoreClient } from './bridge.ts';
+import type { Phase, Status } from './channel.ts';
+import { Refused, fetchBlob, join, signIn } from './join.ts';
+import { explain } from './reasons.ts';
+
+const SUBPROTOCOL = 'sandlot.v2.bin';
+const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
+// A world that died takes a moment to come back; who waits for longer than this is told so.
+const GIVE_UP_MS = 10 * 60_000;
+
+const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+export class Link {
+    readonly client: CoreClient;
+    phase: Phase = 'starting';
+    connections = 0;
+    private socket: WebSocket | null = null;
+    private token = '';
+    private lostMs = 0; // when the connection was lost; 0: it was not
+    private attempts = 0;
+    private fetching = new Set<string>();
+    private have = 0; // bytes of the scene that have arrived
+    private readonly origin: string;
+    private readonly room: string;
+    private readonly name: string;
+    private readonly report: (status: Status) => void;
+
+    constructor(core: Core, origin: string, room: string, name: string,
+        report: (status: Status) => void) {
+        this.client = core.createClient({ ownerFetches: true, scripts: true, visibleMax: 256, name });
+        this.origin = origin;
+        this.room = room;
+        this.name = name;
+        this.report = report;
+    }
+
+    async start(): Promise<void> {
+        try {
+            if (this.token === '') {
+                this.say('signing-in', 'Signing in');
+                this.token = (await signIn(this.origin, this.name)).session_token;
+            }
+            this.say(this.lostMs === 0 ? 'joining' : 'waiting',
+                this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
+            const ticket = await join(this.origin, this.room, this.token);
+            this.client.setTicket(ticket.ticket);
+            this.open(ticket.server_address);
+        } catch (error) {
+            if (error instanceof Refused) {
+                this.token = '';
+                this.say('closed', sentence(error.message));
+            } else {
+                void this.retry('The server cannot be reached');
+            }
+        }
+    }
+
+    leave(): void {
+        this.phase = 'closed';
+        this.socket?.close(1000);
+    }
+
+    // What there is to send, and what is missing. Called after every update of the client.
+    pump(): void {
+        if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) {
+            return;
+        }
+        for (const message of this.client.outputs()) {
+            this.socket.send(message);
+        }
+        switch (this.client.state()) {
+            case ClientState.fetching:
+                this.say('fetching', 'Fetching the world', this.progress());
+                this.fetchMissing();
+                break;
+            case ClientState.playing:
+                this.lostMs = 0;
+                this.attempts = 0;
+                this.say('playing', '', 1);
+                this.fetchMissing();
+                break;
+            case ClientState.closed:
+                this.socket.close(1000);
+                break;
+        }
+    }
+
+    private say(phase: Phase, text: string, progress = 0): void {
+        if (phase === 'playing' && this.phase === 'playing') {
+            return;
+        }
+        this.phase = phase;
+        this.report({ type: 'status', phase, text, progress });
+    }
+
+    private progress(): number {
+        const scene = this.client.wants().find((want) => want.scene);
+        return scene === undefined ? this.client.progress() : this.have / scene.bytes;
+    }
+
+    private open(address: string): void {
+        // The page may have come over TLS that ends before the host.
+        const url = new URL(address);
+        url.protocol = new URL(this.origin).protocol === 'https:' ? 'wss:' : 'ws:';
+        const socket = new WebSocket(url, SUBPROTOCOL);
+        socket.binaryType = 'arraybuffer';
+        this.socket = socket;
+        if (this.lostMs === 0) {
+            this.say('connecting', 'Connecting');
+        }
+        socket.addEventListener('open', () => {
+            this.connections += 1;
+            this.client.connect(performance.now());
+            this.pump();
+        });
+        socket.addEventListener('message', (event) => {
+            this.client.receive(performance.now(), new Uint8Array(event.data as ArrayBuffer));
+            this.pump();
+        });
+        socket.addEventListener('close', () => this.closed(socket));
+    }
+
+    private closed(socket: WebSocket): void {
+        if (socket !== this.socket) {
+            return;
+        }
+        this.socket = null;
+        const state = this.client.state();
+        const reason = state === ClientState.closed ? explain(this.client.closedReason()) : null;
+        if (state !== ClientState.idle) {
+            this.client.disconnected();
+        }
+        if (this.phase === 'closed') {
+            return;
+        }
+        if (reason !== null && !reason.passing) {
+            this.say('closed', reason.text);
+        } else {
+            void this.retry(reason?.text ?? 'The connection was lost');
+        }
+    }
+
+    private async retry(why: string): Promise<void> {
+        const now = performance.now();
+        this.lostMs = this.lostMs === 0 ? now : this.lostMs;
+        if (now - this.lostMs > GIVE_UP_MS) {
+            this.say('closed', `${sentence(why)} It did not come back.`);
+            return;
+        }
+        const base = BACKOFF_MS[Math.min(this.attempts, BACKOFF_MS.length - 1)] ?? 0;
+        this.attempts += 1;
+        // Not everybody at once when a world comes back.
+        const pause = base * (0.75 + Math.random() / 2);
+        this.say('waiting', `${sentence(why)} Trying again${pause > 1000
+            ? ` in ${Math.round(pause / 1000)} s` : ''}…`);
+        await wait(pause);
+        if (this.phase === 'waiting') {
+            await this.start();
+        }
+    }
+
+    private fetchMissing(): void {
+        for (const want of this.client.wants()) {
+            if (!this.fetching.has(want.hash)) {
+                this.fetching.add(want.hash);
+                void this.fetchOne(want.hash, want.bytes, want.scene);
+            }
+        }
+    }
+
+    // What this host has not (it need not have runes) comes over the socket instead.
+    private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
+        const data = await fetchBlob(this.origin, hash, bytes, (have) => {
+            if (scene) {
+                this.have = have;
+                this.say('fetching', 'Fetching the world', this.progress());
+            }
+        }).catch(() => null);
+        this.fetching.delete(hash);
+        const state = this.client.state();
+        if (state !== ClientState.fetching && state !== ClientState.playing) {
+            return;
+        }
+        if (data === null || this.client.give(data) !== 0) {
+            this.client.fetchOverWire();
+        }
+        this.pump();
+    }
+}
+
+function sentence(text: string): string {
+    const whole = text === '' ? 'Something went wrong' : text;
+    return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
+}

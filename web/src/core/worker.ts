@@ -1,0 +1,192 @@
+// The worker: the client in WASM, its connection, and the clock that drives it. Workers' timers go
+// on while the tab is hidden, so a body stands where it stood and nobody is dropped.
+import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
+
+import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
+import type { FromWorker, ToWorker } from './channel.ts';
+import { Link } from './link.ts';
+
+const UPDATE_MS = 1000 / 60;
+const STATS_MS = 250;
+const CHUNKS_A_TURN = 6; // meshes made between two pictures
+
+// The page's library of types has no workers; this is what is used of one.
+interface WorkerScope {
+    postMessage(message: FromWorker, transfer: Transferable[]): void;
+    addEventListener(type: 'message', listener: (event: MessageEvent<ToWorker>) => void): void;
+}
+const scope = self as unknown as WorkerScope;
+const tell = (message: FromWorker, transfer: Transferable[] = []): void =>
+    scope.postMessage(message, transfer);
+
+let core: Promise<Core> | null = null;
+let link: Link | null = null;
+let input: Input = { moveX: 0, moveZ: 0, yaw: 0, pitch: 0, buttons: 0 };
+let statsMs = 0;
+
+// --- terrain ---
+
+const known = new Map<string, number>(); // the version each chunk was drawn in
+const due = new Map<string, [number, number, number]>();
+let terrainVersion = -1;
+let sceneHash = '';
+
+function mark(x: number, y: number, z: number): void {
+    due.set(`${x},${y},${z}`, [x, y, z]);
+}
+
+// A chunk that changed may show or hide faces of its neighbours.
+function findChunks(): void {
+    if (link === null || link.client.terrainVersion() === terrainVersion) {
+        return;
+    }
+    terrainVersion = link.client.terrainVersion();
+    const rows = link.client.chunks();
+    for (let at = 0; at < rows.length; at += 4) {
+        const [x = 0, y = 0, z = 0, version = 0] = rows.slice(at, at + 4);
+        const before = known.get(`${x},${y},${z}`);
+        if (before === version) {
+            continue;
+        }
+        known.set(`${x},${y},${z}`, version);
+        mark(x, y, z);
+        if (before !== undefined || version > 0) {
+            for (const [dx, dy, dz] of NEIGHBOURS) {
+                mark(x + dx, y + dy, z + dz);
+            }
+        }
+    }
+}
+
+const NEIGHBOURS = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]] as const;
+
+// The nearest first.
+function sendChunks(): void {
+    if (link === null || due.size === 0) {
+        return;
+    }
+    const [, , ownX = 0, ownY = 0, ownZ = 0] = link.client.own();
+    const distance = ([x, y, z]: [number, number, number]): number =>
+        Math.hypot(x * 32 + 16 - ownX, y * 32 + 16 - ownY, z * 32 + 16 - ownZ);
+    const nearest = [...due].sort(([, a], [, b]) => distance(a) - distance(b))
+        .slice(0, CHUNKS_A_TURN);
+    for (const [key, [x, y, z]] of nearest) {
+        due.delete(key);
+        const quads = link.client.chunkMesh(x, y, z);
+        tell({ type: 'chunk', x, y, z, quads }, [quads.buffer]);
+    }
+}
+
+// --- what the page draws ---
+
+let pendingWelcome: Record<string, unknown> | null = null;
+
+// Once the scene of a welcome is there.
+function sendPlace(events: readonly ClientEvent[]): void {
+    const welcome = events.findLast(({ message }) => message.kind === 'welcome')?.message.payload;
+    if (welcome !== undefined) {
+        pendingWelcome = welcome;
+    }
+    const place = pendingWelcome === null || link === null ? null : link.client.place();
+    if (place === null || link === null || pendingWelcome === null) {
+        return;
+    }
+    const hash = String(pendingWelcome.sceneHash);
+    if (hash !== sceneHash) {
+        known.clear();
+        due.clear();
+        terrainVersion = -1;
+        sceneHash = hash;
+    }
+    tell({
+        type: 'place', place, parts: link.client.parts(),
+        player: Number(pendingWelcome.player), entity: Number(pendingWelcome.entityId),
+    });
+    pendingWelcome = null;
+}
+
+function update(): void {
+    if (link === null) {
+        return;
+    }
+    const { client } = link;
+    client.setInput(input);
+    client.update(performance.now());
+    link.pump();
+    const events = client.events();
+    sendPlace(events);
+    if (events.length > 0) {
+        tell({ type: 'events', events });
+    }
+    const now = performance.now();
+    if (now - statsMs >= STATS_MS) {
+        statsMs = now;
+        const { phase, connections } = link;
+        const hash = client.hash().toString(16).padStart(16, '0');
+        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
+    }
+}
+
+function sendFrame(): void {
+    if (link === null || sceneHash === '') {
+        return;
+    }
+    const { client } = link;
+    const own = client.own();
+    const movers = client.movers();
+    const shapes = client.shapes();
+    const hidden = client.hidden();
+    tell({ type: 'frame', own, movers, shapes, hidden },
+        [own.buffer, movers.buffer, shapes.buffer, hidden.buffer]);
+    findChunks();
+    sendChunks();
+}
+
+// --- what the page says ---
+
+async function start(origin: string, room: string, name: string): Promise<void> {
+    tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
+    core ??= WebAssembly.compileStreaming(fetch(wasmUrl)).then((module) => Core.load(module));
+    const ready = await core;
+    link?.client.destroy();
+    sceneHash = '';
+    link = new Link(ready, origin, room, name, tell);
+    await link.start();
+}
+
+function command(feature: string, action: string, payload: object): void {
+    if (link !== null && link.client.state() === ClientState.playing) {
+        link.client.send(feature, action, payload);
+        link.pump();
+    }
+}
+
+scope.addEventListener('message', (event) => {
+    const message = event.data;
+    switch (message.type) {
+        case 'join':
+            start(message.origin, message.room, message.name).catch((error: unknown) =>
+                tell({
+                    type: 'status', phase: 'closed', progress: 0,
+                    text: `The page could not start: ${String(error)}`,
+                }));
+            break;
+        case 'input':
+            input = message.input;
+            link?.client.setCamera(message.camera.slice(0, 3), message.camera.slice(3));
+            update();
+            sendFrame();
+            break;
+        case 'key':
+            link?.client.setKey(message.key, message.down);
+            break;
+        case 'command':
+            command(message.feature, message.action, message.payload);
+            break;
+        case 'leave':
+            link?.leave();
+            break;
+    }
+});
+
+setInterval(update, UPDATE_MS);

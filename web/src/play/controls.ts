@@ -1,0 +1,109 @@
+// Keys and mouse, as the input of a tick. Movement is by the place of a key, not by its letter, so
+// that other keyboards walk with the same fingers.
+import type { Input } from '../core/bridge.ts';
+
+const JUMP = 1;
+const RUN = 2;
+const FIRE = 4;
+const USE = 8;
+const TURN_PER_PIXEL = 0.0024;
+const PITCH_MAX = Math.PI / 2 - 0.02;
+
+const FORWARD = ['KeyW', 'ArrowUp'];
+const BACK = ['KeyS', 'ArrowDown'];
+const LEFT = ['KeyA', 'ArrowLeft'];
+const RIGHT = ['KeyD', 'ArrowRight'];
+const RUNNING = ['ShiftLeft', 'ShiftRight'];
+
+export class Controls {
+    yaw = 0;
+    pitch = -0.12;
+    active = false; // the world is shown, and keys are for it
+    onKey: (code: string, down: boolean) => void = () => {};
+    private readonly down = new Set<string>();
+    private firing = false;
+    private readonly canvas: HTMLCanvasElement;
+
+    constructor(canvas: HTMLCanvasElement) {
+        this.canvas = canvas;
+        addEventListener('keydown', (event) => this.key(event, true));
+        addEventListener('keyup', (event) => this.key(event, false));
+        // Whatever was held when the window lost its keys is not held any more.
+        addEventListener('blur', () => this.release());
+        document.addEventListener('pointerlockchange', () => {
+            if (!this.isLocked()) {
+                this.firing = false;
+            }
+        });
+        canvas.addEventListener('mousedown', (event) => this.press(event));
+        addEventListener('mouseup', (event) => {
+            this.firing = event.button === 0 ? false : this.firing;
+        });
+        addEventListener('mousemove', (event) => this.look(event));
+        canvas.addEventListener('contextmenu', (event) => event.preventDefault());
+    }
+
+    isLocked(): boolean {
+        return document.pointerLockElement === this.canvas;
+    }
+
+    input(): Input {
+        const held = (codes: readonly string[]): number =>
+            codes.some((code) => this.down.has(code)) ? 1 : 0;
+        const buttons = (this.down.has('Space') ? JUMP : 0) | (held(RUNNING) === 1 ? RUN : 0) |
+            (this.firing ? FIRE : 0) | (this.down.has('KeyE') ? USE : 0);
+        return {
+            moveX: held(RIGHT) - held(LEFT),
+            moveZ: held(FORWARD) - held(BACK),
+            yaw: this.yaw,
+            pitch: this.pitch,
+            buttons,
+        };
+    }
+
+    release(): void {
+        this.down.clear();
+        this.firing = false;
+    }
+
+    private key(event: KeyboardEvent, down: boolean): void {
+        if (!this.active || event.ctrlKey || event.metaKey || event.altKey) {
+            return;
+        }
+        if (event.code === 'Tab' || event.code === 'Space' || event.code.startsWith('Arrow')) {
+            event.preventDefault();
+        }
+        if (event.repeat) {
+            return;
+        }
+        if (down) {
+            this.down.add(event.code);
+        } else {
+            this.down.delete(event.code);
+        }
+        this.onKey(event.code, down);
+    }
+
+    private press(event: MouseEvent): void {
+        if (!this.active || event.button !== 0) {
+            return;
+        }
+        if (this.isLocked()) {
+            this.firing = true;
+            return;
+        }
+        // The browser may refuse, shortly after the lock was left for instance.
+        const asked = this.canvas.requestPointerLock() as Promise<void> | undefined;
+        asked?.catch(() => {});
+    }
+
+    private look(event: MouseEvent): void {
+        if (!this.active || !this.isLocked()) {
+            return;
+        }
+        this.yaw -= event.movementX * TURN_PER_PIXEL;
+        this.pitch -= event.movementY * TURN_PER_PIXEL;
+        this.yaw -= Math.floor(this.yaw / (2 * Math.PI)) * 2 * Math.PI;
+        this.pitch = Math.max(-PITCH_MAX, Math.min(PITCH_MAX, this.pitch));
+    }
+}

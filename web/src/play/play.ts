@@ -1,0 +1,271 @@
+// The game page: it joins the keys, the worker and the picture. What happens in the world is decided
+// elsewhere.
+import type { ClientEvent, ClientStats, Place } from '../core/bridge.ts';
+import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
+import { element } from '../ui/element.ts';
+import { Gate } from '../ui/gate.ts';
+import { Overlay } from '../ui/overlay.ts';
+import type { Person } from './bodies.ts';
+import { Controls } from './controls.ts';
+import { View } from './view.ts';
+
+const MESSAGE_MS = 6000;
+const FULL_HEALTH = 100;
+const FPS_WINDOW_MS = 1000;
+
+// For tests and for whoever opens the console: what is shown, to read.
+export interface Inspection {
+    phase: string;
+    own: number[];
+    movers: number[];
+    chunks: number;
+    stats: ClientStats | null;
+    link: LinkStats | null;
+    people: Record<string, string>;
+}
+
+export class PlayPage {
+    private readonly canvas = element('view', HTMLCanvasElement);
+    private readonly hud = element('hud', HTMLElement);
+    private readonly crosshair = element('crosshair', HTMLDivElement);
+    private readonly health = element('health-bar', HTMLDivElement);
+    private readonly healthMeter = element('health', HTMLDivElement);
+    private readonly grab = element('grab', HTMLParagraphElement);
+    private readonly messages = element('messages', HTMLOListElement);
+    private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
+    private readonly controls = new Controls(this.canvas);
+    private readonly view = new View(this.canvas);
+    private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
+        { type: 'module' });
+    private readonly gate = new Gate((name) => this.join(name));
+    private readonly people = new Map<number, Person>(); // by body
+    private readonly names = new Map<number, Person>(); // by player
+    private place: Place | null = null;
+    private player = 0;
+    private frame: Frame | null = null;
+    private waiting = false; // for a frame
+    private pictureMs = 0;
+    private pictures: number[] = [];
+    private phase = 'gate';
+    private chunks = 0;
+    private stats: ClientStats | null = null;
+    private link: LinkStats | null = null;
+
+    constructor() {
+        this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
+            this.hear(event.data));
+        this.controls.onKey = (code, down) => this.key(code, down);
+        document.addEventListener('pointerlockchange', () => {
+            this.grab.hidden = this.controls.isLocked();
+        });
+        addEventListener('resize', () => this.view.resize());
+        requestAnimationFrame((now) => this.picture(now));
+    }
+
+    inspect(): Inspection {
+        return {
+            phase: this.phase,
+            own: [...this.frame?.own ?? []],
+            movers: [...this.frame?.movers ?? []],
+            chunks: this.chunks,
+            stats: this.stats,
+            link: this.link,
+            people: Object.fromEntries(
+                [...this.people].map(([entity, { name }]) => [entity, name])),
+        };
+    }
+
+    // Turns the head; a test has no mouse that is locked.
+    look(yaw: number, pitch: number): void {
+        this.controls.yaw = yaw;
+        this.controls.pitch = pitch;
+    }
+
+    private say(message: ToWorker): void {
+        this.worker.postMessage(message);
+    }
+
+    private join(name: string): void {
+        const room = new URLSearchParams(location.search).get('room') ?? '';
+        this.say({ type: 'join', origin: location.origin, name, room });
+    }
+
+    private hear(message: FromWorker): void {
+        switch (message.type) {
+            case 'status':
+                this.show(message);
+                break;
+            case 'place':
+                this.open(message.place, message.player);
+                this.view.reset(message.place, message.parts);
+                break;
+            case 'chunk':
+                this.chunks += 1;
+                this.view.terrain.set(message.x, message.y, message.z, message.quads);
+                break;
+            case 'frame':
+                this.frame = message;
+                this.waiting = false;
+                break;
+            case 'events':
+                message.events.forEach((event) => this.event(event));
+                break;
+            case 'stats':
+                this.stats = message.stats;
+                this.link = message.link;
+                this.overlay.update(message.stats, message.link, this.pictures.length);
+                break;
+        }
+    }
+
+    private show(status: Status): void {
+        const playing = status.phase === 'playing';
+        this.phase = status.phase;
+        this.gate.show(status);
+        this.hud.hidden = !playing;
+        this.crosshair.hidden = !playing;
+        this.controls.active = playing;
+        if (!playing) {
+            this.controls.release();
+            this.waiting = false;
+            if (document.pointerLockElement !== null && status.phase === 'closed') {
+                document.exitPointerLock();
+            }
+        }
+    }
+
+    private open(place: Place, player: number): void {
+        this.place = place;
+        this.player = player;
+        element('place', HTMLDivElement).textContent = place.name;
+        document.title = `${place.name} · Sandlot`;
+    }
+
+    // --- what happened ---
+
+    private event({ message }: ClientEvent): void {
+        const { payload } = message;
+        switch (`${message.feature}.${message.action}`) {
+            case 'presence.joined':
+                this.meet(payload);
+                break;
+            case 'presence.left':
+                this.part(Number(payload.player));
+                break;
+            case 'projectile.hit': {
+                const [x = 0, y = 0, z = 0] = payload.p as number[];
+                this.view.puff(x, y, z);
+                break;
+            }
+            case 'chat.said':
+                this.note(`${this.names.get(Number(payload.player))?.name ?? 'World'}: ${
+                    String(payload.text)}`);
+                break;
+            case 'session.error':
+                this.note(String(payload.message));
+                break;
+        }
+    }
+
+    private meet(payload: Record<string, unknown>): void {
+        const player = Number(payload.player);
+        const before = this.names.get(player);
+        const person: Person = {
+            name: String(payload.name),
+            entity: Number(payload.entityId),
+            shirt: Number(payload.colourShirt),
+            skin: Number(payload.colourSkin),
+        };
+        if (before !== undefined) {
+            this.people.delete(before.entity);
+        } else if (player !== this.player) {
+            this.note(`${person.name} is here`);
+        }
+        this.names.set(player, person);
+        if (person.entity !== 0) {
+            this.people.set(person.entity, person);
+        }
+    }
+
+    private part(player: number): void {
+        const person = this.names.get(player);
+        if (person !== undefined) {
+            this.names.delete(player);
+            this.people.delete(person.entity);
+            this.note(`${person.name} has left`);
+        }
+    }
+
+    private note(text: string): void {
+        const item = document.createElement('li');
+        item.textContent = text;
+        this.messages.append(item);
+        while (this.messages.children.length > 6) {
+            this.messages.firstElementChild?.remove();
+        }
+        setTimeout(() => item.remove(), MESSAGE_MS);
+    }
+
+    // --- what the player does ---
+
+    private key(code: string, down: boolean): void {
+        this.say({ type: 'key', key: code, down });
+        if (!down) {
+            return;
+        }
+        switch (code) {
+            case 'Tab':
+                this.overlay.toggle();
+                break;
+            case 'KeyV':
+                this.view.thirdPerson = !this.view.thirdPerson;
+                break;
+            case 'KeyF':
+                this.dig(true);
+                break;
+            case 'KeyG':
+                this.dig(false);
+                break;
+        }
+    }
+
+    // Takes the voxel one looks at, or puts one on it.
+    private dig(take: boolean): void {
+        const aim = this.place?.terraform === true ? this.view.aim(this.place.reach) : null;
+        if (aim === null || this.place === null) {
+            return;
+        }
+        const side = take ? -0.5 : 0.5;
+        const min = aim.point.map((value, axis) =>
+            Math.floor(value + (aim.normal[axis] ?? 0) * side));
+        const stone = this.place.voxelKinds.findIndex(({ name }) => name === 'stone') + 1;
+        const voxelKind = take ? 0 : Math.max(stone, 1);
+        this.say({
+            type: 'command', feature: 'voxel', action: 'terraform',
+            payload: { shape: 0, min, max: min, voxelKind },
+        });
+    }
+
+    // --- the picture ---
+
+    private picture(now: number): void {
+        requestAnimationFrame((next) => this.picture(next));
+        const seconds = Math.min((now - this.pictureMs) / 1000, 0.1);
+        this.pictureMs = now;
+        this.pictures = this.pictures.filter((at) => now - at < FPS_WINDOW_MS);
+        this.pictures.push(now);
+        if (!this.waiting && this.phase !== 'gate') {
+            this.waiting = true;
+            this.say({
+                type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
+            });
+        }
+        if (this.frame !== null && this.place !== null) {
+            const health = this.frame.own[10] ?? 0;
+            this.health.style.width = `${Math.max(0, Math.min(100, health / FULL_HEALTH * 100))}%`;
+            this.health.classList.toggle('low', health < FULL_HEALTH * 0.3);
+            this.healthMeter.setAttribute('aria-valuenow', String(Math.round(health)));
+            this.view.draw(this.frame, this.controls.yaw, this.controls.pitch, this.people, seconds);
+        }
+    }
+}
