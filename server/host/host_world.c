@@ -529,16 +529,16 @@ void host_world_kill(Host *host, const char *why)
     if (!host->running) {
         return;
     }
-    host_log(LOG_ERROR, "host", "the world process is ended: %s", why);
-    process_kill(&host->process, SIGKILL);
-    host->silent_ms = 0;
-    // Nothing more of it is heard; its end comes by the process descriptor.
-    channel_close(&host->channel);
     pthread_mutex_lock(&host->lock);
     host->ready = false;
     host->metrics.ready = false;
     host->metrics.kills += 1;
     pthread_mutex_unlock(&host->lock);
+    host_log(LOG_ERROR, "host", "the world process is ended: %s", why);
+    process_kill(&host->process, SIGKILL);
+    host->silent_ms = 0;
+    // Nothing more of it is heard; its end comes by the process descriptor.
+    channel_close(&host->channel);
 }
 
 void host_world_ended(Host *host, int code)
