@@ -27,6 +27,7 @@
 #define METRICS_WAIT_MS   3000 // the world says its numbers once a second
 #define SLOW_READ_BYTES   512
 #define SLOW_BUFFER_BYTES 4096
+#define GOODBYE_NS        100000000 // until the last words are read
 #define RATE_FAST         60
 #define RATE_MANY         30
 #define MANY              200
@@ -414,13 +415,19 @@ static void update(Bots *bots, Bot *bot)
     }
 }
 
+// Attackers do not look at it.
+static bool needs_scene(const Bots *bots)
+{
+    return bots->config.behaviour != BOTS_HOSTILE;
+}
+
 // Those who were not there yet come, a few at a time; first only one, who brings the scene.
 static void let_in(Bots *bots)
 {
     const double due = (bots->now_ms - bots->last_ask_ms) / 1000 * ASKS_PER_SECOND;
     uint32_t room = due < ASKING_MAX ? (uint32_t)due : ASKING_MAX;
     while (room > 0 && bots->asked_count < bots->config.count && bots->asking < ASKING_MAX &&
-           (bots->asked_count == 0 || bots->place != NULL)) {
+           (bots->asked_count == 0 || bots->place != NULL || !needs_scene(bots))) {
         Bot *bot = &bots->bots[bots->asked_count];
         bots->asked_count += 1;
         bot->registered = true;
@@ -451,7 +458,7 @@ static void decide_phase(Bots *bots)
         }
         const bool late = bots->now_ms > bots->config.ramp_seconds_max * 1000.0;
         if ((bots->ramp_end_ms != 0 && bots->now_ms >= bots->ramp_end_ms) ||
-            (late && bots->place != NULL)) {
+            (late && (bots->place != NULL || !needs_scene(bots)))) {
             measure_begin(bots);
             bots_door_wish(bots->door, BOTS_WISH_METRICS, 0, NULL);
             bots->end_ms = bots->now_ms + bots->config.seconds * 1000.0;
@@ -599,6 +606,20 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
     return status;
 }
 
+// Bodies of those who only vanish are kept for a minute, and fill the world.
+static void say_goodbye(Bots *bots)
+{
+    const MessageLeave leave = {0};
+    for (uint32_t i = 0; i < bots->config.count; i++) {
+        Bot *bot = &bots->bots[i];
+        if (bot->client != NULL && bot->link.state == BOTS_LINK_OPEN &&
+            client_send(bot->client, MESSAGE_LEAVE, &leave) != 0) {
+            flush_client(bots, bot);
+        }
+    }
+    clock_sleep_until(clock_ns() + GOODBYE_NS);
+}
+
 static void close_bots(Bots *bots)
 {
     bots_door_close(bots->door);
@@ -653,6 +674,7 @@ Status bots_run(const BotsConfig *config, BotsReport *report, char *reason, size
         }
     }
     if (status == STATUS_OK) {
+        say_goodbye(bots);
         measure_server(bots);
         *report = bots->report;
     }
