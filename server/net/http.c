@@ -1,16 +1,18 @@
 // libmicrohttpd behind http.h. One thread with epoll serves everything; handlers do not block. A
 // body is collected up to its route's limit and no further; what a route does not know gets a JSON
-// error. Sockets leave by http_upgrade.
+// error. Sockets leave by http_upgrade. What is decided from text alone is in http_rules, deadlines
+// are in http_watch.
 #define _GNU_SOURCE
 #include "server/net/http.h"
 
 #include "core/base/check.h"
 #include "core/base/json_write.h"
-#include "server/net/websocket.h"
+#include "server/net/http_rules.h"
+#include "server/net/http_watch.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,11 +24,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_PARTS_MAX  4
-#define PART_BYTES      512
-#define ERROR_BYTES     1024
-#define FILE_BYTES_MAX  (64u << 20)
-#define TIMEOUT_SECONDS 15
+#define ERROR_BYTES            1024
+#define LINE_BYTES             256 // of a header that we make
+#define FILE_BYTES_MAX         (64u << 20)
+#define DRAIN_BYTES_MAX        (256u << 10) // of a body that is read only to be polite
+#define CONNECTION_MEMORY      32768        // of headers, for each connection
+#define CONNECTION_MAX_DEFAULT 1024
+#define TIMEOUT_MS_DEFAULT     15000
+#define ANSWER_TIMEOUTS        20 // an answer has so many times the time of a request
 #define STRICT_POLICY                                                                         \
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src "    \
     "'self' blob: data:; connect-src 'self' ws: wss:; worker-src 'self'; object-src 'none'; " \
@@ -35,6 +40,7 @@
 struct HttpServer {
     HttpConfig config;
     struct MHD_Daemon *daemon;
+    HttpWatch *watch;
     uint16_t port;
 };
 
@@ -42,70 +48,59 @@ struct HttpServer {
 struct HttpRequest {
     HttpServer *server;
     struct MHD_Connection *connection;
-    const HttpRoute *route;
-    char parts[PATH_PARTS_MAX][PART_BYTES];
-    uint32_t part_count;
+    const HttpRoute *route; // NULL: none
+    bool path_is_known;     // to a route of some method
+    bool is_get;            // HEAD is not
+    bool http_1_0;
+    HttpParts parts;
     uint8_t *body;
-    size_t body_bytes;
+    size_t body_bytes, body_capacity, body_dropped;
     bool body_too_large;
     char error_text[ERROR_BYTES];
+    char allow[LINE_BYTES];
+    char protocols[LINE_BYTES];
     // An upgrade that was granted.
     HttpTake take;
     void *take_user;
-    bool json;
-    const char *subprotocol;
-    char accept[WEBSOCKET_ACCEPT_BYTES + 1];
+    HttpUpgrade upgrade;
 };
 
 // --- routes -------------------------------------------------------------------------------------
 
-// A star takes one segment, two take the rest; the parts are what stars took.
-static bool path_matches(const char *pattern, const char *path, HttpRequest *request)
+static void find_route(HttpRequest *request, const char *method, const char *path)
 {
-    request->part_count = 0;
-    while (*pattern != '\0') {
-        if (*pattern != '*') {
-            if (*pattern++ != *path++) {
-                return false;
-            }
-            continue;
+    const HttpConfig *config = &request->server->config;
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    for (uint32_t i = 0; i < config->route_count && request->route == NULL; i++) {
+        const HttpRoute *route = &config->routes[i];
+        if (http_rules_route(route->path, path, &request->parts)) {
+            request->path_is_known = true;
+            request->route = strcmp(route->method, wanted) == 0 ? route : NULL;
         }
-        const bool rest = pattern[1] == '*';
-        const size_t bytes = rest ? strlen(path) : strcspn(path, "/");
-        if (bytes == 0 || bytes >= PART_BYTES || request->part_count == PATH_PARTS_MAX) {
-            return false;
-        }
-        memcpy(request->parts[request->part_count], path, bytes);
-        request->parts[request->part_count++][bytes] = '\0';
-        path += bytes;
-        pattern += rest ? 2 : 1;
     }
-    return *path == '\0';
 }
 
-// NULL: none. *known says that the path has a route of another method.
-static const HttpRoute *find_route(HttpServer *server, const char *method, const char *path,
-                                   HttpRequest *request, bool *known)
+// The Allow header of a path that has routes, but none of this method.
+static void list_methods(HttpRequest *request, const char *path)
 {
-    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-    *known = false;
-    for (uint32_t i = 0; i < server->config.route_count; i++) {
-        const HttpRoute *route = &server->config.routes[i];
-        if (path_matches(route->path, path, request)) {
-            *known = true;
-            if (strcmp(route->method, wanted) == 0) {
-                return route;
-            }
+    const HttpConfig *config = &request->server->config;
+    for (uint32_t i = 0; i < config->route_count; i++) {
+        const HttpRoute *route = &config->routes[i];
+        if (http_rules_route(route->path, path, &request->parts) &&
+            !http_rules_list_has(request->allow, route->method)) {
+            const size_t used = strlen(request->allow);
+            snprintf(request->allow + used, sizeof request->allow - used, "%s%s%s",
+                     used > 0 ? ", " : "", route->method,
+                     strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
         }
     }
-    return NULL;
 }
 
 // --- what handlers ask --------------------------------------------------------------------------
 
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
-    return star < request->part_count ? request->parts[star] : NULL;
+    return star < request->parts.count ? request->parts.text[star] : NULL;
 }
 
 const char *http_query(const HttpRequest *request, const char *name)
@@ -124,24 +119,11 @@ const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
     return request->body;
 }
 
-static bool address_is_loopback(const struct sockaddr *address)
-{
-    if (address == NULL) {
-        return false;
-    }
-    if (address->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
-        return (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
-    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 bool http_is_loopback(const HttpRequest *request)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info != NULL && address_is_loopback(info->client_addr);
+    return info != NULL && http_watch_is_loopback(info->client_addr);
 }
 
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
@@ -158,48 +140,117 @@ void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, co
     json_write_text(&json, message);
     json_write_object_end(&json);
     json_write_object_end(&json);
-    const bool whole = json_writer_finish(&json) == STATUS_OK;
     *response = (HttpResponse){.status = status,
                                .content_type = "application/json",
                                .body = (const uint8_t *)request->error_text,
-                               .bytes = whole ? writer.at : 0};
+                               .bytes = writer.at};
+    if (json_writer_finish(&json) != STATUS_OK) {
+        static const char plain[] = "{\"error\":{\"code\":\"failed\",\"message\":\"\"}}";
+        response->body = (const uint8_t *)plain;
+        response->bytes = sizeof plain - 1;
+    }
+}
+
+static HttpOriginRule origin_rule(const HttpRequest *request)
+{
+    const HttpConfig *config = &request->server->config;
+    return (HttpOriginRule){config->origins, config->origin_same_host};
+}
+
+bool http_origin_is_allowed(const HttpRequest *request)
+{
+    const HttpOriginRule rule = origin_rule(request);
+    return http_rules_origin(&rule, http_header(request, "Origin"), http_header(request, "Host"));
 }
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void add_headers(struct MHD_Response *reply, const HttpResponse *response)
+static bool add(struct MHD_Response *reply, const char *name, const char *value)
+{
+    return value == NULL || value[0] == '\0' ||
+           MHD_add_response_header(reply, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct MHD_Response *reply, const HttpResponse *response)
 {
     const char *policy = response->content_security_policy != NULL
                              ? response->content_security_policy
                              : STRICT_POLICY;
-    MHD_add_response_header(reply, "Content-Security-Policy", policy);
-    MHD_add_response_header(reply, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(reply, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(reply, "Cross-Origin-Opener-Policy", "same-origin");
-    MHD_add_response_header(reply, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(reply, "Cache-Control",
-                            response->cache != NULL ? response->cache : "no-store");
-    if (response->content_type != NULL) {
-        MHD_add_response_header(reply, "Content-Type", response->content_type);
-    }
-    if (response->location != NULL) {
-        MHD_add_response_header(reply, "Location", response->location);
-    }
+    const char *cache = response->cache != NULL ? response->cache : "no-store";
+    return add(reply, "Content-Security-Policy", policy) &&
+           add(reply, "X-Content-Type-Options", "nosniff") &&
+           add(reply, "Referrer-Policy", "no-referrer") &&
+           add(reply, "Cross-Origin-Opener-Policy", "same-origin") &&
+           add(reply, "Cross-Origin-Resource-Policy", "same-origin") &&
+           add(reply, "Cache-Control", cache) &&
+           add(reply, "Content-Type", response->content_type) &&
+           add(reply, "Location", response->location);
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection, const HttpResponse *response)
+// What some statuses must have with them.
+static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
+                               uint32_t status)
 {
-    const enum MHD_ResponseMemoryMode mode =
-        response->body_is_static ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_COPY;
-    struct MHD_Response *reply =
-        MHD_create_response_from_buffer(response->bytes, (void *)(uintptr_t)response->body, mode);
+    if (status == 405) {
+        return add(reply, "Allow", request->allow);
+    }
+    return status != 426 ||
+           (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
+}
+
+static bool add_range(struct MHD_Response *reply, const HttpRange *range, uint64_t total)
+{
+    char line[LINE_BYTES] = "";
+    if (range->status == 206) {
+        snprintf(line, sizeof line, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, range->from,
+                 range->from + range->bytes - 1, total);
+    } else if (range->status == 416) {
+        snprintf(line, sizeof line, "bytes */%" PRIu64, total);
+    }
+    return add(reply, "Accept-Ranges", "bytes") && add(reply, "Content-Range", line);
+}
+
+static HttpRange wanted_range(const HttpRequest *request, uint64_t total)
+{
+    return http_rules_range(request->is_get ? http_header(request, "Range") : NULL,
+                            http_header(request, "If-Range"), total);
+}
+
+// The reply is used up. Without one of its headers it is not sent.
+static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *reply, uint32_t status,
+                                  bool whole)
+{
+    const enum MHD_Result queued =
+        whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
+    MHD_destroy_response(reply);
+    return queued;
+}
+
+static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
+{
+    HttpResponse response = *wanted;
+    HttpRange range = {response.status, 0, response.bytes};
+    const bool may_have_range = response.status == 200;
+    const uint64_t total = response.bytes;
+    if (may_have_range) {
+        range = wanted_range(request, total);
+        if (range.status == 416) {
+            http_fail(request, &response, 416, "range", "there are fewer bytes than that");
+            range.bytes = response.bytes;
+        }
+    }
+    const uint8_t *from = response.body != NULL ? response.body + range.from : NULL;
+    struct MHD_Response *reply = MHD_create_response_from_buffer(
+        (size_t)range.bytes, (void *)(uintptr_t)from,
+        wanted->body_is_static && response.body == wanted->body ? MHD_RESPMEM_PERSISTENT
+                                                                : MHD_RESPMEM_MUST_COPY);
     if (reply == NULL) {
         return MHD_NO;
     }
-    add_headers(reply, response);
-    const enum MHD_Result queued = MHD_queue_response(connection, response->status, reply);
-    MHD_destroy_response(reply);
-    return queued;
+    const bool whole = add_headers(reply, &response) &&
+                       add_status_headers(reply, request, range.status) &&
+                       (!may_have_range || add_range(reply, &range, total));
+    return send_reply(request, reply, range.status, whole);
 }
 
 // --- files of the web root ----------------------------------------------------------------------
@@ -228,164 +279,219 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-// Letters, digits and . _ - / alone, no part that begins with a dot.
-static bool path_is_plain(const char *path)
+// Opens one part of a path after the other, so that no link leads out of the root on any of them;
+// without waiting, should one be a pipe. -1: there is no such file.
+static int open_inside(const char *root, const char *path)
 {
-    for (const char *at = path; *at != '\0'; at++) {
-        const bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                           (*at >= '0' && *at <= '9') || strchr("._-/", *at) != NULL;
-        if (!plain || (*at == '/' && at[1] == '.') || (*at == '/' && at[1] == '/')) {
-            return false;
-        }
+    int at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0 && *path != '\0') {
+        char part[256];
+        const size_t bytes = strcspn(++path, "/"); // a plain path begins with a slash
+        const bool last = path[bytes] == '\0';
+        ASSERT(bytes < sizeof part);
+        memcpy(part, path, bytes);
+        part[bytes] = '\0';
+        const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (last ? O_NONBLOCK : O_DIRECTORY);
+        const int next = openat(at, bytes > 0 ? part : "index.html", flags);
+        close(at);
+        at = next;
+        path += bytes;
     }
-    return path[0] == '/' && strlen(path) < 256;
+    return at;
 }
 
-// A response over an open file, or NULL.
-static struct MHD_Response *open_file(const HttpServer *server, const char *path, const char **type)
+// An open file, or -1.
+static int open_file(const HttpServer *server, const char *path, uint64_t *bytes)
 {
-    if (server->config.web_root == NULL || !path_is_plain(path)) {
-        return NULL;
+    if (server->config.web_root == NULL || !http_rules_path_is_plain(path)) {
+        return -1;
     }
-    char name[1024];
-    const char *index = path[strlen(path) - 1] == '/' ? "index.html" : "";
-    const int bytes = snprintf(name, sizeof name, "%s%s%s", server->config.web_root, path, index);
-    if (bytes <= 0 || (size_t)bytes >= sizeof name) {
-        return NULL;
-    }
-    const int file = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int file = open_inside(server->config.web_root, path);
     struct stat about;
-    if (file < 0 || fstat(file, &about) != 0 || !S_ISREG(about.st_mode) ||
-        about.st_size > FILE_BYTES_MAX) {
-        if (file >= 0) {
-            close(file);
-        }
-        return NULL;
+    if (file >= 0 &&
+        (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX)) {
+        close(file);
+        return -1;
     }
-    *type = type_of(name);
-    return MHD_create_response_from_fd64((uint64_t)about.st_size, file);
+    *bytes = file >= 0 ? (uint64_t)about.st_size : 0;
+    return file;
+}
+
+// Names of built files hold their hash; a page itself is asked for anew.
+static HttpResponse describe_file(const char *path)
+{
+    const bool hashed = strncmp(path, "/assets/", 8) == 0;
+    const bool is_folder = path[strlen(path) - 1] == '/';
+    return (HttpResponse){.content_type = type_of(is_folder ? "index.html" : path),
+                          .cache = hashed ? "public, max-age=31536000, immutable" : "no-cache"};
 }
 
 static bool serve_file(HttpRequest *request, const char *method, const char *path,
                        enum MHD_Result *queued)
 {
-    const char *type;
+    uint64_t total;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         return false;
     }
-    struct MHD_Response *reply = open_file(request->server, path, &type);
-    if (reply == NULL) {
+    const int file = open_file(request->server, path, &total);
+    if (file < 0) {
         return false;
     }
-    // Names of built files hold their hash; a page itself is asked for anew.
-    const bool hashed = strstr(path, "/assets/") != NULL;
-    const HttpResponse response = {
-        .content_type = type, .cache = hashed ? "public, max-age=31536000, immutable" : "no-cache"};
-    add_headers(reply, &response);
-    *queued = MHD_queue_response(request->connection, MHD_HTTP_OK, reply);
-    MHD_destroy_response(reply);
+    const HttpRange range = wanted_range(request, total);
+    if (range.status == 416) {
+        close(file);
+        *queued = answer(request, &(HttpResponse){.status = 200, .bytes = (size_t)total});
+        return true;
+    }
+    struct MHD_Response *reply =
+        MHD_create_response_from_fd_at_offset64(range.bytes, file, range.from);
+    if (reply == NULL) {
+        close(file);
+        return false;
+    }
+    const HttpResponse response = describe_file(path);
+    const bool whole = add_headers(reply, &response) && add_range(reply, &range, total);
+    *queued = send_reply(request, reply, range.status, whole);
     return true;
 }
 
 // --- WebSockets ---------------------------------------------------------------------------------
 
-// Is the host of an Origin the one that the request names as its own?
-static bool origin_is_own(const char *origin, const char *host)
+// A list may come in several headers of the same name; they are one list. What does not fit is
+// left out: our names are short, and whoever offers that much offers them early or gets none.
+static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
 {
-    const char *name = strstr(origin, "://");
-    return name != NULL && host != NULL && strcasecmp(name + 3, host) == 0;
-}
-
-static bool origin_is_allowed(const HttpRequest *request)
-{
-    const HttpConfig *config = &request->server->config;
-    const char *origin = http_header(request, "Origin");
-    if (origin == NULL) {
-        return true; // no browser
+    (void)kind;
+    HttpRequest *request = user;
+    const size_t used = strlen(request->protocols);
+    if (strcasecmp(name, "Sec-WebSocket-Protocol") == 0 && value != NULL &&
+        strlen(value) + 3 < sizeof request->protocols - used) {
+        snprintf(request->protocols + used, sizeof request->protocols - used, "%s,", value);
     }
-    if (config->origin_same_host && origin_is_own(origin, http_header(request, "Host"))) {
-        return true;
-    }
-    for (const char *const *item = config->origins; item != NULL && *item != NULL; item++) {
-        if (strcasecmp(*item, origin) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return MHD_YES;
 }
 
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user)
 {
-    const char *upgrade = http_header(request, "Upgrade");
-    const char *version = http_header(request, "Sec-WebSocket-Version");
-    const char *key = http_header(request, "Sec-WebSocket-Key");
-    if (upgrade == NULL || strcasecmp(upgrade, "websocket") != 0) {
-        http_fail(request, response, 426, "upgrade_required", "this address is a WebSocket");
-    } else if (version == NULL || strcmp(version, "13") != 0) {
-        http_fail(request, response, 426, "unsupported_version", "WebSocket version 13 is spoken");
-    } else if (key == NULL || websocket_accept(key, request->accept) != STATUS_OK) {
-        http_fail(request, response, 400, "malformed", "Sec-WebSocket-Key is missing or wrong");
-    } else if (!origin_is_allowed(request)) {
-        http_fail(request, response, 403, "origin", "this page may not connect here");
-    } else if (websocket_choose(http_header(request, "Sec-WebSocket-Protocol"), &request->json,
-                                &request->subprotocol) != STATUS_OK) {
-        http_fail(request, response, 400, "unsupported_protocol",
-                  "offer sandlot.v2.bin or sandlot.v2.json");
-    } else {
-        request->take = take;
-        request->take_user = take_user;
-        response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, join_protocols, request);
+    const bool offers = http_header(request, "Sec-WebSocket-Protocol") != NULL;
+    const HttpUpgradeHeaders headers = {.method = request->is_get ? "GET" : "HEAD",
+                                        .connection = http_header(request, "Connection"),
+                                        .upgrade = http_header(request, "Upgrade"),
+                                        .version = http_header(request, "Sec-WebSocket-Version"),
+                                        .key = http_header(request, "Sec-WebSocket-Key"),
+                                        .origin = http_header(request, "Origin"),
+                                        .host = http_header(request, "Host"),
+                                        .protocols = offers ? request->protocols : NULL,
+                                        .http_1_0 = request->http_1_0};
+    const HttpOriginRule rule = origin_rule(request);
+    request->upgrade = http_rules_upgrade(&rule, &headers);
+    if (request->upgrade.status != MHD_HTTP_SWITCHING_PROTOCOLS) {
+        http_fail(request, response, request->upgrade.status, request->upgrade.code,
+                  request->upgrade.message);
+        return;
     }
+    request->take = take;
+    request->take_user = take_user;
+    response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
 }
 
-// What was granted, for when the socket is free; the request itself may be gone by then.
-typedef struct Grant {
-    HttpTake take;
-    void *user;
-    bool json;
-} Grant;
+static HttpWatched *watched(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
 
+// The 101 is sent and the socket is free. The request lives until on_end, which comes after this,
+// or instead of it when the client left before.
 static void upgraded(void *user, struct MHD_Connection *connection, void *context,
                      const char *already, size_t bytes, MHD_socket socket,
                      struct MHD_UpgradeResponseHandle *handle)
 {
-    (void)connection, (void)context;
-    Grant *grant = user;
+    (void)context;
+    HttpRequest *request = user;
     const int one = 1;
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    http_watch_let_go(request->server->watch, watched(connection));
     // The taker gets a descriptor of its own: libmicrohttpd closes its one.
     const int own = fcntl(socket, F_DUPFD_CLOEXEC, 3);
     if (own >= 0) {
-        grant->take(grant->user, own, (const uint8_t *)already, bytes, grant->json);
+        request->take(request->take_user, own, (const uint8_t *)already, bytes,
+                      request->upgrade.json);
     }
-    free(grant);
     MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }
 
 static enum MHD_Result answer_upgrade(HttpRequest *request)
 {
-    Grant *grant = malloc(sizeof *grant);
-    if (grant == NULL) {
-        return MHD_NO;
-    }
-    *grant = (Grant){request->take, request->take_user, request->json};
-    struct MHD_Response *reply = MHD_create_response_for_upgrade(upgraded, grant);
+    struct MHD_Response *reply = MHD_create_response_for_upgrade(upgraded, request);
     if (reply == NULL) {
-        free(grant);
         return MHD_NO;
     }
-    MHD_add_response_header(reply, "Upgrade", "websocket");
-    MHD_add_response_header(reply, "Sec-WebSocket-Accept", request->accept);
-    if (request->subprotocol != NULL) {
-        MHD_add_response_header(reply, "Sec-WebSocket-Protocol", request->subprotocol);
+    const bool whole = add(reply, "Upgrade", "websocket") &&
+                       add(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
+                       add(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
+    return send_reply(request, reply, MHD_HTTP_SWITCHING_PROTOCOLS, whole);
+}
+
+// --- bodies -------------------------------------------------------------------------------------
+
+static size_t body_max(const HttpRequest *request)
+{
+    return request->route != NULL ? request->route->body_max : 0;
+}
+
+// How large the body will be, as far as the headers say. A request of which two readers could think
+// differently where it ends is malformed.
+static Status read_declared(const HttpRequest *request, uint64_t *out)
+{
+    const char *length = http_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *encoding = http_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    if (encoding != NULL && (length != NULL || strcasecmp(encoding, "chunked") != 0)) {
+        return STATUS_MALFORMED;
     }
-    const enum MHD_Result queued =
-        MHD_queue_response(request->connection, MHD_HTTP_SWITCHING_PROTOCOLS, reply);
-    MHD_destroy_response(reply);
-    if (queued != MHD_YES) {
-        free(grant);
+    uint64_t bytes = 0;
+    for (const char *at = length; at != NULL && *at != '\0'; at++) {
+        if (*at < '0' || *at > '9' || bytes > UINT64_MAX / 20) {
+            return STATUS_MALFORMED;
+        }
+        bytes = bytes * 10 + (uint64_t)(*at - '0');
     }
-    return queued;
+    *out = bytes;
+    return STATUS_OK;
+}
+
+static bool grow_body(HttpRequest *request, size_t bytes)
+{
+    size_t capacity = request->body_capacity > 0 ? request->body_capacity : 4096;
+    while (capacity < bytes + 1) {
+        capacity *= 2;
+    }
+    uint8_t *grown =
+        capacity > request->body_capacity ? realloc(request->body, capacity) : request->body;
+    if (grown == NULL) {
+        return false;
+    }
+    request->body = grown;
+    request->body_capacity = capacity;
+    return true;
+}
+
+// False: so much came that nobody wants that the connection shall end.
+static bool collect_body(HttpRequest *request, const char *data, size_t bytes)
+{
+    if (request->body_too_large || bytes > body_max(request) - request->body_bytes ||
+        !grow_body(request, request->body_bytes + bytes)) {
+        request->body_too_large = true;
+        request->body_dropped += bytes;
+        return request->body_dropped <= DRAIN_BYTES_MAX;
+    }
+    memcpy(request->body + request->body_bytes, data, bytes);
+    request->body_bytes += bytes;
+    request->body[request->body_bytes] = '\0';
+    return true;
 }
 
 // --- requests -----------------------------------------------------------------------------------
@@ -395,40 +501,23 @@ static enum MHD_Result fail_now(HttpRequest *request, uint32_t status, const cha
 {
     HttpResponse response;
     http_fail(request, &response, status, code, message);
-    return answer(request->connection, &response);
-}
-
-static void collect_body(HttpRequest *request, const char *data, size_t bytes)
-{
-    const size_t max = request->route != NULL ? request->route->body_max : 0;
-    if (request->body_too_large || bytes > max - request->body_bytes) {
-        request->body_too_large = true;
-        return;
-    }
-    uint8_t *grown = realloc(request->body, request->body_bytes + bytes + 1);
-    if (grown == NULL) {
-        request->body_too_large = true;
-        return;
-    }
-    memcpy(grown + request->body_bytes, data, bytes);
-    request->body = grown;
-    request->body_bytes += bytes;
-    grown[request->body_bytes] = '\0';
+    return answer(request, &response);
 }
 
 static enum MHD_Result run_handler(HttpRequest *request)
 {
     HttpResponse response = {.status = MHD_HTTP_OK, .content_type = "application/json"};
     request->route->handler(request->server->config.user, request, &response);
-    if (response.status == MHD_HTTP_SWITCHING_PROTOCOLS && request->take != NULL) {
-        return answer_upgrade(request);
+    if (response.status != MHD_HTTP_SWITCHING_PROTOCOLS) {
+        return answer(request, &response);
     }
-    return answer(request->connection, &response);
+    ASSERT(request->take != NULL); // only http_upgrade switches protocols
+    return answer_upgrade(request);
 }
 
-static enum MHD_Result respond(HttpRequest *request, const char *method, const char *path,
-                               bool known)
+static enum MHD_Result respond(HttpRequest *request, const char *method, const char *path)
 {
+    http_watch_answer(request->server->watch, watched(request->connection));
     if (request->route != NULL) {
         return request->body_too_large
                    ? fail_now(request, 413, "too_large", "the body is larger than this may take")
@@ -438,86 +527,176 @@ static enum MHD_Result respond(HttpRequest *request, const char *method, const c
     if (serve_file(request, method, path, &queued)) {
         return queued;
     }
-    return known ? fail_now(request, 405, "method", "this address has no such method")
-                 : fail_now(request, 404, "not_found", "there is nothing here");
+    if (request->path_is_known) {
+        list_methods(request, path);
+        return fail_now(request, 405, "method", "this address has no such method");
+    }
+    return fail_now(request, 404, "not_found", "there is nothing here");
+}
+
+// The headers are there. An answer now, before the body, ends the connection after it: so what is a
+// little too large is read to its end, because a client that still sends may never see the answer.
+static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path)
+{
+    uint64_t declared;
+    find_route(request, method, path);
+    if (read_declared(request, &declared) != STATUS_OK) {
+        return fail_now(request, 400, "malformed", "it is not clear where this request ends");
+    }
+    request->body_too_large = declared > body_max(request);
+    const bool waits = http_header(request, MHD_HTTP_HEADER_EXPECT) != NULL;
+    return request->body_too_large && (waits || declared > DRAIN_BYTES_MAX)
+               ? respond(request, method, path)
+               : MHD_YES;
 }
 
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
 {
-    (void)version;
-    HttpServer *server = user;
     HttpRequest *request = *context;
     if (request == NULL) {
         request = calloc(1, sizeof *request);
         if (request == NULL) {
             return MHD_NO;
         }
-        request->server = server;
+        request->server = user;
         request->connection = connection;
+        request->is_get = strcmp(method, "GET") == 0;
+        request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
         *context = request;
-        bool known;
-        request->route = find_route(server, method, path, request, &known);
-        return MHD_YES;
+        return begin(request, method, path);
     }
     if (*bytes > 0) {
-        collect_body(request, data, *bytes);
+        const bool goes_on = collect_body(request, data, *bytes);
         *bytes = 0;
-        return MHD_YES;
+        return goes_on ? MHD_YES : MHD_NO;
     }
-    bool known;
-    request->route = find_route(server, method, path, request, &known);
-    return respond(request, method, path, known);
+    return respond(request, method, path);
 }
 
 static void on_end(void *user, struct MHD_Connection *connection, void **context,
                    enum MHD_RequestTerminationCode why)
 {
-    (void)user, (void)connection, (void)why;
+    (void)why;
+    HttpServer *server = user;
     HttpRequest *request = *context;
     if (request != NULL) {
+        http_watch_request(server->watch, watched(connection));
         free(request->body);
         free(request);
         *context = NULL;
     }
 }
 
+// --- connections --------------------------------------------------------------------------------
+
+static enum MHD_Result on_accept(void *user, const struct sockaddr *from, socklen_t bytes)
+{
+    (void)bytes;
+    HttpServer *server = user;
+    return http_watch_accepts(server->watch, from) ? MHD_YES : MHD_NO;
+}
+
+static void on_connection(void *user, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    HttpServer *server = user;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http_watch_remove(server->watch, *context);
+        *context = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = from != NULL ? from->client_addr : NULL;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *context = info != NULL ? http_watch_add(server->watch, address, info->connect_fd) : NULL;
+}
+
+static size_t on_unescape(void *user, struct MHD_Connection *connection, char *text)
+{
+    (void)user, (void)connection;
+    return http_rules_unescape(text);
+}
+
 // --- start and stop -----------------------------------------------------------------------------
 
-Status http_start(const HttpConfig *config, HttpServer **out)
+static HttpConfig fill_config(const HttpConfig *given)
 {
+    HttpConfig config = *given;
+    config.address = config.address != NULL ? config.address : "127.0.0.1";
+    config.connection_max =
+        config.connection_max > 0 ? config.connection_max : CONNECTION_MAX_DEFAULT;
+    config.timeout_ms = config.timeout_ms > 0 ? config.timeout_ms : TIMEOUT_MS_DEFAULT;
+    return config;
+}
+
+typedef union SocketAddress {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} SocketAddress;
+
+static bool read_address(const HttpConfig *config, SocketAddress *out)
+{
+    *out = (SocketAddress){.v6 = {.sin6_family = AF_INET6, .sin6_port = htons(config->port)}};
+    if (inet_pton(AF_INET6, config->address, &out->v6.sin6_addr) == 1) {
+        return true;
+    }
+    *out = (SocketAddress){.v4 = {.sin_family = AF_INET, .sin_port = htons(config->port)}};
+    return inet_pton(AF_INET, config->address, &out->v4.sin_addr) == 1;
+}
+
+static struct MHD_Daemon *start_daemon(HttpServer *server, SocketAddress *address)
+{
+    const HttpConfig *config = &server->config;
+    const unsigned family = address->any.sa_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0;
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_SOCK_ADDR, 0, address},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)config->connection_max, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)((config->timeout_ms + 999) / 1000), NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    return MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE | family, config->port,
+        on_accept, server, on_request, server, MHD_OPTION_NOTIFY_COMPLETED, on_end, server,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        on_unescape, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+Status http_start(const HttpConfig *given, HttpServer **out)
+{
+    const HttpConfig config = fill_config(given);
+    SocketAddress address;
+    if (!read_address(&config, &address)) {
+        return STATUS_RANGE;
+    }
     HttpServer *server = calloc(1, sizeof *server);
     if (server == NULL) {
         return STATUS_LIMIT;
     }
-    server->config = *config;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(config->port)};
-    const char *name = config->address != NULL ? config->address : "127.0.0.1";
-    if (inet_pton(AF_INET, name, &address.sin_addr) != 1) {
+    server->config = config;
+    const HttpWatchConfig watch = {.connection_max = config.connection_max,
+                                   .per_address_max = config.connections_per_address_max,
+                                   .loopback_unlimited = config.loopback_unlimited,
+                                   .request_ms = config.timeout_ms,
+                                   .answer_ms = config.timeout_ms * ANSWER_TIMEOUTS};
+    const Status status = http_watch_create(&watch, &server->watch);
+    if (status != STATUS_OK) {
         free(server);
-        return STATUS_RANGE;
+        return status;
     }
-    const bool unlimited = config->loopback_unlimited && address_is_loopback((void *)&address);
-    const struct MHD_OptionItem options[] = {
-        {MHD_OPTION_SOCK_ADDR, 0, &address},
-        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)config->connection_max, NULL},
-        {MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-         unlimited ? 0 : (intptr_t)config->connections_per_address_max, NULL},
-        {MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_SECONDS, NULL},
-        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 32768, NULL},
-        {MHD_OPTION_END, 0, NULL}};
-    server->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE,
-                         config->port, NULL, NULL, on_request, server, MHD_OPTION_NOTIFY_COMPLETED,
-                         on_end, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    server->daemon = start_daemon(server, &address);
     if (server->daemon == NULL) {
+        http_watch_destroy(server->watch);
         free(server);
         return STATUS_BLOCKED; // usually: the port is taken
     }
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    server->port = info != NULL ? info->port : config->port;
+    server->port = info != NULL ? info->port : config.port;
     *out = server;
     return STATUS_OK;
 }
@@ -531,6 +710,7 @@ void http_stop(HttpServer *server)
 {
     if (server != NULL) {
         MHD_stop_daemon(server->daemon);
+        http_watch_destroy(server->watch);
         free(server);
     }
 }

@@ -3,7 +3,8 @@
 // threads and must not block; what blocks goes to a worker and is answered later.
 //
 // Every response has the security headers; every error is {"error":{"code","message"}}. Bodies,
-// headers, connections and time are bounded.
+// headers, connections and time are bounded. A GET that is answered with 200 may ask for a range of
+// the bytes; handlers need not know. (What is no HTTP at all is answered by libmicrohttpd itself.)
 #pragma once
 
 #include "core/base/bytes.h"
@@ -37,19 +38,21 @@ typedef struct HttpRoute {
 } HttpRoute;
 
 typedef struct HttpConfig {
-    const char *address;     // "127.0.0.1"
+    const char *address;     // "127.0.0.1", "::"
     uint16_t port;           // 0: any, see http_port
     const HttpRoute *routes; // kept
     uint32_t route_count;
     void *user;                           // for handlers
-    uint32_t connections_per_address_max; // loopback may be without limit
+    uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
-    uint32_t connection_max;
+    uint32_t connection_max; // 0: 1,024
+    uint32_t timeout_ms;     // for a whole request, and of silence; 0: 15 s
     // A file name inside the web root, or NULL: not served. Only paths that no route has.
     const char *web_root;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
-    bool origin_same_host; // the Origin's host is the Host header's: development
+    // The Origin's host is the Host header's, and an address or localhost: development.
+    bool origin_same_host;
 } HttpConfig;
 
 MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
@@ -61,6 +64,8 @@ const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 bool http_is_loopback(const HttpRequest *request);
+// The rule for upgrades, for other requests that no stranger's page shall make.
+bool http_origin_is_allowed(const HttpRequest *request);
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message);
 

@@ -1,0 +1,228 @@
+// The HTTP server's decisions, see http_rules.h. Nothing here allocates, blocks or keeps state.
+#include "server/net/http_rules.h"
+
+#include "core/base/check.h"
+#include "server/net/websocket.h"
+
+#include <string.h>
+#include <strings.h>
+
+_Static_assert(sizeof((HttpUpgrade){0}.accept) > WEBSOCKET_ACCEPT_BYTES, "accept fits");
+
+// --- paths --------------------------------------------------------------------------------------
+
+bool http_rules_route(const char *pattern, const char *path, HttpParts *parts)
+{
+    parts->count = 0;
+    while (*pattern != '\0') {
+        if (*pattern != '*') {
+            if (*pattern++ != *path++) {
+                return false;
+            }
+            continue;
+        }
+        const bool rest = pattern[1] == '*';
+        const size_t bytes = rest ? strlen(path) : strcspn(path, "/");
+        if (bytes == 0 || bytes >= HTTP_RULES_PART_BYTES || parts->count == HTTP_RULES_PARTS_MAX) {
+            return false;
+        }
+        memcpy(parts->text[parts->count], path, bytes);
+        parts->text[parts->count++][bytes] = '\0';
+        path += bytes;
+        pattern += rest ? 2 : 1;
+    }
+    return *path == '\0';
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    const char low = (char)(c | 0x20);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+size_t http_rules_unescape(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at != '\0';) {
+        const int high = *at == '%' ? hex_digit(at[1]) : -1;
+        const int low = high >= 0 ? hex_digit(at[2]) : -1;
+        if (low >= 0 && high + low > 0) {
+            *to++ = (char)(high << 4 | low);
+            at += 3;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+bool http_rules_path_is_plain(const char *path)
+{
+    for (const char *at = path; *at != '\0'; at++) {
+        const bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                           (*at >= '0' && *at <= '9') || strchr("._-/", *at) != NULL;
+        if (!plain || (*at == '/' && (at[1] == '.' || at[1] == '/'))) {
+            return false;
+        }
+    }
+    return path[0] == '/' && strlen(path) < 256;
+}
+
+// --- headers ------------------------------------------------------------------------------------
+
+bool http_rules_list_has(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; *at != '\0';) {
+        at += strspn(at, " \t,");
+        const size_t item = strcspn(at, ",");
+        size_t bytes = item;
+        while (bytes > 0 && (at[bytes - 1] == ' ' || at[bytes - 1] == '\t')) {
+            bytes -= 1;
+        }
+        if (bytes == length && bytes > 0 && strncasecmp(at, word, length) == 0) {
+            return true;
+        }
+        at += item;
+    }
+    return false;
+}
+
+// Digits; a number too large to be one is the largest. False: there are none.
+static bool read_number(const char **at, uint64_t *out)
+{
+    const char *from = *at;
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        const uint64_t digit = (uint64_t)(**at - '0');
+        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
+    }
+    *out = number;
+    return *at != from;
+}
+
+HttpRange http_rules_range(const char *range, const char *if_range, uint64_t total)
+{
+    const HttpRange whole = {200, 0, total}, outside = {416, 0, 0};
+    if (range == NULL || if_range != NULL || strncasecmp(range, "bytes=", 6) != 0) {
+        return whole;
+    }
+    const char *at = range + 6;
+    uint64_t first = 0, last = UINT64_MAX;
+    const bool has_first = read_number(&at, &first);
+    if (*at++ != '-') {
+        return whole;
+    }
+    const bool has_last = read_number(&at, &last);
+    if (*at != '\0' || (!has_first && !has_last) || (has_first && has_last && last < first)) {
+        return whole;
+    }
+    if (!has_first) { // the last so many
+        const uint64_t bytes = last < total ? last : total;
+        return bytes == 0 ? outside : (HttpRange){206, total - bytes, bytes};
+    }
+    if (first >= total) {
+        return outside;
+    }
+    const uint64_t end = has_last && last < total - 1 ? last : total - 1;
+    return (HttpRange){206, first, end - first + 1};
+}
+
+// --- origins ------------------------------------------------------------------------------------
+
+// A name and a port, without the port that the scheme has anyway.
+typedef struct Authority {
+    const char *text;
+    size_t bytes;
+} Authority;
+
+static Authority authority_of(const char *text, const char *usual_port)
+{
+    size_t bytes = strlen(text);
+    const size_t usual = strlen(usual_port);
+    if (bytes > usual && strcmp(text + bytes - usual, usual_port) == 0) {
+        bytes -= usual;
+    }
+    return (Authority){text, bytes};
+}
+
+// Does the name say the address itself, so that nobody can point it elsewhere?
+static bool name_is_fixed(const Authority *authority)
+{
+    const char *text = authority->text;
+    if (text[0] == '[') { // IPv6, brackets and port included
+        const size_t bytes = strspn(text, "[]:0123456789abcdefABCDEF.");
+        return bytes >= authority->bytes;
+    }
+    size_t bytes = strcspn(text, ":");
+    bytes = bytes < authority->bytes ? bytes : authority->bytes;
+    static const char local[] = "localhost";
+    const size_t local_bytes = sizeof local - 1;
+    if (bytes >= local_bytes && strncasecmp(text + bytes - local_bytes, local, local_bytes) == 0) {
+        return bytes == local_bytes || text[bytes - local_bytes - 1] == '.';
+    }
+    return bytes > 0 && strspn(text, "0123456789.") >= bytes;
+}
+
+static bool origin_is_own(const char *origin, const char *host)
+{
+    const bool secure = strncasecmp(origin, "https://", 8) == 0;
+    if (host == NULL || (!secure && strncasecmp(origin, "http://", 7) != 0)) {
+        return false;
+    }
+    const char *usual_port = secure ? ":443" : ":80";
+    const Authority theirs = authority_of(origin + (secure ? 8 : 7), usual_port);
+    const Authority ours = authority_of(host, usual_port);
+    return theirs.bytes == ours.bytes && theirs.bytes > 0 &&
+           strncasecmp(theirs.text, ours.text, ours.bytes) == 0 && name_is_fixed(&ours);
+}
+
+bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const char *host)
+{
+    if (origin == NULL || (rule->same_host && origin_is_own(origin, host))) {
+        return true;
+    }
+    for (const char *const *item = rule->origins; item != NULL && *item != NULL; item++) {
+        if (strcasecmp(*item, origin) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- upgrades -----------------------------------------------------------------------------------
+
+static HttpUpgrade refuse(uint32_t status, const char *code, const char *message)
+{
+    return (HttpUpgrade){.status = status, .code = code, .message = message};
+}
+
+HttpUpgrade http_rules_upgrade(const HttpOriginRule *rule, const HttpUpgradeHeaders *headers)
+{
+    HttpUpgrade granted = {.status = 101};
+    if (headers->upgrade == NULL || !http_rules_list_has(headers->upgrade, "websocket") ||
+        headers->connection == NULL || !http_rules_list_has(headers->connection, "upgrade")) {
+        return refuse(426, "upgrade_required", "this address is a WebSocket");
+    }
+    if (headers->http_1_0 || strcmp(headers->method, "GET") != 0) {
+        return refuse(400, "malformed", "a WebSocket begins with GET and HTTP/1.1");
+    }
+    if (headers->version == NULL || strcmp(headers->version, "13") != 0) {
+        return refuse(426, "unsupported_version", "WebSocket version 13 is spoken");
+    }
+    if (headers->key == NULL || websocket_accept(headers->key, granted.accept) != STATUS_OK) {
+        return refuse(400, "malformed", "Sec-WebSocket-Key is missing or wrong");
+    }
+    if (!http_rules_origin(rule, headers->origin, headers->host)) {
+        return refuse(403, "origin", "this page may not connect here");
+    }
+    if (websocket_choose(headers->protocols, &granted.json, &granted.subprotocol) != STATUS_OK) {
+        return refuse(400, "unsupported_protocol", "offer sandlot.v2.bin or sandlot.v2.json");
+    }
+    ASSERT(strlen(granted.accept) == WEBSOCKET_ACCEPT_BYTES);
+    return granted;
+}

@@ -1,0 +1,68 @@
+// What the HTTP server decides from text alone: routes, paths of files, ranges, and whether a
+// request may become a WebSocket. Pure functions over strangers' bytes, apart from the connections
+// so that they can be fuzzed. Every text ends with a zero byte; NULL is a header that did not come.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTTP_RULES_PARTS_MAX  4
+#define HTTP_RULES_PART_BYTES 512
+
+// What the stars of a route took.
+typedef struct HttpParts {
+    char text[HTTP_RULES_PARTS_MAX][HTTP_RULES_PART_BYTES];
+    uint32_t count;
+} HttpParts;
+
+// "/blob/*": a star takes one segment, two take the rest; none takes nothing at all.
+bool http_rules_route(const char *pattern, const char *path, HttpParts *parts);
+
+// Undoes %XX in place and returns the new length. What is no escape stays as it is, and so does
+// %00: no text becomes shorter than it looks.
+size_t http_rules_unescape(char *text);
+
+// May this path name a file? Letters, digits and . _ - / alone, no part that is empty or begins
+// with a dot: nothing hidden, nothing above the root.
+bool http_rules_path_is_plain(const char *path);
+
+// Is the word one of a comma-separated list's, in whatever case?
+bool http_rules_list_has(const char *list, const char *word);
+
+typedef struct HttpRange {
+    uint32_t status; // 200: the whole, 206: the part, 416: outside
+    uint64_t from, bytes;
+} HttpRange;
+
+// One range of bytes (RFC 9110, section 14). What is no range of bytes, or is more than one, is the
+// whole, as is everything once If-Range came: our answers have no validator it could name.
+HttpRange http_rules_range(const char *range, const char *if_range, uint64_t total);
+
+// --- WebSockets ---------------------------------------------------------------------------------
+
+typedef struct HttpOriginRule {
+    const char *const *origins; // ends with NULL; may itself be NULL
+    bool same_host;
+} HttpOriginRule;
+
+// No Origin: no browser, which could be made to connect by a stranger's page. Otherwise one of the
+// list, or the page that this very server gave out (same_host: name and port are the Host
+// header's). The latter only for addresses in numbers and localhost: any other name may be made to
+// point here by the stranger who owns it, and then its page is of the "same host".
+bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const char *host);
+
+typedef struct HttpUpgradeHeaders {
+    const char *method, *connection, *upgrade, *version, *key, *origin, *host, *protocols;
+    bool http_1_0;
+} HttpUpgradeHeaders;
+
+typedef struct HttpUpgrade {
+    uint32_t status; // 101, or that of the refusal
+    const char *code, *message;
+    bool json;
+    const char *subprotocol; // NULL: none was offered
+    char accept[32];         // Sec-WebSocket-Accept
+} HttpUpgrade;
+
+HttpUpgrade http_rules_upgrade(const HttpOriginRule *rule, const HttpUpgradeHeaders *headers);

@@ -1,0 +1,246 @@
+// Deadlines for connections, see http_watch.h. One array, one lock, one thread that looks a few
+// times in each period. The lock is held while a socket is shut down, so that it cannot be closed
+// and its number given away in between.
+#define _GNU_SOURCE
+#include "server/net/http_watch.h"
+
+#include "core/base/check.h"
+#include "server/sys/clock.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NEVER          UINT64_MAX
+#define NS_PER_MS      1000000ull
+#define LOOK_MS_MAX    1000
+#define LOOKS_A_PERIOD 8
+
+typedef struct Address {
+    uint8_t bytes[8];
+} Address;
+
+struct HttpWatched {
+    bool used;
+    int socket;
+    uint64_t deadline_ns;
+    Address from;
+};
+
+struct HttpWatch {
+    HttpWatchConfig config;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool stopping;
+    HttpWatched *slots;
+};
+
+// --- addresses ----------------------------------------------------------------------------------
+
+// The IPv4 address, also of one that came through an IPv6 socket; false: it is IPv6.
+static bool is_v4(const struct sockaddr *address, uint32_t *out)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof v4);
+        *out = ntohl(v4.sin_addr.s_addr);
+        return true;
+    }
+    struct sockaddr_in6 v6;
+    memcpy(&v6, address, sizeof v6);
+    const uint8_t *bytes = v6.sin6_addr.s6_addr;
+    *out = (uint32_t)bytes[12] << 24 | (uint32_t)bytes[13] << 16 | (uint32_t)bytes[14] << 8 |
+           bytes[15];
+    return IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
+}
+
+static bool is_internet(const struct sockaddr *address)
+{
+    return address != NULL && (address->sa_family == AF_INET || address->sa_family == AF_INET6);
+}
+
+bool http_watch_is_loopback(const struct sockaddr *address)
+{
+    uint32_t number;
+    if (!is_internet(address)) {
+        return false;
+    }
+    if (is_v4(address, &number)) {
+        return number >> 24 == 127;
+    }
+    struct sockaddr_in6 v6;
+    memcpy(&v6, address, sizeof v6);
+    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+static Address address_of(const struct sockaddr *from)
+{
+    Address address = {{0}};
+    uint32_t number;
+    if (!is_internet(from)) {
+        return address;
+    }
+    if (is_v4(from, &number)) {
+        memcpy(address.bytes, &number, sizeof number);
+    } else {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, from, sizeof v6);
+        memcpy(address.bytes, v6.sin6_addr.s6_addr, sizeof address.bytes);
+    }
+    return address;
+}
+
+// --- the thread ---------------------------------------------------------------------------------
+
+static uint64_t look_ms(const HttpWatch *watch)
+{
+    const uint32_t period = watch->config.request_ms < watch->config.answer_ms
+                                ? watch->config.request_ms
+                                : watch->config.answer_ms;
+    const uint32_t ms = period / LOOKS_A_PERIOD + 1;
+    return ms < LOOK_MS_MAX ? ms : LOOK_MS_MAX;
+}
+
+static void *look(void *user)
+{
+    HttpWatch *watch = user;
+    pthread_mutex_lock(&watch->lock);
+    while (!watch->stopping) {
+        const uint64_t now = clock_ns();
+        for (uint32_t i = 0; i < watch->config.connection_max; i++) {
+            HttpWatched *slot = &watch->slots[i];
+            if (slot->used && slot->deadline_ns <= now) {
+                (void)shutdown(slot->socket, SHUT_RDWR); // its owner notices and closes it
+                slot->deadline_ns = NEVER;
+            }
+        }
+        const uint64_t next = now + look_ms(watch) * NS_PER_MS;
+        const struct timespec until = {.tv_sec = (time_t)(next / (1000 * NS_PER_MS)),
+                                       .tv_nsec = (long)(next % (1000 * NS_PER_MS))};
+        (void)pthread_cond_timedwait(&watch->wake, &watch->lock, &until);
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+Status http_watch_create(const HttpWatchConfig *config, HttpWatch **out)
+{
+    ASSERT(config->connection_max > 0);
+    ASSERT(config->request_ms > 0 && config->answer_ms > 0);
+    HttpWatch *watch = calloc(1, sizeof *watch);
+    HttpWatched *slots = calloc(config->connection_max, sizeof *slots);
+    pthread_condattr_t monotonic;
+    if (watch == NULL || slots == NULL || pthread_condattr_init(&monotonic) != 0) {
+        free(watch);
+        free(slots);
+        return STATUS_LIMIT;
+    }
+    watch->config = *config;
+    watch->slots = slots;
+    pthread_mutex_init(&watch->lock, NULL);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&watch->thread, NULL, look, watch) != 0) {
+        pthread_cond_destroy(&watch->wake);
+        pthread_mutex_destroy(&watch->lock);
+        free(slots);
+        free(watch);
+        return STATUS_LIMIT;
+    }
+    *out = watch;
+    return STATUS_OK;
+}
+
+void http_watch_destroy(HttpWatch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->stopping = true;
+    pthread_cond_signal(&watch->wake);
+    pthread_mutex_unlock(&watch->lock);
+    pthread_join(watch->thread, NULL);
+    pthread_cond_destroy(&watch->wake);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch->slots);
+    free(watch);
+}
+
+// --- connections --------------------------------------------------------------------------------
+
+bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from)
+{
+    const HttpWatchConfig *config = &watch->config;
+    if (config->per_address_max == 0 ||
+        (config->loopback_unlimited && http_watch_is_loopback(from))) {
+        return true;
+    }
+    const Address address = address_of(from);
+    uint32_t count = 0;
+    pthread_mutex_lock(&watch->lock);
+    for (uint32_t i = 0; i < config->connection_max; i++) {
+        const HttpWatched *slot = &watch->slots[i];
+        count += slot->used && memcmp(&slot->from, &address, sizeof address) == 0;
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return count < config->per_address_max;
+}
+
+static void set(HttpWatch *watch, HttpWatched *watched, uint64_t ms)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        ASSERT(watched->used);
+        if (watched->socket >= 0) {
+            watched->deadline_ns = clock_ns() + ms * NS_PER_MS;
+        }
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int socket)
+{
+    HttpWatched *found = NULL;
+    pthread_mutex_lock(&watch->lock);
+    for (uint32_t i = 0; i < watch->config.connection_max && found == NULL; i++) {
+        found = watch->slots[i].used ? NULL : &watch->slots[i];
+    }
+    if (found != NULL) {
+        *found = (HttpWatched){true, socket, NEVER, address_of(from)};
+    }
+    pthread_mutex_unlock(&watch->lock);
+    set(watch, found, watch->config.request_ms);
+    return found;
+}
+
+void http_watch_request(HttpWatch *watch, HttpWatched *watched)
+{
+    set(watch, watched, watch->config.request_ms);
+}
+
+void http_watch_answer(HttpWatch *watch, HttpWatched *watched)
+{
+    set(watch, watched, watch->config.answer_ms);
+}
+
+void http_watch_let_go(HttpWatch *watch, HttpWatched *watched)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        watched->socket = -1;
+        watched->deadline_ns = NEVER;
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+void http_watch_remove(HttpWatch *watch, HttpWatched *watched)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        ASSERT(watched->used);
+        *watched = (HttpWatched){.used = false};
+        pthread_mutex_unlock(&watch->lock);
+    }
+}

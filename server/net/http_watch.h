@@ -1,0 +1,35 @@
+// The connections of an HTTP server and their deadlines. libmicrohttpd ends a connection on which
+// nothing moves; one that moves a byte now and then would live for ever, and enough of those take
+// all places. So every request must be whole within its time, and every answer taken within its
+// own; a thread of the watch shuts down the sockets of those that are not. It also counts
+// connections by address (IPv6: by the 64 bits that belong to one customer).
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+typedef struct HttpWatch HttpWatch;
+typedef struct HttpWatched HttpWatched; // one connection; NULL is one that is not watched
+
+typedef struct HttpWatchConfig {
+    uint32_t connection_max;
+    uint32_t per_address_max; // 0: no limit
+    bool loopback_unlimited;
+    uint32_t request_ms, answer_ms;
+} HttpWatchConfig;
+
+MUST_USE Status http_watch_create(const HttpWatchConfig *config, HttpWatch **out);
+void http_watch_destroy(HttpWatch *watch);
+
+bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from);
+HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int socket);
+void http_watch_request(HttpWatch *watch, HttpWatched *watched); // waits for one from now on
+void http_watch_answer(HttpWatch *watch, HttpWatched *watched);  // gives one from now on
+void http_watch_let_go(HttpWatch *watch, HttpWatched *watched);  // the socket is somebody else's
+// Before the socket is closed: its number may be another's at once.
+void http_watch_remove(HttpWatch *watch, HttpWatched *watched);
+
+bool http_watch_is_loopback(const struct sockaddr *address);

@@ -1,0 +1,1017 @@
+// The HTTP server, for real: on a loopback port, spoken to with raw bytes, as strangers do. What
+// leaves as a WebSocket must live on without the server.
+#define _GNU_SOURCE
+#include "server/net/http.h"
+
+#include "server/net/websocket.h"
+#include "server/sys/clock.h"
+#include "tests/support/test.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REPLY_BYTES  (256u << 10)
+#define WAIT_MS      5000
+#define BODY_MAX     1000
+#define UPGRADES     200
+#define NS_PER_MS    1000000ull
+#define KEY          "dGhlIHNhbXBsZSBub25jZQ=="
+#define ACCEPT       "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+#define UPGRADE_LINE "GET /ws/room HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"
+#define UPGRADE_REST                                                       \
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " \
+    "13\r\nSec-WebSocket-Key: " KEY "\r\n"
+
+static char reply[REPLY_BYTES + 1];
+static size_t reply_bytes;
+
+// --- the server under test ----------------------------------------------------------------------
+
+typedef struct Taken {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    int sockets[UPGRADES];
+    uint32_t count;
+    char already[256];
+    size_t already_bytes;
+    bool json;
+} Taken;
+
+static Taken taken = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+static void take(void *user, int socket, const uint8_t *already, size_t bytes, bool json)
+{
+    Taken *to = user;
+    pthread_mutex_lock(&to->lock);
+    if (to->count < UPGRADES) {
+        to->sockets[to->count++] = socket;
+    } else {
+        close(socket);
+    }
+    to->already_bytes = bytes < sizeof to->already ? bytes : sizeof to->already;
+    memcpy(to->already, already, to->already_bytes);
+    to->json = json;
+    pthread_cond_signal(&to->more);
+    pthread_mutex_unlock(&to->lock);
+}
+
+static void get_hello(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    const char *name = http_query(request, "name");
+    static char text[64];
+    response->bytes =
+        (size_t)snprintf(text, sizeof text, "{\"hello\":\"%.20s\"}", name != NULL ? name : "world");
+    response->body = (const uint8_t *)text;
+}
+
+static void get_part(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    static char text[600];
+    response->content_type = "text/plain";
+    response->cache = "public, max-age=60";
+    response->bytes = (size_t)snprintf(text, sizeof text, "[%s]", http_path_part(request, 0));
+    response->body = (const uint8_t *)text;
+}
+
+static void get_digits(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    response->content_type = "text/plain";
+    response->body = (const uint8_t *)"0123456789";
+    response->bytes = 10;
+    response->body_is_static = true;
+}
+
+static void post_echo(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    response->content_type = "text/plain";
+    response->body = http_body(request, &response->bytes);
+}
+
+static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
+{
+    http_upgrade(request, response, take, user);
+}
+
+static void get_failure(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    static char message[2000];
+    memset(message, 'm', sizeof message - 1);
+    http_fail(request, response, 503, "busy",
+              http_query(request, "long") ? message : "too \"much\"");
+}
+
+static const HttpRoute routes[] = {
+    {"GET", "/hello", get_hello, 0},        {"GET", "/part/*", get_part, 0},
+    {"GET", "/rest/**", get_part, 0},       {"GET", "/digits", get_digits, 0},
+    {"POST", "/echo", post_echo, BODY_MAX}, {"GET", "/ws/*", get_socket, 0},
+    {"GET", "/failure", get_failure, 0},    {"PUT", "/hello", get_hello, 0},
+};
+
+static HttpConfig test_config(void)
+{
+    return (HttpConfig){.address = "127.0.0.1",
+                        .routes = routes,
+                        .route_count = sizeof routes / sizeof routes[0],
+                        .user = &taken,
+                        .connection_max = 512,
+                        .origin_same_host = true};
+}
+
+static HttpServer *start(const HttpConfig *config)
+{
+    HttpServer *server = NULL;
+    CHECK_OK(http_start(config, &server));
+    return server;
+}
+
+static HttpServer *start_default(void)
+{
+    const HttpConfig config = test_config();
+    return start(&config);
+}
+
+// --- a client -----------------------------------------------------------------------------------
+
+static int connect_to(const HttpServer *server)
+{
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(http_port(server))};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (client < 0 || connect(client, (struct sockaddr *)&to, sizeof to) != 0) {
+        test_fail(__FILE__, __LINE__, "cannot connect");
+    }
+    return client;
+}
+
+static bool send_bytes(int client, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        const ssize_t sent = send(client, at, bytes, MSG_NOSIGNAL);
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+static bool send_text(int client, const char *text)
+{
+    return send_bytes(client, text, strlen(text));
+}
+
+// Reads what there is. False: the end, an error, or nothing for too long.
+static bool read_more(int client)
+{
+    struct pollfd wait = {client, POLLIN, 0};
+    if (poll(&wait, 1, WAIT_MS) != 1) {
+        test_fail(__FILE__, __LINE__, "nothing came for %d ms", WAIT_MS);
+        return false;
+    }
+    const ssize_t got = recv(client, reply + reply_bytes, REPLY_BYTES - reply_bytes, 0);
+    if (got <= 0) {
+        return false;
+    }
+    reply_bytes += (size_t)got;
+    reply[reply_bytes] = '\0';
+    return true;
+}
+
+static void read_to_end(int client)
+{
+    reply_bytes = 0;
+    reply[0] = '\0';
+    while (reply_bytes < REPLY_BYTES && read_more(client)) {
+    }
+}
+
+// The head of an answer, and as much of its body as Content-Length says.
+static void read_answer(int client)
+{
+    reply_bytes = 0;
+    reply[0] = '\0';
+    for (;;) {
+        const char *end = strstr(reply, "\r\n\r\n");
+        const char *length = strstr(reply, "Content-Length: ");
+        const size_t body = length != NULL ? strtoul(length + 16, NULL, 10) : 0;
+        if ((end != NULL && reply_bytes >= (size_t)(end + 4 - reply) + body) ||
+            !read_more(client)) {
+            return;
+        }
+    }
+}
+
+static int reply_status(void)
+{
+    return strncmp(reply, "HTTP/1.1 ", 9) == 0 ? atoi(reply + 9) : 0;
+}
+
+static const char *reply_body(void)
+{
+    const char *end = strstr(reply, "\r\n\r\n");
+    return end != NULL ? end + 4 : "";
+}
+
+static bool reply_has(const char *text)
+{
+    return memmem(reply, reply_bytes, text, strlen(text)) != NULL;
+}
+
+// One request on a connection of its own; the answer's status.
+static int ask(const HttpServer *server, const char *head, const char *body)
+{
+    const int client = connect_to(server);
+    send_text(client, head);
+    send_text(client, "Host: 127.0.0.1:1\r\nConnection: close\r\n\r\n");
+    send_text(client, body);
+    read_to_end(client);
+    close(client);
+    return reply_status();
+}
+
+static int get(const HttpServer *server, const char *path, const char *headers)
+{
+    char head[2048];
+    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\n%s", path, headers);
+    return ask(server, head, "");
+}
+
+static int descriptors_open(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder != NULL && readdir(folder) != NULL) {
+        count += 1;
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return count;
+}
+
+// --- routes -------------------------------------------------------------------------------------
+
+static void check_security_headers(void)
+{
+    CHECK(reply_has("Content-Security-Policy: default-src 'self'"));
+    CHECK(reply_has("X-Content-Type-Options: nosniff"));
+    CHECK(reply_has("Referrer-Policy: no-referrer"));
+    CHECK(reply_has("Cross-Origin-Opener-Policy: same-origin"));
+    CHECK(reply_has("Cross-Origin-Resource-Policy: same-origin"));
+    CHECK(reply_has("Cache-Control: "));
+}
+
+static void check_error(const char *code)
+{
+    char want[128];
+    snprintf(want, sizeof want, "{\"error\":{\"code\":\"%s\",\"message\":\"", code);
+    if (strncmp(reply_body(), want, strlen(want)) != 0 || !reply_has("\"}}")) {
+        test_fail(__FILE__, __LINE__, "no error %s in %s", code, reply_body());
+    }
+    CHECK(reply_has("Content-Type: application/json"));
+    check_security_headers();
+}
+
+TEST(routes_answer)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    CHECK_TEXT(reply_body(), "{\"hello\":\"world\"}");
+    CHECK(reply_has("Cache-Control: no-store"));
+    check_security_headers();
+    CHECK_INT(get(server, "/hello?name=a%20b+c", ""), 200);
+    CHECK_TEXT(reply_body(), "{\"hello\":\"a b c\"}");
+    CHECK_INT(get(server, "/part/x%20y", ""), 200);
+    CHECK_TEXT(reply_body(), "[x y]");
+    CHECK(reply_has("Cache-Control: public, max-age=60"));
+    CHECK_INT(get(server, "/part/x%00y", ""), 200);
+    CHECK_TEXT(reply_body(), "[x%00y]"); // not cut where the zero would be
+    CHECK_INT(get(server, "/rest/a/b/c", ""), 200);
+    CHECK_TEXT(reply_body(), "[a/b/c]");
+    CHECK_INT(get(server, "/part/a%2fb", ""), 404);
+    CHECK_INT(ask(server, "HEAD /digits HTTP/1.1\r\n", ""), 200);
+    CHECK(reply_has("Content-Length: 10\r\n"));
+    CHECK_TEXT(reply_body(), "");
+    CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\n", ""), 200);
+    http_stop(server);
+}
+
+TEST(errors_are_json)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/", ""), 404);
+    check_error("not_found");
+    CHECK_INT(get(server, "/part/a/b", ""), 404);
+    CHECK_INT(ask(server, "DELETE /hello HTTP/1.1\r\n", ""), 405);
+    check_error("method");
+    CHECK(reply_has("Allow: GET, HEAD, PUT\r\n"));
+    CHECK_INT(get(server, "/echo", ""), 405);
+    CHECK(reply_has("Allow: POST\r\n"));
+    CHECK_INT(ask(server, "BREW /nothing HTTP/1.1\r\n", ""), 404);
+    CHECK_INT(get(server, "/failure", ""), 503);
+    check_error("busy");
+    CHECK(reply_has("too \\\"much\\\""));
+    CHECK_INT(get(server, "/failure?long=1", ""), 503);
+    check_error("failed"); // a message without end is left out, not cut inside its JSON
+    CHECK_INT(get(server, "/ws/room", ""), 426);
+    check_error("upgrade_required");
+    CHECK(reply_has("Upgrade: websocket") && reply_has("Sec-WebSocket-Version: 13"));
+    http_stop(server);
+}
+
+TEST(a_connection_is_used_again)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client = connect_to(server);
+    for (int i = 0; i < 5; i++) {
+        send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+        read_answer(client);
+        CHECK_INT(reply_status(), 200);
+        send_text(client, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n");
+        read_answer(client);
+        CHECK_INT(reply_status(), 404);
+    }
+    close(client);
+    http_stop(server);
+}
+
+TEST(no_http_at_all)
+{
+    static const char *const nonsense[] = {"\r\n\r\n\r\n",
+                                           "hello\r\n\r\n",
+                                           "GET\r\n\r\n",
+                                           "GET /hello HTTP/9.9\r\nHost: a\r\n\r\n",
+                                           "\x16\x03\x01\x02\x01\x01\xfc\x03\x03",
+                                           "GET /hello HTTP/1.1\r\nNo colon\r\n\r\n"};
+    HttpConfig config = test_config();
+    config.timeout_ms = 300;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
+        const int client = connect_to(server);
+        send_text(client, nonsense[i]);
+        shutdown(client, SHUT_WR);
+        read_to_end(client);
+        close(client);
+    }
+    static char large[64 << 10];
+    memset(large, 'a', sizeof large - 1);
+    const int client = connect_to(server);
+    send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\nX: ");
+    send_text(client, large);
+    read_to_end(client);
+    CHECK(reply_status() >= 400 || reply_bytes == 0);
+    close(client);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    http_stop(server);
+}
+
+// --- bodies -------------------------------------------------------------------------------------
+
+static int post(const HttpServer *server, size_t bytes, const char *headers)
+{
+    char *head = malloc(bytes + 512);
+    char *body = malloc(bytes + 1);
+    memset(body, 'b', bytes);
+    body[bytes] = '\0';
+    snprintf(head, bytes + 512, "POST /echo HTTP/1.1\r\nContent-Length: %zu\r\n%s", bytes, headers);
+    const int status = ask(server, head, body);
+    free(head);
+    free(body);
+    return status;
+}
+
+TEST(bodies_have_a_limit)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(post(server, 0, ""), 200);
+    CHECK_INT(post(server, 5, ""), 200);
+    CHECK_TEXT(reply_body(), "bbbbb");
+    CHECK_INT(post(server, BODY_MAX, ""), 200);
+    CHECK_INT(strlen(reply_body()), BODY_MAX);
+    CHECK_INT(post(server, BODY_MAX + 1, ""), 413);
+    check_error("too_large");
+    CHECK_INT(post(server, 100 << 10, ""), 413);
+    // A route without a body, and none at all.
+    CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\nContent-Length: 1\r\n", "x"), 413);
+    CHECK_INT(ask(server, "POST /nothing HTTP/1.1\r\nContent-Length: 5\r\n", "xxxxx"), 404);
+    CHECK_INT(ask(server, "POST /hello HTTP/1.1\r\nContent-Length: 5\r\n", "xxxxx"), 405);
+    // So large that it is not read at all: the answer comes before it.
+    CHECK_INT(ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 99999999999\r\n", ""), 413);
+    CHECK_INT(
+        ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n", ""),
+        413);
+    CHECK(!reply_has("100 Continue"));
+    http_stop(server);
+}
+
+TEST(chunked_bodies_have_a_limit)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    static const char head[] = "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n";
+    CHECK_INT(ask(server, head, "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), 200);
+    CHECK_TEXT(reply_body(), "abcde");
+    char body[8192] = "";
+    size_t at = 0;
+    for (int i = 0; i < 101; i++) {
+        at += (size_t)snprintf(body + at, sizeof body - at, "a\r\n0123456789\r\n");
+    }
+    snprintf(body + at, sizeof body - at, "0\r\n\r\n");
+    CHECK_INT(ask(server, head, body), 413);
+    check_error("too_large");
+    http_stop(server);
+}
+
+TEST(an_endless_body_ends)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client = connect_to(server);
+    send_text(client, "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    static char chunk[4096 + 8];
+    snprintf(chunk, sizeof chunk, "1000\r\n");
+    memset(chunk + 6, 'x', 4096);
+    memcpy(chunk + 6 + 4096, "\r\n", 2);
+    size_t sent = 0;
+    while (sent < (64u << 20) && send_bytes(client, chunk, sizeof chunk)) {
+        sent += sizeof chunk;
+    }
+    CHECK(sent < (64u << 20));
+    close(client);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    http_stop(server);
+}
+
+TEST(two_readers_agree_where_a_request_ends)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(ask(server,
+                  "POST /echo HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+                  "0\r\n\r\n"),
+              400);
+    CHECK_INT(
+        ask(server, "POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+        400);
+    const int negative = ask(server, "POST /echo HTTP/1.1\r\nContent-Length: -5\r\n", "");
+    CHECK(negative == 400 || negative == 0);
+    const int words = ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 5x\r\n", "xxxxx");
+    CHECK(words == 400 || words == 0);
+    http_stop(server);
+}
+
+// --- ranges -------------------------------------------------------------------------------------
+
+TEST(parts_of_a_body)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/digits", ""), 200);
+    CHECK(reply_has("Accept-Ranges: bytes"));
+    CHECK_INT(get(server, "/digits", "Range: bytes=2-5\r\n"), 206);
+    CHECK_TEXT(reply_body(), "2345");
+    CHECK(reply_has("Content-Range: bytes 2-5/10\r\n") && reply_has("Content-Length: 4\r\n"));
+    check_security_headers();
+    CHECK_INT(get(server, "/digits", "Range: bytes=-2\r\n"), 206);
+    CHECK_TEXT(reply_body(), "89");
+    CHECK_INT(get(server, "/digits", "Range: bytes=10-\r\n"), 416);
+    CHECK(reply_has("Content-Range: bytes */10\r\n"));
+    check_error("range");
+    CHECK_INT(get(server, "/digits", "Range: bytes=0-1\r\nIf-Range: \"x\"\r\n"), 200);
+    CHECK_INT(get(server, "/hello", "Range: bytes=2-6\r\n"), 206); // copied, not static
+    CHECK_TEXT(reply_body(), "hello");
+    CHECK_INT(get(server, "/nothing", "Range: bytes=0-1\r\n"), 404);
+    check_error("not_found");
+    CHECK_INT(ask(server, "HEAD /digits HTTP/1.1\r\nRange: bytes=2-5\r\n", ""), 200);
+    http_stop(server);
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static char root[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void at_root(char out[256], const char *name)
+{
+    snprintf(out, 256, "%s/%s", root, name);
+}
+
+// root/web is served; root/secret lies beside it.
+static bool make_files(void)
+{
+    char path[256], target[256];
+    snprintf(root, sizeof root, "/tmp/test_http.XXXXXX");
+    if (mkdtemp(root) == NULL) {
+        return false;
+    }
+    static const char *const folders[] = {"web",      "web/assets",   "web/sub", "web/x",
+                                          "web/.git", "web/x/assets", "outside"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        at_root(path, folders[i]);
+        if (mkdir(path, 0700) != 0) {
+            return false;
+        }
+    }
+    write_file("secret", "secret");
+    write_file("outside/file.js", "secret");
+    write_file("web/index.html", "<p>page</p>");
+    write_file("web/assets/app-1234.js", "let x = 1");
+    write_file("web/x/assets/a.js", "other");
+    write_file("web/x/core.wasm", "wasm");
+    write_file("web/.hidden", "secret");
+    write_file("web/.git/config", "secret");
+    at_root(path, "web/link.html");
+    at_root(target, "secret");
+    const bool linked = symlink(target, path) == 0;
+    at_root(path, "web/folder");
+    const bool linked_folder = symlink("../outside", path) == 0;
+    at_root(path, "web/pipe");
+    return linked && linked_folder && mkfifo(path, 0600) == 0;
+}
+
+static void remove_files(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    CHECK_INT(system(command), 0);
+}
+
+static HttpServer *start_with_files(void)
+{
+    static char web[256];
+    at_root(web, "web");
+    HttpConfig config = test_config();
+    config.web_root = web;
+    return start(&config);
+}
+
+TEST(files_are_served)
+{
+    REQUIRE(make_files());
+    HttpServer *server = start_with_files();
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/", ""), 200);
+    CHECK_TEXT(reply_body(), "<p>page</p>");
+    CHECK(reply_has("Content-Type: text/html; charset=utf-8") && reply_has("no-cache"));
+    check_security_headers();
+    CHECK_INT(get(server, "/index.html?x=1", ""), 200);
+    CHECK_INT(get(server, "/assets/app-1234.js", ""), 200);
+    CHECK(reply_has("Cache-Control: public, max-age=31536000, immutable"));
+    CHECK(reply_has("Content-Type: text/javascript"));
+    CHECK_INT(get(server, "/x/assets/a.js", ""), 200);
+    CHECK(!reply_has("immutable")); // only the folder that the build names by hash
+    CHECK_INT(get(server, "/x/core.wasm", ""), 200);
+    CHECK(reply_has("Content-Type: application/wasm"));
+    CHECK_INT(get(server, "/x/core.wasm", "Range: bytes=1-2\r\n"), 206);
+    CHECK_TEXT(reply_body(), "as");
+    CHECK_INT(get(server, "/x/core.wasm", "Range: bytes=4-\r\n"), 416);
+    check_error("range");
+    CHECK_INT(ask(server, "HEAD /index.html HTTP/1.1\r\n", ""), 200);
+    CHECK(reply_has("Content-Length: 11\r\n"));
+    CHECK_TEXT(reply_body(), "");
+    CHECK_INT(ask(server, "POST /index.html HTTP/1.1\r\nContent-Length: 0\r\n", ""), 404);
+    CHECK_INT(get(server, "/hello", ""), 200); // routes come first
+    const int before = descriptors_open();
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT(get(server, i % 2 != 0 ? "/index.html" : "/sub/nothing", ""),
+                  i % 2 != 0 ? 200 : 404);
+    }
+    CHECK(descriptors_open() <= before + 2);
+    http_stop(server);
+    remove_files();
+}
+
+TEST(nothing_else_is_served)
+{
+    static const char *const attempts[] = {"/../secret",
+                                           "/%2e%2e/secret",
+                                           "/%2e%2e%2fsecret",
+                                           "/..%2fsecret",
+                                           "/%252e%252e/secret",
+                                           "/..\\secret",
+                                           "/assets/../../secret",
+                                           "/assets/..%2f..%2fsecret",
+                                           "//secret",
+                                           "/.hidden",
+                                           "/%2ehidden",
+                                           "/.git/config",
+                                           "/./index.html",
+                                           "/link.html",
+                                           "/folder/file.js",
+                                           "/folder/",
+                                           "/pipe",
+                                           "/sub",
+                                           "/sub/",
+                                           "/assets",
+                                           "/assets/",
+                                           "/index.html/",
+                                           "/index.html%00.js",
+                                           "/index.html%00",
+                                           "/nothing",
+                                           "/%ff%fe",
+                                           "/etc/passwd",
+                                           "http://127.0.0.1/index.html",
+                                           "*"};
+    REQUIRE(make_files());
+    HttpServer *server = start_with_files();
+    REQUIRE(server != NULL);
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        const int status = get(server, attempts[i], "");
+        if ((status != 404 && status != 400) || reply_has("secret\r\n") ||
+            strstr(reply_body(), "secret") != NULL) {
+            test_fail(__FILE__, __LINE__, "%s: %d %s", attempts[i], status, reply_body());
+        }
+    }
+    char path[512] = "/";
+    memset(path + 1, 'a', 400);
+    CHECK_INT(get(server, path, ""), 404);
+    http_stop(server);
+    remove_files();
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+static bool is_closed_within(int client, uint32_t ms)
+{
+    struct pollfd wait = {client, POLLIN, 0};
+    char byte;
+    return poll(&wait, 1, (int)ms) == 1 && recv(client, &byte, 1, 0) <= 0;
+}
+
+TEST(connections_of_one_address_are_limited)
+{
+    HttpConfig config = test_config();
+    config.connections_per_address_max = 3;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    int clients[4];
+    for (int i = 0; i < 4; i++) {
+        clients[i] = connect_to(server);
+        if (i < 3) { // let in, and kept
+            send_text(clients[i], "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+            read_answer(clients[i]);
+            CHECK_INT(reply_status(), 200);
+        }
+    }
+    CHECK(is_closed_within(clients[3], 2000));
+    close(clients[3]);
+    close(clients[0]);
+    usleep(100000);
+    CHECK_INT(get(server, "/hello", ""), 200); // the place is free again
+    close(clients[1]);
+    close(clients[2]);
+    http_stop(server);
+}
+
+TEST(loopback_may_be_without_limit)
+{
+    HttpConfig config = test_config();
+    config.connections_per_address_max = 1;
+    config.loopback_unlimited = true;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    const int first = connect_to(server);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    close(first);
+    http_stop(server);
+}
+
+TEST(slow_requests_end)
+{
+    HttpConfig config = test_config();
+    config.timeout_ms = 400;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    // A byte now and then keeps the line alive, but does not make a request.
+    const int client = connect_to(server);
+    const int silent = connect_to(server);
+    const uint64_t start_ns = clock_ns();
+    send_text(client, "GET /hello HTTP/1.1\r\nX: ");
+    bool closed = false;
+    while (!closed && clock_ns() - start_ns < 4000 * NS_PER_MS) {
+        closed = !send_text(client, "x") || is_closed_within(client, 50);
+    }
+    CHECK(closed);
+    const uint64_t took_ms = (clock_ns() - start_ns) / NS_PER_MS;
+    CHECK(took_ms >= 300 && took_ms < 2000);
+    CHECK(is_closed_within(silent, 2000));
+    close(client);
+    close(silent);
+    // A slow body, likewise.
+    const int body = connect_to(server);
+    send_text(body, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n");
+    closed = false;
+    for (int i = 0; i < 60 && !closed; i++) {
+        closed = !send_text(body, "x") || is_closed_within(body, 50);
+    }
+    CHECK(closed);
+    close(body);
+    // A connection that is in use is not.
+    const int busy = connect_to(server);
+    for (int i = 0; i < 8; i++) {
+        usleep(100000);
+        send_text(busy, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+        read_answer(busy);
+        CHECK_INT(reply_status(), 200);
+    }
+    close(busy);
+    http_stop(server);
+}
+
+TEST(a_bad_address_and_a_taken_port)
+{
+    HttpConfig config = test_config();
+    HttpServer *server = NULL, *second = NULL;
+    config.address = "localhost"; // a name is no address
+    CHECK_INT(http_start(&config, &server), STATUS_RANGE);
+    config.address = "127.0.0.1";
+    REQUIRE(http_start(&config, &server) == STATUS_OK);
+    config.port = http_port(server);
+    CHECK_INT(http_start(&config, &second), STATUS_BLOCKED);
+    CHECK(second == NULL);
+    http_stop(server);
+    http_stop(NULL);
+}
+
+// --- WebSockets ---------------------------------------------------------------------------------
+
+static void forget_taken(void)
+{
+    for (uint32_t i = 0; i < taken.count; i++) {
+        close(taken.sockets[i]);
+    }
+    taken.count = 0;
+}
+
+static bool wait_taken(uint32_t count)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_MS / 1000;
+    int failed = 0;
+    pthread_mutex_lock(&taken.lock);
+    while (taken.count < count && failed == 0) {
+        failed = pthread_cond_timedwait(&taken.more, &taken.lock, &until);
+    }
+    const bool there = taken.count >= count;
+    pthread_mutex_unlock(&taken.lock);
+    return there;
+}
+
+static int upgrade(const HttpServer *server, const char *headers)
+{
+    const int client = connect_to(server);
+    send_text(client, UPGRADE_LINE);
+    send_text(client, headers);
+    send_text(client, "\r\n");
+    read_answer(client);
+    return client;
+}
+
+TEST(an_upgrade)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client =
+        upgrade(server, UPGRADE_REST "Sec-WebSocket-Protocol: chat\r\nSec-WebSocket-Protocol: "
+                                     "sandlot.v2.bin\r\nSec-WebSocket-Extensions: "
+                                     "permessage-deflate\r\nOrigin: http://127.0.0.1:1\r\n");
+    CHECK_INT(reply_status(), 101);
+    CHECK(reply_has("Sec-WebSocket-Accept: " ACCEPT "\r\n"));
+    CHECK(reply_has("Sec-WebSocket-Protocol: sandlot.v2.bin\r\n"));
+    CHECK(reply_has("Upgrade: websocket\r\n") && reply_has("Connection: Upgrade\r\n"));
+    CHECK(!reply_has("Sec-WebSocket-Extensions"));
+    REQUIRE(wait_taken(1));
+    CHECK(!taken.json && taken.already_bytes == 0);
+    char back[8] = "";
+    CHECK(send_bytes(taken.sockets[0], "down", 4));
+    CHECK(recv(client, back, 4, MSG_WAITALL) == 4 && memcmp(back, "down", 4) == 0);
+    close(client);
+    forget_taken();
+    http_stop(server);
+}
+
+TEST(upgrades_that_are_refused)
+{
+    static const struct {
+        const char *headers;
+        int status;
+        const char *code;
+    } cases[] = {
+        {"", 426, "upgrade_required"},
+        {"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: " KEY "\r\n", 426,
+         "unsupported_version"},
+        {"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n", 400,
+         "malformed"},
+        {UPGRADE_REST "Origin: http://evil.example\r\n", 403, "origin"},
+        {UPGRADE_REST "Origin: http://127.0.0.1:2\r\n", 403, "origin"},
+        {UPGRADE_REST "Sec-WebSocket-Protocol: chat\r\n", 400, "unsupported_protocol"},
+    };
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int client = upgrade(server, cases[i].headers);
+        CHECK_INT(reply_status(), cases[i].status);
+        check_error(cases[i].code);
+        close(client);
+    }
+    // HEAD comes with GET, but is no way in; HTTP/1.0 has no upgrades.
+    reply_bytes = 0;
+    const int head = connect_to(server);
+    send_text(head, "HEAD /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "\r\n");
+    CHECK(read_more(head) && reply_status() == 400);
+    close(head);
+    const int old = connect_to(server);
+    send_text(old, "GET /ws/room HTTP/1.0\r\nHost: a\r\n" UPGRADE_REST "\r\n");
+    read_answer(old);
+    CHECK(reply_has(" 400 "));
+    close(old);
+    CHECK_INT(taken.count, 0);
+    http_stop(server);
+}
+
+TEST(the_first_frame_may_come_with_the_request)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    static const char all[] = UPGRADE_LINE UPGRADE_REST "\r\nfirst frame";
+    const int client = connect_to(server);
+    send_text(client, all);
+    read_answer(client);
+    CHECK_INT(reply_status(), 101);
+    REQUIRE(wait_taken(1));
+    CHECK(taken.json);
+    // What was not read with the request is still in the socket; together it is everything.
+    size_t have = taken.already_bytes;
+    char got[64];
+    memcpy(got, taken.already, have);
+    while (have < 11) {
+        struct pollfd wait = {taken.sockets[0], POLLIN, 0};
+        REQUIRE(poll(&wait, 1, WAIT_MS) == 1);
+        const ssize_t more = recv(taken.sockets[0], got + have, sizeof got - have, 0);
+        REQUIRE(more > 0);
+        have += (size_t)more;
+    }
+    CHECK_BYTES(got, "first frame", 11);
+    CHECK(taken.already_bytes > 0);
+    close(client);
+    forget_taken();
+    http_stop(server);
+}
+
+// Echoes what comes in another process, until the end.
+static void echo(int socket)
+{
+    char data[64];
+    for (;;) {
+        struct pollfd wait = {socket, POLLIN, 0};
+        if (poll(&wait, 1, WAIT_MS) != 1) {
+            break;
+        }
+        const ssize_t got = recv(socket, data, sizeof data, 0);
+        if (got <= 0 || !send_bytes(socket, data, (size_t)got)) {
+            break;
+        }
+    }
+    _exit(0);
+}
+
+TEST(a_socket_outlives_the_server)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client = upgrade(server, UPGRADE_REST);
+    REQUIRE(reply_status() == 101 && wait_taken(1));
+    const pid_t child = fork();
+    if (child == 0) {
+        close(client); // or its end would never be seen
+        echo(taken.sockets[0]);
+    }
+    forget_taken(); // only the child has it now
+    char back[8];
+    for (int i = 0; i < 3; i++) {
+        CHECK(send_bytes(client, "over", 4));
+        CHECK(recv(client, back, 4, MSG_WAITALL) == 4 && memcmp(back, "over", 4) == 0);
+        if (i == 0) {
+            usleep(50000); // the server has closed its descriptor by now
+            CHECK_INT(get(server, "/hello", ""), 200);
+        } else if (i == 1) {
+            http_stop(server);
+        }
+    }
+    close(client);
+    int state;
+    CHECK(waitpid(child, &state, 0) == child && WIFEXITED(state));
+}
+
+TEST(many_upgrades_leave_nothing_open)
+{
+    HttpConfig config = test_config();
+    config.connection_max = 16; // far fewer than there are sockets at once: they have left
+    config.timeout_ms = 500;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/hello", ""), 200);
+    const int before = descriptors_open();
+    static int clients[UPGRADES];
+    for (uint32_t i = 0; i < UPGRADES && test_is_passing(); i++) {
+        clients[i] = upgrade(server, UPGRADE_REST);
+        CHECK_INT(reply_status(), 101);
+    }
+    REQUIRE(wait_taken(UPGRADES));
+    usleep(800000); // past every deadline: none of them is the server's any more
+    for (uint32_t i = 0; i < UPGRADES; i++) {
+        const uint32_t number = i;
+        uint32_t back = 0;
+        CHECK(send_bytes(taken.sockets[i], &number, sizeof number));
+        CHECK_INT(recv(clients[i], &back, sizeof back, MSG_WAITALL), sizeof back);
+        CHECK_INT(back, i);
+        close(clients[i]);
+    }
+    CHECK_INT(get(server, "/hello", ""), 200);
+    forget_taken();
+    usleep(50000);
+    CHECK(descriptors_open() <= before + 1);
+    http_stop(server);
+}
+
+// --- stopping -----------------------------------------------------------------------------------
+
+typedef struct Hammer {
+    pthread_t thread;
+    uint16_t port;
+    atomic_bool stop;
+    atomic_uint answers;
+} Hammer;
+
+static void *hammer(void *user)
+{
+    Hammer *self = user;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(self->port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (uint32_t i = 0; !atomic_load(&self->stop); i++) {
+        char data[512];
+        const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const char *request = i % 3 != 0 ? "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+                                         : UPGRADE_LINE UPGRADE_REST "\r\n";
+        if (connect(client, (struct sockaddr *)&to, sizeof to) == 0 && send_text(client, request) &&
+            recv(client, data, sizeof data, 0) > 0) {
+            atomic_fetch_add(&self->answers, 1);
+        }
+        close(client);
+    }
+    return NULL;
+}
+
+TEST(stopping_while_requests_run)
+{
+    const int before = descriptors_open();
+    for (int round = 0; round < 5; round++) {
+        HttpServer *server = start_default();
+        REQUIRE(server != NULL);
+        Hammer hammers[2] = {{.port = http_port(server)}, {.port = http_port(server)}};
+        for (int i = 0; i < 2; i++) {
+            REQUIRE(pthread_create(&hammers[i].thread, NULL, hammer, &hammers[i]) == 0);
+        }
+        usleep(100000);
+        http_stop(server);
+        for (int i = 0; i < 2; i++) {
+            atomic_store(&hammers[i].stop, true);
+            pthread_join(hammers[i].thread, NULL);
+            CHECK(atomic_load(&hammers[i].answers) > 0);
+        }
+        forget_taken();
+    }
+    CHECK_INT(descriptors_open(), before);
+}
