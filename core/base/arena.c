@@ -13,7 +13,14 @@ void arena_init(Arena *arena, void *block, size_t bytes)
 {
     ASSERT(block != NULL || bytes == 0);
     ASSERT((uintptr_t)block % ARENA_ALIGN == 0);
-    *arena = (Arena){.base = block, .capacity = bytes / ARENA_ALIGN * ARENA_ALIGN};
+    const size_t capacity = bytes / ARENA_ALIGN * ARENA_ALIGN;
+    *arena = (Arena){.base = block, .capacity = capacity, .clean_from = capacity};
+}
+
+void arena_init_zeroed(Arena *arena, void *block, size_t bytes)
+{
+    arena_init(arena, block, bytes);
+    arena->clean_from = 0;
 }
 
 size_t arena_need(size_t bytes)
@@ -31,12 +38,19 @@ void *arena_alloc(Arena *arena, size_t bytes)
     if (arena->base == NULL || need > arena->capacity - arena->used) {
         return NULL;
     }
-    void *block = arena->base + arena->used;
+    uint8_t *block = arena->base + arena->used;
+    if (arena->used < arena->clean_from) {
+        const size_t dirty = arena->clean_from - arena->used;
+        memset(block, 0, dirty < need ? dirty : need);
+    }
     arena->used += need;
     if (arena->used > arena->used_peak) {
         arena->used_peak = arena->used;
     }
-    return memset(block, 0, need);
+    if (arena->used > arena->clean_from) {
+        arena->clean_from = arena->used;
+    }
+    return block;
 }
 
 void *arena_array(Arena *arena, size_t count, size_t item_bytes)

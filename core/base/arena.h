@@ -10,9 +10,13 @@ typedef struct Arena {
     size_t capacity;
     size_t used;
     size_t used_peak;
+    size_t clean_from; // from here on the block is known to be zero
 } Arena;
 
 void arena_init(Arena *arena, void *block, size_t bytes);
+// The same over a block that is zero, as heap_alloc gives it: what was never used is not written
+// either, so that its pages take no memory.
+void arena_init_zeroed(Arena *arena, void *block, size_t bytes);
 // 16-byte aligned, zeroed. NULL when it does not fit: the caller answers STATUS_LIMIT.
 void *arena_alloc(Arena *arena, size_t bytes);
 void *arena_array(Arena *arena, size_t count, size_t item_bytes);

@@ -69,7 +69,7 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     Authority *authority = arena_alloc(&arena, sizeof *authority);
     ASSERT(authority != NULL);
     authority->world.face = authority_face();

@@ -73,7 +73,7 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     ScriptSystem *system = arena_alloc(&arena, sizeof *system);
     ASSERT(system != NULL);
     system->config = *config;

@@ -184,7 +184,7 @@ Status sim_create(Heap *heap, const SimConfig *config, const Scene *scene, Sim *
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     Sim *sim = arena_alloc(&arena, sizeof *sim);
     ASSERT(sim != NULL);
     sim->config = *config;

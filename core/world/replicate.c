@@ -139,7 +139,7 @@ Status replicator_create(Heap *heap, const ReplicatorConfig *config, Replicator 
     }
     replicator->config = *config;
     replicator->block = block;
-    arena_init(&replicator->arena, block, bytes);
+    arena_init_zeroed(&replicator->arena, block, bytes);
     status = take_memory(replicator);
     if (status != STATUS_OK) {
         replicator_destroy(heap, replicator);

@@ -91,7 +91,7 @@ Status save_create(World *world)
     if (saves->block != NULL && saves->attributes != NULL && saves->accounts != NULL &&
         saves->save_bytes != NULL && saves->command_bytes != NULL) {
         Arena arena;
-        arena_init(&arena, saves->block, bytes);
+        arena_init_zeroed(&arena, saves->block, bytes);
         status = fill_small(saves, &sizes, &arena);
     }
     if (status != STATUS_OK) {

@@ -105,6 +105,23 @@ TEST(arena_odd_capacity_is_rounded_down)
     CHECK(arena_alloc(&arena, 0) == NULL);
 }
 
+TEST(arena_over_zeroed_memory_clears_only_what_was_used)
+{
+    Arena arena;
+    memset(block, 0, 256);
+    block[200] = 7; // not zero as promised: shows that it is not written
+    arena_init_zeroed(&arena, block, 256);
+    uint8_t *first = arena_alloc(&arena, 64);
+    memset(first, 0xff, 64);
+    uint8_t *second = arena_alloc(&arena, 192);
+    CHECK_INT(second[200 - 64], 7);
+    arena_reset(&arena);
+    const uint8_t *again = arena_alloc(&arena, 256);
+    CHECK_INT(again[0], 0);
+    CHECK_INT(again[63], 0);
+    CHECK_INT(again[200], 0);
+}
+
 static void init_unaligned(void *user)
 {
     arena_init(user, block + 1, 100);
