@@ -1,0 +1,113 @@
+// What HTTP decides from headers: each line of the input is one of them, a line "-" one that did
+// not come. A request is granted only with a right key, an allowed origin and a subprotocol of
+// ours; a range never leaves its body; no path that may be a file leads out of a root.
+#define _GNU_SOURCE
+#include "core/base/check.h"
+#include "server/net/http_rules.h"
+#include "server/net/websocket.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define LINES_MAX  11
+#define LINE_BYTES 1200
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char lines[LINES_MAX][LINE_BYTES];
+
+static void split(const uint8_t *data, size_t size)
+{
+    memset(lines, 0, sizeof lines);
+    size_t line = 0, used = 0;
+    for (size_t i = 0; i < size && line < LINES_MAX; i++) {
+        if (data[i] == '\n') {
+            line += 1;
+            used = 0;
+        } else if (used + 1 < LINE_BYTES && data[i] != 0) {
+            lines[line][used++] = (char)data[i];
+        }
+    }
+}
+
+static const char *header(size_t line)
+{
+    return strcmp(lines[line], "-") == 0 ? NULL : lines[line];
+}
+
+static void check_upgrade(void)
+{
+    static const char *const origins[] = {"https://play.example", NULL};
+    const HttpOriginRule rule = {origins, true};
+    const HttpUpgradeHeaders headers = {.method = lines[0],
+                                        .connection = header(1),
+                                        .upgrade = header(2),
+                                        .version = header(3),
+                                        .key = header(4),
+                                        .origin = header(5),
+                                        .host = header(6),
+                                        .protocols = header(7)};
+    const HttpUpgrade got = http_rules_upgrade(&rule, &headers);
+    if (got.status != 101) {
+        ASSERT(got.status == 400 || got.status == 403 || got.status == 426);
+        ASSERT(got.code != NULL && got.message != NULL);
+        return;
+    }
+    ASSERT(strcmp(headers.method, "GET") == 0 && strcmp(headers.version, "13") == 0);
+    ASSERT(strlen(headers.key) == WEBSOCKET_KEY_BYTES);
+    ASSERT(strlen(got.accept) == WEBSOCKET_ACCEPT_BYTES);
+    ASSERT(strcasestr(headers.upgrade, "websocket") != NULL);
+    ASSERT(strcasestr(headers.connection, "upgrade") != NULL);
+    ASSERT((headers.protocols == NULL) == (got.subprotocol == NULL));
+    ASSERT(got.subprotocol == NULL || strstr(headers.protocols, got.subprotocol) != NULL);
+    // A stranger's page: neither of the list nor at an address that says itself.
+    if (headers.origin != NULL && strcasecmp(headers.origin, origins[0]) != 0) {
+        const char *name = strstr(headers.origin, "://") + 3;
+        ASSERT(headers.host != NULL && strncasecmp(headers.origin, "http", 4) == 0);
+        ASSERT(strncasecmp(name, headers.host, 1) == 0);
+        ASSERT(strcasestr(name, "localhost") != NULL || strchr("0123456789.[", name[0]) != NULL);
+    }
+}
+
+static void check_range(void)
+{
+    const uint64_t totals[] = {0, 1, 10, 1000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        const HttpRange range = http_rules_range(header(8), header(9), totals[i]);
+        ASSERT(range.status == 200 || range.status == 206 || range.status == 416);
+        ASSERT(range.bytes <= totals[i] && range.from <= totals[i] - range.bytes);
+        ASSERT(range.status != 206 || range.bytes > 0);
+        ASSERT(range.status != 200 || range.bytes == totals[i]);
+    }
+}
+
+static void check_path(void)
+{
+    static HttpParts parts;
+    char *path = lines[10];
+    const size_t before = strlen(path);
+    const size_t bytes = http_rules_unescape(path);
+    ASSERT(bytes == strlen(path) && bytes <= before);
+    if (http_rules_path_is_plain(path)) {
+        ASSERT(path[0] == '/' && strstr(path, "/.") == NULL && strstr(path, "//") == NULL);
+        ASSERT(strpbrk(path, "\\%:~ ") == NULL);
+    }
+    static const char *const patterns[] = {"/blob/*", "/api/rooms/*/ws", "/files/**", "/*/*/*/*/*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        if (http_rules_route(patterns[i], path, &parts)) {
+            for (uint32_t part = 0; part < parts.count; part++) {
+                ASSERT(parts.text[part][0] != '\0');
+                ASSERT(i == 2 || strchr(parts.text[part], '/') == NULL);
+            }
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    split(data, size);
+    check_upgrade();
+    check_range();
+    check_path();
+    return 0;
+}
