@@ -417,7 +417,8 @@ static void raise_limits(void)
 
 static int open_host(Host *host)
 {
-    host->development = strncmp(host->config.address, "127.", 4) == 0;
+    host->development =
+        strncmp(host->config.address, "127.", 4) == 0 || strcmp(host->config.address, "::1") == 0;
     host->heap = heap_make(PLACE_HEAP_BYTES);
     entropy_fill(host->boot, sizeof host->boot);
     raise_limits();

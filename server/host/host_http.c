@@ -298,15 +298,12 @@ static bool signed_in(const Host *host, const HttpRequest *request, Ticket *out,
 // names the page's origin, and it must be ours.
 static bool refuse_strangers(const Host *host, HttpRequest *request, HttpResponse *response)
 {
-    const char *origin = http_header(request, "Origin");
-    const char *own = http_header(request, "Host");
-    const char *from = origin != NULL ? strstr(origin, "://") : NULL;
     if (!host->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
                   "only a world on a loopback address gives tickets to everybody");
         return true;
     }
-    if (origin != NULL && (from == NULL || own == NULL || strcasecmp(from + 3, own) != 0)) {
+    if (!http_origin_is_allowed(request)) {
         http_fail(request, response, 403, "origin", "this page may not ask here");
         return true;
     }
@@ -381,8 +378,11 @@ static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, 
 }
 
 // The name by which the client reached us, if it is one; else our own.
-static void server_name(const Host *host, const HttpRequest *request, char *out, size_t bytes)
+static void server_name(Host *host, const HttpRequest *request, char *out, size_t bytes)
 {
+    pthread_mutex_lock(&host->lock);
+    const unsigned port = host->port; // a request may come before the server knows it
+    pthread_mutex_unlock(&host->lock);
     const char *name = http_header(request, "Host");
     const bool plain = name != NULL && strlen(name) < 256 &&
                        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -390,7 +390,7 @@ static void server_name(const Host *host, const HttpRequest *request, char *out,
     if (plain && name[0] != '\0') {
         snprintf(out, bytes, "%s", name);
     } else {
-        snprintf(out, bytes, "%s:%u", host->config.address, http_port(host->http));
+        snprintf(out, bytes, "%s:%u", host->config.address, port);
     }
 }
 
@@ -454,5 +454,11 @@ Status host_http_start(Host *host)
                                .connection_max = 4096,
                                .web_root = host->config.web,
                                .origin_same_host = true};
-    return http_start(&config, &host->http);
+    const Status status = http_start(&config, &host->http);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&host->lock);
+        host->port = http_port(host->http);
+        pthread_mutex_unlock(&host->lock);
+    }
+    return status;
 }

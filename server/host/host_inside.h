@@ -74,6 +74,7 @@ typedef struct Host {
     uint32_t waiting_count;
     bool ready;
     bool closing; // no more sockets are taken
+    uint16_t port;
     uint64_t epoch;
     bool lease_held, lease_lost;
     Metrics metrics;
