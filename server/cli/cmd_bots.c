@@ -5,6 +5,7 @@
 #include "server/host/bots.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,11 +267,23 @@ static bool world_id_is_valid(const char *id)
     return bytes > 0 && bytes <= 64 && strspn(id, letters) == bytes;
 }
 
+static volatile sig_atomic_t stopped;
+
+// The first time the report is printed; the second time it ends at once.
+static void on_signal(int number)
+{
+    stopped = 1;
+    (void)signal(number, SIG_DFL);
+}
+
 static int run(Options *options)
 {
     bool terminal = isatty(STDOUT_FILENO) == 1;
     char reason[256];
     BotsReport report;
+    (void)signal(SIGINT, on_signal);
+    (void)signal(SIGTERM, on_signal);
+    options->bots.stop = &stopped;
     if (!options->json) {
         options->bots.progress = show_progress;
         options->bots.user = &terminal;

@@ -452,7 +452,7 @@ static bool everybody_plays(const Bots *bots)
 
 static void decide_phase(Bots *bots)
 {
-    if (!bots->measuring) {
+    if (!bots->measuring && !bots->over) {
         if (bots->ramp_end_ms == 0 && everybody_plays(bots)) {
             bots->ramp_end_ms = bots->now_ms + 1500; // pictures fill, clocks settle
         }
@@ -465,10 +465,14 @@ static void decide_phase(Bots *bots)
         } else if (late) {
             snprintf(bots->failed, sizeof bots->failed, "nobody got in: %s",
                      bots->report.reason_count > 0 ? bots->report.reasons[0].text : "no answer");
+        } else if (bots->config.stop != NULL && *bots->config.stop != 0) {
+            snprintf(bots->failed, sizeof bots->failed, "stopped before everybody was in");
         }
         return;
     }
-    if (!bots->over && bots->now_ms >= bots->end_ms) {
+    const bool stopped = bots->config.stop != NULL && *bots->config.stop != 0;
+    if (!bots->over && (stopped || bots->now_ms >= bots->end_ms)) {
+        bots->end_ms = bots->now_ms;
         bots->over = true;
         measure_end(bots);
         bots->measuring = false;

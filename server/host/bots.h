@@ -11,6 +11,7 @@
 #include "core/base/status.h"
 #include "server/host/bots_door.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,6 +55,7 @@ typedef struct BotsConfig {
     uint32_t hostile_frames_per_second; // of each hostile one
     const char *ledger;                 // a file for what the server said is stored; NULL: none
     const char *check;                  // a ledger that must hold at the end; NULL: none
+    const volatile sig_atomic_t *stop;  // set: it is over, the report is of what there is
     void (*progress)(void *user, const BotsReport *report); // once a second; may be NULL
     void *user;
 } BotsConfig;

@@ -1,0 +1,85 @@
+"""kill -9 at random moments, of the world process and of its host, while bots build. What the server
+said is stored must be there at the end, for clients that have seen nothing of it before, and whoever
+was in comes back into a session.
+
+SANDLOT_KILLS=1000 makes it long (make torture); SANDLOT_SEED repeats a run.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+
+from bots import Bots, write_meadow
+from support import World, check, run, wait_until
+
+KILLS = int(os.environ.get("SANDLOT_KILLS", "10"))
+BOTS = int(os.environ.get("SANDLOT_BOTS", "20"))
+SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
+PAUSE_S = (0.4, 1.6)  # between the world's return and its next end
+
+
+def restart(program, place, data, port):
+    """The port may still be held for a moment by the one that was killed."""
+    for attempt in range(20):
+        try:
+            return World(program, place, data, "--port", str(port))
+        except Exception:
+            if attempt == 19:
+                raise
+            time.sleep(0.25)
+    return None
+
+
+def kill_world(world):
+    starts = world.metric("sandlot_world_starts_total")
+    for pid in world.children():
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: world.metric("sandlot_world_starts_total") > starts and world.is_ready(),
+               "the world is back", 30)
+
+
+def test_kill_under_bots(program, places, folder):
+    print(f"seed {SEED}, {KILLS} kills, {BOTS} bots")
+    rng = random.Random(SEED)
+    place, data, ledger = write_meadow(folder), folder + "/data", folder + "/ledger"
+    world = restart(program, place, data, 0)
+    port, bots, hosts = world.port, None, 0
+    try:
+        bots = Bots(program, port, BOTS, 86400, "build", "--ledger", ledger, "--seed", str(SEED))
+        time.sleep(4)
+        done = 0
+        while done < KILLS and bots.runs():
+            time.sleep(rng.uniform(*PAUSE_S))
+            if rng.random() < 0.25:
+                world.kill()
+                hosts += 1
+                world = restart(program, place, data, port)
+            else:
+                kill_world(world)
+            done += 1
+        time.sleep(6)  # who waits longest tries again after four
+        bots.stop()
+        result = bots.result(30)
+        print(f"{done} kills ({hosts} of the host), {result['durable']} stored, {result['resumes']} "
+              f"resumes, {result['connects']} connects, {result['failures']} failures")
+        check(result["durable"] > 20, f"the bots built: {result}")
+        check(result["playing"] == BOTS, f"everybody is back: {result}")
+        # Everyone comes back into a session of theirs, but for those who were only just in.
+        check(result["resumes"] >= BOTS * done * 0.5, f"sessions resume: {result}")
+        check(result["corrections_without_cause"] == 0, f"every correction has a cause: {result}")
+        world.kill()
+        world = restart(program, place, data, port)
+        found = Bots(program, port, 6, 3, "stand", "--check", ledger).result(60)
+        check(found["durable_checked"] > 10, f"there is something to look for: {found}")
+        check(found["durable_lost"] == 0, f"nothing is lost: {found}")
+        world.stop()
+    finally:
+        world.kill()
+        if bots:
+            bots.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
