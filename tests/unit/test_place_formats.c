@@ -265,7 +265,7 @@ TEST(the_island_compiles_and_loads)
     REQUIRE(place_load(&heap, stripped.data, stripped.bytes, &seen) == STATUS_OK);
     CHECK(scene_hash(place->scene) == scene_hash(seen->scene));
     CHECK_INT(place->prefabs.count, 3);
-    CHECK_INT(place->entity_count, 3); // raft, sea, hermit
+    CHECK_INT(place->entity_count, 6); // raft, sea, lift, ferry, target, hermit
     CHECK_INT(place->binding_count, 1);
     CHECK_INT(place->spawn_count, 3);
     CHECK(stripped.bytes < whole.bytes);

@@ -41,6 +41,7 @@ export type FromWorker =
     | Status
     | Frame
     | { type: 'place'; place: Place; parts: Part[]; player: number; entity: number }
-    | { type: 'chunk'; x: number; y: number; z: number; quads: Uint8Array<ArrayBuffer> }
+    | { type: 'chunk'; x: number; y: number; z: number; version: number;
+        quads: Uint8Array<ArrayBuffer> }
     | { type: 'events'; events: ClientEvent[] }
     | { type: 'stats'; stats: ClientStats; link: LinkStats };

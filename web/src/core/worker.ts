@@ -73,7 +73,8 @@ function sendChunks(): void {
     for (const [key, [x, y, z]] of nearest) {
         due.delete(key);
         const quads = link.client.chunkMesh(x, y, z);
-        tell({ type: 'chunk', x, y, z, quads }, [quads.buffer]);
+        const version = known.get(key) ?? 0;
+        tell({ type: 'chunk', x, y, z, version, quads }, [quads.buffer]);
     }
 }
 

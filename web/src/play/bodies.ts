@@ -3,11 +3,11 @@
 import * as THREE from 'three';
 
 import { ROW, type Place } from '../core/bridge.ts';
-import { noise } from './looks.ts';
 
 const KIND_PLAYER = 1;
 const KIND_NPC = 2;
 const KIND_PROJECTILE = 3;
+const FLAG_GROUNDED = 1;
 const FLAG_DEAD = 4;
 
 export interface Person {
@@ -23,12 +23,13 @@ interface Body {
     labelText: string;
     stride: number;
     legs: [THREE.Mesh, THREE.Mesh] | null;
+    shade: THREE.Mesh | null; // on the ground, while it stands there
 }
 
 const SHIRTS = [0xd9534f, 0x4f8fd9, 0xe0a63a, 0x55a868, 0x8f6bc7, 0xd977a8, 0x3fb0ac, 0xb87333];
 const SKINS = [0xf1c9a5, 0xd8a47f, 0xa8744f, 0x6f4a32];
-const pick = (list: readonly number[], id: number, salt: number): number =>
-    list[Math.floor(noise(id, salt, 7) * list.length) % list.length] ?? 0xffffff;
+const pick = (list: readonly number[], id: number): number => list[id % list.length] ?? 0xffffff;
+const LABEL_SIZE = 0.042; // of the picture's height, however far away
 
 // Text on a canvas, as wide as it needs to be.
 function makeLabel(text: string): THREE.Sprite {
@@ -53,8 +54,11 @@ function makeLabel(text: string): THREE.Sprite {
     }
     const texture = new THREE.CanvasTexture(canvas);
     texture.colorSpace = THREE.SRGBColorSpace;
-    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: texture, depthWrite: false }));
-    sprite.scale.set(canvas.width / 180, canvas.height / 180, 1);
+    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({
+        map: texture, depthWrite: false, sizeAttenuation: false, fog: false,
+    }));
+    sprite.scale.set(LABEL_SIZE * canvas.width / canvas.height, LABEL_SIZE, 1);
+    sprite.center.set(0.5, 0);
     sprite.renderOrder = 2;
     return sprite;
 }
@@ -86,7 +90,7 @@ export class BodiesView {
             seen.add(id);
             const body = this.bodies.get(id) ?? this.make(id, kind, radius, people.get(id));
             body.group.position.set(x, y, z);
-            this.pose(body, yaw, Math.hypot(vx, vz), (flags & FLAG_DEAD) !== 0, seconds);
+            this.pose(body, yaw, Math.hypot(vx, vz), flags, seconds);
             const name = kind === KIND_PLAYER ? people.get(id)?.name ?? ''
                 : kind === KIND_NPC ? ['', '?', '!', '?'][state] ?? '' : '';
             this.setLabel(body, name);
@@ -101,22 +105,25 @@ export class BodiesView {
     // The own body, from the prediction; hidden when one looks out of it.
     updateOwn(own: Float64Array, visible: boolean, person: Person | undefined,
         seconds: number): void {
-        const [present = 0, id = 0, x = 0, y = 0, z = 0, vx = 0, , vz = 0, yaw = 0, , health = 0] =
-            own;
+        const [present = 0, id = 0, x = 0, y = 0, z = 0, vx = 0, , vz = 0, yaw = 0, , health = 0,
+            stands = 0] = own;
         if (present === 0) {
             return;
         }
         const body = this.bodies.get(id) ?? this.make(id, KIND_PLAYER, 0, person);
         body.group.visible = visible;
         body.group.position.set(x, y, z);
-        this.pose(body, yaw, Math.hypot(vx, vz), health <= 0, seconds);
+        const flags = ((stands & 1) === 1 ? FLAG_GROUNDED : 0) | (health <= 0 ? FLAG_DEAD : 0);
+        this.pose(body, yaw, Math.hypot(vx, vz), flags, seconds);
     }
 
-    private pose(body: Body, yaw: number, speed: number, dead: boolean, seconds: number): void {
+    private pose(body: Body, yaw: number, speed: number, flags: number, seconds: number): void {
+        const dead = (flags & FLAG_DEAD) !== 0;
         body.group.rotation.set(dead ? -Math.PI / 2 : 0, yaw, 0, 'YXZ');
-        if (body.legs === null) {
+        if (body.legs === null || body.shade === null) {
             return;
         }
+        body.shade.visible = (flags & FLAG_GROUNDED) !== 0 && !dead;
         body.stride += speed * seconds * 2.6;
         const swing = Math.sin(body.stride) * Math.min(speed / 5, 1) * 0.7;
         body.legs[0].rotation.x = swing;
@@ -136,20 +143,20 @@ export class BodiesView {
         body.labelText = text;
         if (text !== '') {
             body.label = makeLabel(text);
-            body.label.position.y = this.height + 0.4;
+            body.label.position.y = this.height + 0.15;
             body.group.add(body.label);
         }
     }
 
     private make(id: number, kind: number, radius: number, person: Person | undefined): Body {
         const group = new THREE.Group();
-        const body: Body = { group, label: null, labelText: '', stride: 0, legs: null };
+        const body: Body = { group, label: null, labelText: '', stride: 0, legs: null, shade: null };
         if (kind === KIND_PROJECTILE) {
             group.add(new THREE.Mesh(new THREE.SphereGeometry(Math.max(radius, 0.08), 10, 8),
                 new THREE.MeshBasicMaterial({ color: 0x3d3a36 })));
         } else {
-            this.dress(body, kind === KIND_NPC ? 0x7b6a58 : person?.shirt || pick(SHIRTS, id, 1),
-                person?.skin || pick(SKINS, id, 2));
+            this.dress(body, kind === KIND_NPC ? 0x7b6a58 : person?.shirt || pick(SHIRTS, id),
+                person?.skin || pick(SKINS, id));
         }
         this.bodies.set(id, body);
         this.group.add(group);
@@ -157,7 +164,7 @@ export class BodiesView {
     }
 
     private dress(body: Body, shirt: number, skin: number): void {
-        const { radius, height, } = this;
+        const { radius, height } = this;
         const lambert = (color: number): THREE.Material => new THREE.MeshLambertMaterial({ color });
         const legHeight = height * 0.38;
         const head = height * 0.15;
@@ -184,6 +191,14 @@ export class BodiesView {
             return mesh;
         };
         body.legs = [leg(-1), leg(1)];
+        body.shade = new THREE.Mesh(new THREE.CircleGeometry(radius * 1.15, 20),
+            new THREE.MeshBasicMaterial({
+                color: 0x0a1420, transparent: true, opacity: 0.28, depthWrite: false,
+                polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2,
+            }));
+        body.shade.rotation.x = -Math.PI / 2;
+        body.shade.position.y = 0.02;
+        body.group.add(body.shade);
     }
 
     private drop(id: number): void {

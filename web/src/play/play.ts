@@ -48,6 +48,7 @@ export class PlayPage {
     private pictures: number[] = [];
     private phase = 'gate';
     private chunks = 0;
+    private readonly edited = new Map<string, string>();
     private stats: ClientStats | null = null;
     private link: LinkStats | null = null;
 
@@ -75,6 +76,11 @@ export class PlayPage {
         };
     }
 
+    // The chunks that were changed, with a sum over their faces.
+    terrain(): string[] {
+        return [...this.edited].map(([at, value]) => `${at} ${value}`).sort();
+    }
+
     // Turns the head; a test has no mouse that is locked.
     look(yaw: number, pitch: number): void {
         this.controls.yaw = yaw;
@@ -96,11 +102,17 @@ export class PlayPage {
                 this.show(message);
                 break;
             case 'place':
+                this.edited.clear();
                 this.open(message.place, message.player);
                 this.view.reset(message.place, message.parts);
                 break;
             case 'chunk':
                 this.chunks += 1;
+                if (message.version > 0) {
+                    this.edited.set(`${message.x},${message.y},${message.z}`,
+                        `v${message.version} ${message.quads.reduce(
+                            (sum, byte, at) => (sum + byte * (at % 251 + 1)) >>> 0, 0)}`);
+                }
                 this.view.terrain.set(message.x, message.y, message.z, message.quads);
                 break;
             case 'frame':

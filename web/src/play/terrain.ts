@@ -1,6 +1,7 @@
 // Terrain: a mesh for each chunk, from the rectangles that core/client/terrain_mesh.h finds. Colours
-// stand at the corners, a little different from place to place, so that large faces do not look like
-// plastic; what one sees through (water) is drawn after the rest.
+// stand at the corners, a little different from place to place, and a fine grain lies over every
+// voxel, so that large faces do not look like plastic. What one sees through (water) is drawn after
+// the rest.
 import * as THREE from 'three';
 
 import { QUAD_BYTES, type Place } from '../core/bridge.ts';
@@ -10,18 +11,47 @@ const CHUNK = 32;
 // Light from the side that a face looks to, baked: +x, -x, +y, -y, +z, -z.
 const SHADE = [0.86, 0.86, 1, 0.6, 0.78, 0.78];
 // Rectangles are cut into pieces of this size, so that grain has corners to stand at.
-const PIECE = 4;
+const PIECE = 8;
+const GRAIN_PIXELS = 16; // of a voxel's side
 
 interface Quads {
     positions: number[];
     normals: number[];
     colours: number[];
+    uvs: number[];
+}
+
+const noQuads = (): Quads => ({ positions: [], normals: [], colours: [], uvs: [] });
+
+// Grey, around white, the same on every voxel, with a hint of its edge.
+function makeGrain(): THREE.DataTexture {
+    const size = GRAIN_PIXELS;
+    const data = new Uint8Array(size * size * 4);
+    for (let y = 0; y < size; y++) {
+        for (let x = 0; x < size; x++) {
+            const edge = x === 0 || y === 0 ? 10 : 0;
+            const value = 255 - Math.floor(noise(x, 3, y) * 26) - edge;
+            data.set([value, value, value, 255], (y * size + x) * 4);
+        }
+    }
+    const texture = new THREE.DataTexture(data, size, size);
+    texture.wrapS = THREE.RepeatWrapping;
+    texture.wrapT = THREE.RepeatWrapping;
+    texture.magFilter = THREE.NearestFilter;
+    texture.minFilter = THREE.LinearMipmapLinearFilter;
+    texture.generateMipmaps = true;
+    texture.anisotropy = 4;
+    texture.colorSpace = THREE.SRGBColorSpace;
+    texture.needsUpdate = true;
+    return texture;
 }
 
 export class TerrainView {
     readonly group = new THREE.Group();
     private readonly chunks = new Map<string, THREE.Object3D>();
-    private readonly solid = new THREE.MeshLambertMaterial({ vertexColors: true });
+    private readonly solid = new THREE.MeshLambertMaterial({
+        vertexColors: true, map: makeGrain(),
+    });
     private readonly clear = new THREE.MeshLambertMaterial({
         vertexColors: true, transparent: true, opacity: 0.72, depthWrite: false,
     });
@@ -54,8 +84,8 @@ export class TerrainView {
             return;
         }
         const origin: [number, number, number] = [x * CHUNK, y * CHUNK, z * CHUNK];
-        const solid: Quads = { positions: [], normals: [], colours: [] };
-        const clear: Quads = { positions: [], normals: [], colours: [] };
+        const solid = noQuads();
+        const clear = noQuads();
         const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
         for (let at = 0; at < bytes.length; at += QUAD_BYTES) {
             const kind = view.getUint16(at + 6, true);
@@ -80,8 +110,9 @@ export class TerrainView {
         const v = axis === 2 ? 1 : 2;
         const low = [qx, qy, qz];
         const colour = this.colour(kind);
-        const grain = materialLook(this.kinds[kind - 1]?.material ?? '').grain;
-        const sinks = axis === 1 && positive && materialLook(this.kinds[kind - 1]?.material ?? '').opacity !== undefined;
+        const { grain, opacity } = materialLook(this.kinds[kind - 1]?.material ?? '');
+        // The surface of water lies a little lower than the ground beside it.
+        const sinks = axis === 1 && positive && opacity !== undefined;
         for (let i = 0; i < width; i += PIECE) {
             for (let j = 0; j < height; j += PIECE) {
                 const du = Math.min(PIECE, width - i);
@@ -103,6 +134,7 @@ export class TerrainView {
                     const normal: [number, number, number] = [0, 0, 0];
                     normal[axis] = positive ? 1 : -1;
                     out.normals.push(...normal);
+                    out.uvs.push(point[u] ?? 0, point[v] ?? 0);
                     const light = (SHADE[face] ?? 1) * (1 + grain *
                         (noise(point[0] + origin[0], Math.floor(point[1] + origin[1]),
                             point[2] + origin[2]) - 0.5) * 2);
@@ -125,6 +157,7 @@ function addMesh(to: THREE.Group, quads: Quads, material: THREE.Material, order:
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute('position', new THREE.Float32BufferAttribute(quads.positions, 3));
     geometry.setAttribute('normal', new THREE.Float32BufferAttribute(quads.normals, 3));
+    geometry.setAttribute('uv', new THREE.Float32BufferAttribute(quads.uvs, 2));
     geometry.setAttribute('color', new THREE.Float32BufferAttribute(quads.colours, 3));
     const mesh = new THREE.Mesh(geometry, material);
     mesh.renderOrder = order;

@@ -43,9 +43,9 @@ export class View {
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
         this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
         this.sky = makeSky();
-        const sun = new THREE.DirectionalLight(0xfff1d6, 2.1);
-        sun.position.set(0.5, 1, -0.35);
-        this.scene.add(this.sky, sun, new THREE.HemisphereLight(0xdcefff, 0x7a6a4f, 1.5),
+        const sun = new THREE.DirectionalLight(0xfff1d6, 2);
+        sun.position.set(-0.45, 0.8, -0.55);
+        this.scene.add(this.sky, sun, new THREE.HemisphereLight(0xe6f2ff, 0x9a8a68, 2),
             this.terrain.group, this.shapes.group, this.bodies.group);
         this.scene.fog = new THREE.Fog(SKY_LOW, 60, 140);
         this.resize();

@@ -1,0 +1,240 @@
+// What the browser tests stand on: a world of its own for each test (the real program, a data folder
+// of its own), a relay in front of it whose connections can be cut, one Chromium, and pages whose
+// every console error and policy violation is kept.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { chromium } from 'playwright-core';
+
+const [program, web, place, screens] = process.argv.slice(2);
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const START_MS = 20_000;
+const WAIT_MS = 30_000;
+
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+export async function until(what, check, timeoutMs = WAIT_MS) {
+    const end = Date.now() + timeoutMs;
+    for (;;) {
+        const value = await check();
+        if (value) {
+            return value;
+        }
+        if (Date.now() > end) {
+            throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
+        }
+        await sleep(100);
+    }
+}
+
+function freePort() {
+    return new Promise((done, failed) => {
+        const server = createServer();
+        server.once('error', failed);
+        server.listen(0, '127.0.0.1', () => {
+            const { port } = server.address();
+            server.close(() => done(port));
+        });
+    });
+}
+
+export class World {
+    static async start() {
+        const world = new World();
+        world.folder = mkdtempSync(join(tmpdir(), 'sandlot-browser-'));
+        world.port = await freePort();
+        await world.run();
+        return world;
+    }
+
+    async run() {
+        this.output = '';
+        this.process = spawn(program, ['world', '--place', place, '--port', String(this.port),
+            '--data', this.folder, '--web', web, '--allow-weak-jail'],
+        { stdio: ['ignore', 'pipe', 'pipe'] });
+        for (const stream of [this.process.stdout, this.process.stderr]) {
+            stream.on('data', (data) => { this.output += data; });
+        }
+        this.ended = new Promise((done) => this.process.once('exit', done));
+        await until('the world is ready', () => this.isReady(), START_MS).catch((error) => {
+            throw new Error(`${error.message}\n${this.output}`);
+        });
+    }
+
+    async isReady() {
+        const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null);
+        await answer?.arrayBuffer();
+        return answer?.ok === true;
+    }
+
+    // The world process: the host's only child.
+    worldPid() {
+        const { pid } = this.process;
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+        return Number(children.trim().split(' ')[0]);
+    }
+
+    async killHost() {
+        this.process.kill('SIGKILL');
+        await this.ended;
+    }
+
+    async stop() {
+        this.process.kill('SIGTERM');
+        await Promise.race([this.ended, sleep(8000)]);
+        this.process.kill('SIGKILL');
+        rmSync(this.folder, { recursive: true, force: true });
+    }
+}
+
+// Bytes both ways, until it is told to cut.
+export class Relay {
+    static async start(port) {
+        const relay = new Relay();
+        relay.pairs = new Set();
+        relay.open = true;
+        relay.server = createServer((from) => relay.join(from, port));
+        await new Promise((done) => relay.server.listen(0, '127.0.0.1', done));
+        relay.port = relay.server.address().port;
+        return relay;
+    }
+
+    join(from, port) {
+        if (!this.open) {
+            from.destroy();
+            return;
+        }
+        const to = connect(port, '127.0.0.1');
+        const pair = [from, to];
+        this.pairs.add(pair);
+        const end = () => {
+            from.destroy();
+            to.destroy();
+            this.pairs.delete(pair);
+        };
+        for (const socket of pair) {
+            socket.on('error', end);
+            socket.on('close', end);
+        }
+        from.pipe(to).pipe(from);
+    }
+
+    // Everything that is connected loses its connection, and nothing new gets through for a while.
+    async cut(forMs) {
+        this.open = false;
+        for (const [from, to] of this.pairs) {
+            from.destroy();
+            to.destroy();
+        }
+        await sleep(forMs);
+        this.open = true;
+    }
+
+    stop() {
+        this.server.close();
+        for (const [from, to] of this.pairs) {
+            from.destroy();
+            to.destroy();
+        }
+    }
+}
+
+let browser = null;
+export async function openBrowser() {
+    browser ??= await chromium.launch({
+        executablePath: CHROMIUM,
+        args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
+            '--disable-quic', '--no-first-run', '--disable-background-networking',
+            '--disable-component-update', '--disable-sync'],
+    });
+    return browser;
+}
+
+export async function closeBrowser() {
+    await browser?.close();
+    browser = null;
+}
+
+// A tab of its own browser profile. `complaints` is everything that must not happen.
+export class Player {
+    static async open(port, name, size = { width: 640, height: 360 }) {
+        const player = new Player();
+        player.name = name;
+        player.complaints = [];
+        player.expectDrops = false; // a connection is about to be lost: the browser will say so
+        player.context = await (await openBrowser()).newContext({ viewport: size });
+        player.page = await player.context.newPage();
+        const complain = (text) => {
+            if (!(player.expectDrops && /WebSocket|ERR_|Failed to load resource|503/.test(text))) {
+                player.complaints.push(text);
+            }
+        };
+        player.page.on('console', (message) => {
+            // Chromium's own word on reading pictures back, which a screenshot does.
+            const ours = !message.text().includes('GL Driver Message');
+            if (ours && (message.type() === 'error' || message.type() === 'warning')) {
+                complain(message.text());
+            }
+        });
+        player.page.on('pageerror', (error) => complain(String(error)));
+        await player.page.addInitScript(() => {
+            document.addEventListener('securitypolicyviolation', (event) =>
+                console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+        });
+        await player.page.goto(`http://127.0.0.1:${port}/`);
+        await player.page.fill('#name', name);
+        await player.page.press('#name', 'Enter');
+        return player;
+    }
+
+    inspect() {
+        return this.page.evaluate(() => window.sandlot.inspect());
+    }
+
+    async playing() {
+        await until(`${this.name} plays`, async () => {
+            const { phase, own } = await this.inspect();
+            return phase === 'playing' && own[0] === 1;
+        });
+    }
+
+    async position() {
+        const { own } = await this.inspect();
+        return { id: own[1], x: own[2], y: own[3], z: own[4] };
+    }
+
+    look(yaw, pitch = 0) {
+        return this.page.evaluate(([y, p]) => window.sandlot.look(y, p), [yaw, pitch]);
+    }
+
+    async hold(key, ms) {
+        await this.page.keyboard.down(key);
+        await sleep(ms);
+        await this.page.keyboard.up(key);
+    }
+
+    // Another body as this page shows it.
+    async sees(id) {
+        const { movers } = await this.inspect();
+        for (let at = 0; at < movers.length; at += 16) {
+            if (movers[at] === id) {
+                return { x: movers[at + 3], y: movers[at + 4], z: movers[at + 5] };
+            }
+        }
+        return null;
+    }
+
+    async screenshot(name) {
+        mkdirSync(screens, { recursive: true });
+        await this.page.screenshot({ path: join(screens, `${name}.png`) });
+    }
+
+    close() {
+        return this.context.close();
+    }
+}
+
+export const distance = (a, b) => Math.hypot(a.x - b.x, a.z - b.z);

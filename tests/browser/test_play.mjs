@@ -1,0 +1,212 @@
+// The real page in Chromium against the real program.
+//   node test_play.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+
+import { Player, Relay, World, closeBrowser, distance, sleep, until } from './support.mjs';
+
+after(closeBrowser);
+
+// Runs a test with a world and what goes with it, and ends all of it whatever happens.
+async function stage(body) {
+    const world = await World.start();
+    const relay = await Relay.start(world.port);
+    const players = [];
+    const open = async (name, size) => {
+        const player = await Player.open(relay.port, name, size);
+        players.push(player);
+        await player.playing();
+        return player;
+    };
+    try {
+        await body({ world, relay, open });
+        for (const player of players) {
+            assert.deepEqual(player.complaints, [], `${player.name}'s console`);
+            const { stats } = await player.inspect();
+            assert.equal(stats.correctionsWithoutCause, 0);
+        }
+    } catch (error) {
+        for (const player of players) {
+            await player.screenshot(`failed_${player.name}`).catch(() => {});
+            console.error(player.name, player.complaints, await player.inspect().catch(() => null));
+        }
+        console.error(world.output);
+        throw error;
+    } finally {
+        await Promise.all(players.map((player) => player.close().catch(() => {})));
+        relay.stop();
+        await world.stop();
+    }
+}
+
+test('two tabs see each other walk', () => stage(async ({ open }) => {
+    const ada = await open('Ada', { width: 960, height: 540 });
+    const bo = await open('Bo');
+    const { id } = await ada.position();
+    await until('bo sees ada', () => bo.sees(id));
+    const before = await ada.position();
+    const seenBefore = await bo.sees(id);
+    await ada.look(0.4);
+    await ada.hold('w', 1500);
+    await sleep(700);
+    const now = await ada.position();
+    assert.ok(distance(before, now) > 3, `ada walked ${distance(before, now)} m`);
+    const seen = await bo.sees(id);
+    assert.ok(distance(seenBefore, seen) > 3, 'bo saw her walk');
+    assert.ok(distance(now, seen) < 0.1, `bo sees her ${distance(now, seen)} m beside`);
+    assert.equal((await bo.inspect()).people[id], 'Ada');
+
+    await bo.look(0.2);
+    await bo.page.keyboard.down('ArrowRight');
+    await bo.page.keyboard.press('Space');
+    await sleep(800);
+    await bo.page.keyboard.up('ArrowRight');
+    await sleep(600);
+    const bos = await bo.position();
+    await until('ada sees bo where he is', async () => {
+        const shown = await ada.sees(bos.id);
+        return shown !== null && distance(shown, bos) < 0.1;
+    });
+
+    // The picture is one: not a single colour.
+    assert.ok((await ada.inspect()).chunks > 20);
+    const there = await bo.position();
+    const here = await ada.position();
+    await ada.look(Math.atan2(there.x - here.x, there.z - here.z), -0.08);
+    await ada.page.keyboard.press('Tab');
+    await until('the overlay has numbers', async () =>
+        /\d/.test(await ada.page.textContent('#overlay [data-row="server tick"]')));
+    await sleep(600);
+    await ada.screenshot('two_players');
+}));
+
+test('the numbers of the overlay, and no policy violation', () => stage(async ({ open }) => {
+    const ada = await open('Ada');
+    assert.ok(await ada.page.isHidden('#overlay'));
+    await ada.page.keyboard.press('Tab');
+    assert.ok(await ada.page.isVisible('#overlay'));
+    await sleep(1500);
+    const rows = await ada.page.$$eval('#overlay th', (cells) => cells.map((c) => c.textContent));
+    for (const row of ['connection', 'server tick', 'round trip', 'jitter', 'input sequence',
+        'pending inputs', 'corrections', 'interpolation', 'bytes down', 'bytes up', 'pictures']) {
+        assert.ok(rows.includes(row), row);
+    }
+    const { stats } = await ada.inspect();
+    assert.ok(stats.serverTick > 0 && stats.inputSeq >= stats.serverTick);
+    assert.ok(stats.bytesDown > 0 && stats.bytesUp > 0);
+    // The policy holds: what it forbids is refused, and said.
+    const before = ada.complaints.length;
+    await ada.page.evaluate(() => {
+        const script = document.createElement('script');
+        script.textContent = 'window.inline = true';
+        document.body.append(script);
+    });
+    assert.equal(await ada.page.evaluate(() => window.inline), undefined);
+    await until('the violation is seen', () => ada.complaints.length > before);
+    ada.complaints.length = before;
+    await ada.screenshot('overlay');
+}));
+
+test('a cut connection resumes into the same body', () => stage(async ({ relay, open }) => {
+    const ada = await open('Ada');
+    const bo = await open('Bo');
+    await ada.look(1);
+    await ada.hold('w', 1000);
+    await sleep(600); // until she stands
+    const before = await ada.position();
+    ada.expectDrops = true;
+    bo.expectDrops = true;
+    const cut = relay.cut(1500);
+    await until('ada is told', async () => (await ada.inspect()).phase === 'waiting', 5000);
+    await ada.page.waitForSelector('#gate:not([hidden])');
+    await sleep(300);
+    await ada.screenshot('reconnecting');
+    await cut;
+    await ada.playing();
+    await bo.playing();
+    const after = await ada.position();
+    assert.equal(after.id, before.id, 'another body');
+    assert.ok(distance(before, after) < 0.5, `${distance(before, after)} m away`);
+    assert.ok((await ada.inspect()).link.connections >= 2);
+    await ada.hold('w', 800);
+    await sleep(500);
+    const walked = await ada.position();
+    assert.ok(distance(after, walked) > 1, 'walks on');
+    await until('bo sees her there', async () => {
+        const seen = await bo.sees(after.id);
+        return seen !== null && distance(seen, walked) < 0.1;
+    });
+}));
+
+test('kill -9 of the world: back with the terrain that was dug', () => stage(async ({ world, open }) => {
+    const ada = await open('Ada');
+    const dug = () => ada.page.evaluate(() => window.sandlot.inspect().chunks);
+    await ada.look(0, -0.55);
+    await sleep(700);
+    const before = await dug();
+    for (const key of ['g', 'g', 'f', 'g']) {
+        await ada.page.keyboard.press(key);
+        await sleep(500);
+    }
+    await until('the terrain is another', async () => await dug() > before);
+    const edits = await ada.page.evaluate(() => window.sandlot.terrain());
+    assert.ok(edits.length > 0, 'no chunk was changed');
+    await sleep(1500);
+    const stood = await ada.position();
+
+    ada.expectDrops = true;
+    const pid = world.worldPid();
+    process.kill(pid, 'SIGKILL');
+    await until('ada is told', async () => (await ada.inspect()).phase !== 'playing', 10_000);
+    await ada.playing();
+    assert.notEqual(world.worldPid(), pid);
+    await sleep(1000);
+    assert.ok(distance(stood, await ada.position()) < 0.5, 'she stands elsewhere');
+    assert.deepEqual(await ada.page.evaluate(() => window.sandlot.terrain()), edits);
+
+    // Somebody who never saw the world before finds it as it is, too.
+    const bo = await open('Bo');
+    await until('bo has the terrain', async () =>
+        JSON.stringify(await bo.page.evaluate(() => window.sandlot.terrain())) ===
+            JSON.stringify(edits));
+    await ada.look(0, -0.5);
+    await sleep(500);
+    await ada.screenshot('after_kill');
+
+    // And after the whole host was killed.
+    bo.expectDrops = true;
+    await world.killHost();
+    await sleep(500);
+    await world.run();
+    await ada.playing();
+    await bo.playing();
+    await until('the terrain is still there', async () =>
+        JSON.stringify(await ada.page.evaluate(() => window.sandlot.terrain())) ===
+            JSON.stringify(edits));
+}));
+
+test('shots are fired and seen; reasons are given in words', () => stage(async ({ world, open }) => {
+    const ada = await open('Ada');
+    await ada.look(0, 0.2);
+    await ada.page.mouse.move(320, 180);
+    await ada.page.mouse.down();
+    await ada.page.mouse.up();
+    await until('the pointer is locked', () =>
+        ada.page.evaluate(() => document.pointerLockElement !== null));
+    await ada.page.mouse.down();
+    await until('a projectile flies', async () => {
+        const { movers } = await ada.inspect();
+        return movers.some((value, at) => at % 16 === 2 && value === 3);
+    });
+    await ada.page.mouse.up();
+    await ada.screenshot('shot');
+    await sleep(1500);
+
+    // Without a server the page says so, and goes on by itself when it is back.
+    ada.expectDrops = true;
+    await world.killHost();
+    await until('ada is told', async () => (await ada.inspect()).phase === 'waiting');
+    assert.match(await ada.page.textContent('#detail'), /lost|reach/);
+    await world.run();
+    await ada.playing();
+}));
