@@ -132,6 +132,21 @@ static void free_slot(Sockets *sockets, Socket *socket)
     sockets->free[sockets->free_count++] = slot_of(sockets, socket);
 }
 
+void sockets_destroy(Sockets *sockets)
+{
+    while (sockets->active_count > 0) {
+        free_slot(sockets, &sockets->slots[sockets->active[0]]);
+    }
+    (void)munmap(sockets->slots, sockets->slot_max * sizeof(Socket));
+    (void)munmap(sockets->own, (size_t)sockets->slot_max * SOCKETS_MESSAGE_BYTES);
+    free(sockets->free);
+    free(sockets->active);
+    free(sockets->shared);
+    free(sockets->receive);
+    free(sockets->events);
+    free(sockets);
+}
+
 // --- ending -------------------------------------------------------------------------------------
 
 static void tell_gone(Sockets *sockets, Socket *socket)

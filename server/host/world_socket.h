@@ -39,6 +39,7 @@ typedef struct SocketsStats {
 // `epoll` is a descriptor of the caller's, made before the process was locked in.
 MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace *face,
                                Sockets **out);
+void sockets_destroy(Sockets *sockets); // closes what is open; nobody is told
 // A connected socket, which is the sockets' from then on; and the bytes read from it already.
 void sockets_add(Sockets *sockets, int descriptor, bool json, const uint8_t *already, size_t bytes,
                  uint64_t now_ms);
