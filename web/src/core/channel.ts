@@ -40,7 +40,8 @@ export interface LinkStats {
 export type FromWorker =
     | Status
     | Frame
-    | { type: 'place'; place: Place; parts: Part[]; player: number; entity: number }
+    | { type: 'place'; place: Place; parts: Part[] } // another scene than before
+    | { type: 'welcome'; player: number; resumed: boolean }
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }
     | { type: 'events'; events: ClientEvent[] }

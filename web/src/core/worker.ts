@@ -42,9 +42,11 @@ function findChunks(): void {
     }
     terrainVersion = link.client.terrainVersion();
     const rows = link.client.chunks();
+    const gone = new Set(known.keys());
     for (let at = 0; at < rows.length; at += 4) {
         const [x = 0, y = 0, z = 0, version = 0] = rows.slice(at, at + 4);
         const before = known.get(`${x},${y},${z}`);
+        gone.delete(`${x},${y},${z}`);
         if (before === version) {
             continue;
         }
@@ -55,6 +57,12 @@ function findChunks(): void {
                 mark(x + dx, y + dy, z + dz);
             }
         }
+    }
+    // Air that was built in, in another life of the world.
+    for (const key of gone) {
+        known.delete(key);
+        const [x = 0, y = 0, z = 0] = key.split(',').map(Number);
+        mark(x, y, z);
     }
 }
 
@@ -82,12 +90,10 @@ function sendChunks(): void {
 
 let pendingWelcome: Record<string, unknown> | null = null;
 
-// Once the scene of a welcome is there.
+// Once the scene of a welcome is there. Who comes back to the same scene goes on drawing it.
 function sendPlace(events: readonly ClientEvent[]): void {
     const welcome = events.findLast(({ message }) => message.kind === 'welcome')?.message.payload;
-    if (welcome !== undefined) {
-        pendingWelcome = welcome;
-    }
+    pendingWelcome = welcome ?? pendingWelcome;
     const place = pendingWelcome === null || link === null ? null : link.client.place();
     if (place === null || link === null || pendingWelcome === null) {
         return;
@@ -98,10 +104,11 @@ function sendPlace(events: readonly ClientEvent[]): void {
         due.clear();
         terrainVersion = -1;
         sceneHash = hash;
+        tell({ type: 'place', place, parts: link.client.parts() });
     }
     tell({
-        type: 'place', place, parts: link.client.parts(),
-        player: Number(pendingWelcome.player), entity: Number(pendingWelcome.entityId),
+        type: 'welcome', player: Number(pendingWelcome.player),
+        resumed: pendingWelcome.resumed === true,
     });
     pendingWelcome = null;
 }

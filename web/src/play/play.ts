@@ -10,6 +10,7 @@ import { Controls } from './controls.ts';
 import { View } from './view.ts';
 
 const MESSAGE_MS = 6000;
+const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
 
@@ -42,6 +43,7 @@ export class PlayPage {
     private readonly names = new Map<number, Person>(); // by player
     private place: Place | null = null;
     private player = 0;
+    private returning = new Set<number>(); // players who were here before a cut
     private frame: Frame | null = null;
     private waiting = false; // for a frame
     private pictureMs = 0;
@@ -103,11 +105,15 @@ export class PlayPage {
                 break;
             case 'place':
                 this.edited.clear();
-                this.open(message.place, message.player);
+                this.open(message.place);
                 this.view.reset(message.place, message.parts);
+                break;
+            case 'welcome':
+                this.welcome(message.player);
                 break;
             case 'chunk':
                 this.chunks += 1;
+                this.edited.delete(`${message.x},${message.y},${message.z}`);
                 if (message.version > 0) {
                     this.edited.set(`${message.x},${message.y},${message.z}`,
                         `v${message.version} ${message.quads.reduce(
@@ -146,11 +152,25 @@ export class PlayPage {
         }
     }
 
-    private open(place: Place, player: number): void {
+    private open(place: Place): void {
         this.place = place;
-        this.player = player;
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
+    }
+
+    // Everybody who is here will be named again; who is not, left meanwhile.
+    private welcome(player: number): void {
+        this.player = player;
+        const before = new Map(this.names);
+        this.names.clear();
+        setTimeout(() => {
+            for (const [number, person] of before) {
+                if (!this.names.has(number)) {
+                    this.people.delete(person.entity);
+                }
+            }
+        }, ROSTER_MS);
+        this.returning = new Set(before.keys());
     }
 
     // --- what happened ---
@@ -190,7 +210,7 @@ export class PlayPage {
         };
         if (before !== undefined) {
             this.people.delete(before.entity);
-        } else if (player !== this.player) {
+        } else if (player !== this.player && !this.returning.has(player)) {
             this.note(`${person.name} is here`);
         }
         this.names.set(player, person);
