@@ -109,7 +109,7 @@ TEST(a_rune_arrives_whole)
     const WireScriptPath path = {.path = act_text("StarterGui/Big")};
     const MessageScriptRequest request = {.script_paths = &path, .script_paths_count = 1};
     act_world_send(&act, a, MESSAGE_SCRIPT_REQUEST, &request);
-    uint8_t *rune = malloc(size);
+    uint8_t *rune = malloc((size_t)size);
     size_t bytes = 0;
     uint32_t pieces = 0;
     for (uint32_t i = 0; i < 100 && bytes < size; i++) {
