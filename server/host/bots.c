@@ -245,7 +245,7 @@ static void on_message(void *user, const uint8_t *bytes, size_t count, size_t fr
     const bool snapshot = count > 0 && bytes[0] == MESSAGE_SNAPSHOT;
     client_receive(bot->client, bots->now_ms, bytes, count);
     if (snapshot) {
-        measure_snapshot(bots, bot, clock_ns());
+        measure_snapshot(bots, bot, bot->link.arrived_ns);
         measure_truth_due(bots, bot);
     }
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // --- addresses ----------------------------------------------------------------------------------
@@ -107,6 +108,7 @@ Status bots_link_open(BotsLink *link, const BotsAddress *address, int receive_by
         return STATUS_BLOCKED;
     }
     (void)setsockopt(link->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    (void)setsockopt(link->socket, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one);
     if (receive_bytes > 0) {
         (void)setsockopt(link->socket, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
     }
@@ -301,13 +303,41 @@ static void take_bytes(BotsLink *link, const uint8_t *bytes, size_t count, const
     }
 }
 
+static uint64_t wall_ns(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+static ssize_t receive(BotsLink *link, uint8_t *bytes, size_t count)
+{
+    _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct timespec)) + 64];
+    struct iovec part = {bytes, count};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    const ssize_t got = recvmsg(link->socket, &message, MSG_DONTWAIT);
+    struct timespec time = {0};
+    if (got > 0) {
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        if (header != NULL && header->cmsg_level == SOL_SOCKET &&
+            header->cmsg_type == SCM_TIMESTAMPNS) {
+            memcpy(&time, CMSG_DATA(header), sizeof time);
+        } else {
+            clock_gettime(CLOCK_REALTIME, &time);
+        }
+        link->arrived_ns = wall_ns(&time);
+    }
+    return got;
+}
+
 void bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
                         const BotsLinkSink *sink)
 {
     if (link->socket < 0 || link->state == BOTS_LINK_CONNECTING) {
         return;
     }
-    const ssize_t got = recv(link->socket, scratch, scratch_bytes, MSG_DONTWAIT);
+    const ssize_t got = receive(link, scratch, scratch_bytes);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }

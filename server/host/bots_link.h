@@ -35,7 +35,10 @@ typedef struct BotsLink {
     bool writes;                             // waits until the socket takes more
     uint32_t mask;
     uint64_t bytes_down, bytes_up; // of frames
-    uint16_t close_code;           // said by the other side; 0: none
+    // When the newest bytes reached this machine, by the kernel's word: it does not matter how long
+    // the bots took to look.
+    uint64_t arrived_ns;
+    uint16_t close_code; // said by the other side; 0: none
     char reason[BOTS_LINK_REASON_BYTES];
 } BotsLink;
 

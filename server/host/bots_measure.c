@@ -49,7 +49,7 @@ void measure_snapshot(Bots *bots, Bot *bot, uint64_t now_ns)
 {
     if (bots->measuring && is_measured(bot)) {
         bot->snapshots += 1;
-        if (bot->snapshot_ns != 0) {
+        if (bot->snapshot_ns != 0 && now_ns >= bot->snapshot_ns) {
             histogram_add(&bots->interarrival, (double)(now_ns - bot->snapshot_ns) / 1e6);
         }
     }

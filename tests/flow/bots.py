@@ -34,11 +34,12 @@ def write_meadow(folder, players=64, half=40):
 class Bots:
     """`sandlot bots --json`, beside whatever else the test does."""
 
-    def __init__(self, program, port, count, seconds, behaviour, *options):
+    def __init__(self, program, port, count, seconds, behaviour, *options, before=None):
         self.process = subprocess.Popen(
             [program, "bots", "--server", f"http://127.0.0.1:{port}", "-n", str(count), "--seconds",
              str(seconds), "--behaviour", behaviour, "--json", "--best-effort", *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=before)
 
     def runs(self):
         return self.process.poll() is None
