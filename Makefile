@@ -5,6 +5,7 @@ SHELL := /bin/bash
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
 BENCH_ARGS ?=
+RUN_ARGS ?=
 
 .PHONY: help setup build run test bench fuzz torture fresh fmt clean
 
@@ -14,12 +15,12 @@ help: ## list the targets
 setup: ## install what building and testing need
 	@tools/setup
 
-build: setup ## build the release programs, in build/release
+build: setup ## build the release programs, in build/release, and the pages, in build/web
 	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release
 
-run: build ## build, and show the simulation at work
-	@build/release/sim_demo
+run: build ## build, and start a world to play on: open the link that it prints
+	@build/release/sandlot world --place places/island --data build/island --web build/web $(RUN_ARGS)
 
 test: setup ## build and test with gcc, clang, sanitizers and WASM
 	@tools/test
