@@ -267,6 +267,15 @@ static int descriptors_open(void)
     return count;
 }
 
+// The server closes its side a little later than the client sees the end.
+static bool descriptors_fall_to(int count)
+{
+    for (int i = 0; i < 200 && descriptors_open() > count; i++) {
+        usleep(10000);
+    }
+    return descriptors_open() <= count;
+}
+
 // --- routes -------------------------------------------------------------------------------------
 
 static void check_security_headers(void)
@@ -606,7 +615,7 @@ TEST(files_are_served)
         CHECK_INT(get(server, i % 2 != 0 ? "/index.html" : "/sub/nothing", ""),
                   i % 2 != 0 ? 200 : 404);
     }
-    CHECK(descriptors_open() <= before + 2);
+    CHECK(descriptors_fall_to(before));
     http_stop(server);
     remove_files();
 }
@@ -686,8 +695,12 @@ TEST(connections_of_one_address_are_limited)
     CHECK(is_closed_within(clients[3], 2000));
     close(clients[3]);
     close(clients[0]);
-    usleep(100000);
-    CHECK_INT(get(server, "/hello", ""), 200); // the place is free again
+    int status = 0;
+    for (int i = 0; i < 100 && status != 200; i++) {
+        usleep(10000);
+        status = get(server, "/hello", "");
+    }
+    CHECK_INT(status, 200); // the place is free again
     close(clients[1]);
     close(clients[2]);
     http_stop(server);
@@ -710,7 +723,7 @@ TEST(loopback_may_be_without_limit)
 TEST(slow_requests_end)
 {
     HttpConfig config = test_config();
-    config.timeout_ms = 400;
+    config.timeout_ms = 600;
     HttpServer *server = start(&config);
     REQUIRE(server != NULL);
     // A byte now and then keeps the line alive, but does not make a request.
@@ -724,7 +737,7 @@ TEST(slow_requests_end)
     }
     CHECK(closed);
     const uint64_t took_ms = (clock_ns() - start_ns) / NS_PER_MS;
-    CHECK(took_ms >= 300 && took_ms < 2000);
+    CHECK(took_ms >= 500 && took_ms < 4000);
     CHECK(is_closed_within(silent, 2000));
     close(client);
     close(silent);
@@ -939,7 +952,7 @@ TEST(many_upgrades_leave_nothing_open)
 {
     HttpConfig config = test_config();
     config.connection_max = 16; // far fewer than there are sockets at once: they have left
-    config.timeout_ms = 500;
+    config.timeout_ms = 1000;
     HttpServer *server = start(&config);
     REQUIRE(server != NULL);
     CHECK_INT(get(server, "/hello", ""), 200);
@@ -950,7 +963,7 @@ TEST(many_upgrades_leave_nothing_open)
         CHECK_INT(reply_status(), 101);
     }
     REQUIRE(wait_taken(UPGRADES));
-    usleep(800000); // past every deadline: none of them is the server's any more
+    usleep(1300000); // past every deadline: none of them is the server's any more
     for (uint32_t i = 0; i < UPGRADES; i++) {
         const uint32_t number = i;
         uint32_t back = 0;
@@ -961,8 +974,7 @@ TEST(many_upgrades_leave_nothing_open)
     }
     CHECK_INT(get(server, "/hello", ""), 200);
     forget_taken();
-    usleep(50000);
-    CHECK(descriptors_open() <= before + 1);
+    CHECK(descriptors_fall_to(before));
     http_stop(server);
 }
 
