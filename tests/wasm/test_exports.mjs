@@ -1,12 +1,13 @@
 // core.wasm through the page's own bridge: a world and two clients play in one instance; the same
 // twice gives the same hashes; a place changes while it is played.
-//   node test_exports.mjs CORE.wasm PLACE
+//   node test_exports.mjs CORE.wasm PLACE SESSION    (tests/unit/island_session.h)
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { ClientState, Stage, loadCore, readPlace } from './stage.mjs';
 
-const [wasm, folder] = process.argv.slice(2);
+const [wasm, folder, session] = process.argv.slice(2);
 const files = readPlace(folder);
 
 const own = (player) => {
@@ -72,11 +73,13 @@ test('two clients reach the world, walk, and see each other', async () => {
     stage.end();
 });
 
-test('the same inputs give the same hashes', async () => {
+test('the same inputs give the same hashes, twice and as in native builds', async () => {
     const first = await play();
     const second = await play();
     assert.ok(playing(first.ada));
     assert.deepEqual(first.stage.hashes(), second.stage.hashes());
+    const expected = [...readFileSync(session, 'utf8').matchAll(/"([0-9a-f]{16})"/g)];
+    assert.deepEqual(first.stage.hashes(), expected.map(([, hash]) => hash));
     first.stage.end();
     second.stage.end();
 });

@@ -1,0 +1,420 @@
+// A world whose owner is in the same process: it loads the example place, two real clients play in
+// it, it is changed while they do, and what is broken changes nothing.
+#include "core/base/check.h"
+#include "core/client/client.h"
+#include "core/world/local_host.h"
+#include "tests/support/test.h"
+#include "tests/unit/island_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const char island_place[], island_scene[], island_coconut[], island_crab[], island_pebble[],
+    island_door_mat[], island_sea[];
+
+#define FILES   7
+#define PLAYERS 2
+#define TICK_MS (1000.0 / 60)
+
+typedef struct Player {
+    Client *client;
+    uint64_t connection;
+    ClientInput input;
+} Player;
+
+typedef struct Stage {
+    Heap heap;
+    LocalHost *host;
+    double now_ms;
+    uint64_t connections;
+    Player players[PLAYERS];
+    uint32_t player_count;
+} Stage;
+
+static PlaceFile file_of(const char *path, const char *text)
+{
+    return (PlaceFile){path, (const uint8_t *)text, strlen(text)};
+}
+
+// By path, as the test of the flat interface has them.
+static void island_files(PlaceFile out[FILES])
+{
+    out[0] = file_of("ServerScriptService/Sea.lua", island_sea);
+    out[1] = file_of("Workspace/DoorMat.lua", island_door_mat);
+    out[2] = file_of("place.json", island_place);
+    out[3] = file_of("prefabs/Coconut.json", island_coconut);
+    out[4] = file_of("prefabs/Crab.json", island_crab);
+    out[5] = file_of("prefabs/Pebble.json", island_pebble);
+    out[6] = file_of("scene.json", island_scene);
+}
+
+static void stage_open(Stage *stage)
+{
+    *stage = (Stage){.heap = heap_make(1ull << 30)};
+    PlaceFile files[FILES];
+    island_files(files);
+    const LocalHostConfig config = local_host_config_default();
+    PlaceError error;
+    const Status status =
+        local_host_create(&stage->heap, &config, files, FILES, &stage->host, &error);
+    if (status != STATUS_OK) {
+        char text[512];
+        place_error_text(&error, text, sizeof text);
+        printf("%s\n", text);
+    }
+    ASSERT(status == STATUS_OK);
+}
+
+static void stage_close(Stage *stage)
+{
+    for (uint32_t i = 0; i < stage->player_count; i++) {
+        client_destroy(&stage->heap, stage->players[i].client);
+    }
+    local_host_destroy(stage->host);
+    CHECK_INT(stage->heap.bytes_now, 0);
+}
+
+static Status stage_enter(Stage *stage, EntryType type, uint64_t connection)
+{
+    const Entry entry = {.type = type, .connection = connection};
+    return local_host_enter(stage->host, &entry);
+}
+
+static void stage_connect(Stage *stage, Player *player)
+{
+    player->connection = ++stage->connections;
+    CHECK_OK(stage_enter(stage, ENTRY_CONNECT, player->connection));
+    client_connect(player->client, stage->now_ms);
+}
+
+static Player *stage_join(Stage *stage, const char *name)
+{
+    Player *player = &stage->players[stage->player_count++];
+    ClientConfig config = client_config_default();
+    snprintf(config.name, sizeof config.name, "%s", name);
+    snprintf(config.player_id, sizeof config.player_id, "%s", name);
+    config.owner_fetches = true;
+    config.scripts = true;
+    const Status status = client_create(&stage->heap, &config, &player->client);
+    ASSERT(status == STATUS_OK);
+    stage_connect(stage, player);
+    return player;
+}
+
+// The scene is at hand, runes are not.
+static void stage_fetch(Stage *stage, Player *player)
+{
+    ClientWant want;
+    while (client_want(player->client, 0, &want)) {
+        if (!want.is_scene) {
+            client_fetch_over_wire(player->client);
+            return;
+        }
+        size_t bytes;
+        const uint8_t *scene = local_host_scene(stage->host, &bytes);
+        CHECK_OK(client_give(player->client, scene, bytes));
+    }
+}
+
+static void stage_send(Stage *stage, Player *player)
+{
+    const uint8_t *bytes;
+    size_t count;
+    client_set_input(player->client, &player->input);
+    client_update(player->client, stage->now_ms);
+    while (client_output(player->client, &bytes, &count)) {
+        const Entry entry = {.type = ENTRY_MESSAGE,
+                             .connection = player->connection,
+                             .bytes = bytes,
+                             .byte_count = count};
+        CHECK_OK(local_host_enter(stage->host, &entry));
+        client_output_take(player->client);
+    }
+}
+
+static void stage_receive(Stage *stage, Player *player)
+{
+    const uint8_t *bytes;
+    size_t count;
+    World *world = local_host_world(stage->host);
+    while (world_output(world, player->connection, &bytes, &count)) {
+        client_receive(player->client, stage->now_ms, bytes, count);
+        world_output_take(world, player->connection);
+    }
+    stage_fetch(stage, player);
+    while (client_event(player->client) != NULL) {
+    }
+}
+
+static void stage_run(Stage *stage, uint32_t seconds)
+{
+    for (uint32_t tick = 0; tick < seconds * 60; tick++) {
+        stage->now_ms += TICK_MS;
+        for (uint32_t i = 0; i < stage->player_count; i++) {
+            stage_send(stage, &stage->players[i]);
+        }
+        const Entry entry = {.type = ENTRY_TICK,
+                             .number = 1700000000000ull + (uint64_t)(stage->now_ms + 0.5)};
+        CHECK_OK(local_host_enter(stage->host, &entry));
+        for (uint32_t i = 0; i < stage->player_count; i++) {
+            stage_receive(stage, &stage->players[i]);
+        }
+    }
+}
+
+static void stage_reconnect(Stage *stage)
+{
+    for (uint32_t i = 0; i < stage->player_count; i++) {
+        client_disconnected(stage->players[i].client);
+        stage_connect(stage, &stage->players[i]);
+    }
+}
+
+static bool is_playing(const Player *player)
+{
+    const bool playing = client_state(player->client) == CLIENT_PLAYING;
+    if (!playing) {
+        printf("%s\n", client_closed_reason(player->client));
+    }
+    return playing;
+}
+
+// The session of island_session.h.
+static void stage_play(Stage *stage)
+{
+    Player *ada = stage_join(stage, "ada");
+    Player *bo = stage_join(stage, "bo");
+    stage_run(stage, 2);
+    ada->input.move_z = 1;
+    bo->input.move_x = 1;
+    bo->input.buttons = INPUT_RUN;
+    stage_run(stage, 2);
+    ada->input.buttons = INPUT_JUMP | INPUT_FIRE;
+    stage_run(stage, 2);
+    ada->input.move_z = 0;
+    bo->input.move_x = 0;
+    stage_run(stage, 4);
+}
+
+static void text_of(uint64_t hash, char out[17])
+{
+    snprintf(out, 17, "%016llx", (unsigned long long)hash);
+}
+
+static uint32_t count_colour(const Player *player, uint32_t colour)
+{
+    const Place *place = client_place(player->client);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scene_part_count(place->scene); i++) {
+        count += place->scene_looks[i].colour == colour;
+    }
+    return count;
+}
+
+// --- playing ------------------------------------------------------------------------------------
+
+TEST(a_session_gives_the_hashes_that_every_build_gives)
+{
+    Stage stage;
+    stage_open(&stage);
+    stage_play(&stage);
+    REQUIRE(is_playing(&stage.players[0]) && is_playing(&stage.players[1]));
+    char world[17], ada[17], bo[17];
+    text_of(world_hash(local_host_world(stage.host)), world);
+    text_of(client_hash(stage.players[0].client), ada);
+    text_of(client_hash(stage.players[1].client), bo);
+    CHECK_TEXT(world, ISLAND_WORLD_HASH);
+    CHECK_TEXT(ada, ISLAND_ADA_HASH);
+    CHECK_TEXT(bo, ISLAND_BO_HASH);
+    CHECK_INT(client_stats(stage.players[0].client).predict.corrections_without_cause, 0);
+    stage_close(&stage);
+}
+
+TEST(clients_walk_and_see_each_other)
+{
+    Stage stage;
+    stage_open(&stage);
+    Player *ada = stage_join(&stage, "ada");
+    const Player *bo = stage_join(&stage, "bo");
+    stage_run(&stage, 2);
+    REQUIRE(is_playing(ada) && is_playing(bo));
+    const PredictView before = client_own(ada->client);
+    ada->input.move_z = 1;
+    stage_run(&stage, 4);
+    ada->input.move_z = 0;
+    stage_run(&stage, 1);
+    const PredictView now = client_own(ada->client);
+    CHECK(vec3_length(vec3_sub(now.position, before.position)) > 10);
+    bool seen = false;
+    for (uint32_t slot = client_next(bo->client, UINT32_MAX); slot != UINT32_MAX;
+         slot = client_next(bo->client, slot)) {
+        const ClientEntity entity = client_entity(bo->client, slot);
+        if (entity.net_id == now.net_id) {
+            seen = true;
+            CHECK(vec3_length(vec3_sub(entity.pose.position, now.position)) < 0.05f);
+        }
+    }
+    CHECK(seen);
+    stage_close(&stage);
+}
+
+// --- differences --------------------------------------------------------------------------------
+
+static Status apply(Stage *stage, const char *json, bool *remade, char text[512])
+{
+    PlaceError error;
+    const Status status = local_host_apply_diff(stage->host, json, strlen(json), remade, &error);
+    CHECK_INT(error.status, status);
+    place_error_text(&error, text, 512);
+    return status;
+}
+
+TEST(a_new_part_makes_a_new_world_and_players_resume)
+{
+    Stage stage;
+    stage_open(&stage);
+    stage_play(&stage);
+    const Player *ada = &stage.players[0];
+    const PredictView before = client_own(ada->client);
+    bool remade = false;
+    char text[512];
+    CHECK_OK(apply(&stage,
+                   "{\"entities\": [{\"id\": 900, \"transform\": {\"position\": [3, 4, 5]},"
+                   "\"shape\": {\"size\": [2, 1, 6]}, \"colour\": \"#123456\"}]}",
+                   &remade, text));
+    CHECK(remade);
+    stage_reconnect(&stage);
+    stage_run(&stage, 2);
+    REQUIRE(is_playing(ada));
+    CHECK_INT(count_colour(ada, 0x123456), 1);
+    CHECK(vec3_length(vec3_sub(client_own(ada->client).position, before.position)) < 0.5f);
+    CHECK_OK(apply(&stage, "{\"removed\": [900]}", &remade, text));
+    CHECK(remade);
+    stage_reconnect(&stage);
+    stage_run(&stage, 2);
+    REQUIRE(is_playing(ada));
+    CHECK_INT(count_colour(ada, 0x123456), 0);
+    stage_close(&stage);
+}
+
+TEST(terrain_and_structures_outlive_a_new_world)
+{
+    Stage stage;
+    stage_open(&stage);
+    Player *ada = stage_join(&stage, "ada");
+    stage_run(&stage, 2);
+    const Vec3 at = client_own(ada->client).position;
+    const VoxelCoord voxel = voxel_at(vec3_add(at, vec3(3, 0.5f, 0)));
+    const MessageTerraform edit = {.min = {voxel.x, voxel.y, voxel.z}, .voxel_kind = 3};
+    CHECK(client_send(ada->client, MESSAGE_TERRAFORM, &edit) != 0);
+    stage_run(&stage, 2);
+    CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(ada->client)), voxel), 3);
+    bool remade = false;
+    char text[512];
+    CHECK_OK(apply(&stage, "{\"files\": {\"prefabs/Crab.json\": null}}", &remade, text));
+    CHECK(remade);
+    const Terrain *terrain = sim_terrain_view(world_sim(local_host_world(stage.host)));
+    stage_reconnect(&stage);
+    stage_run(&stage, 2);
+    CHECK_INT(terrain_voxel(terrain, voxel), 3);
+    CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(ada->client)), voxel), 3);
+    stage_close(&stage);
+}
+
+TEST(changed_scripts_are_taken_while_the_world_runs)
+{
+    Stage stage;
+    stage_open(&stage);
+    stage_play(&stage);
+    World *world = local_host_world(stage.host);
+    bool remade = true;
+    char text[512];
+    // Twice before a tick: the second waits for the first.
+    CHECK_OK(apply(&stage,
+                   "{\"files\": {\"ServerScriptService/Sea.lua\": \"function onUpdate() "
+                   "error('one') end\"}}",
+                   &remade, text));
+    CHECK(!remade);
+    CHECK_OK(apply(&stage,
+                   "{\"files\": {\"ServerScriptService/Sea.lua\": \"\\n\\nfunction onUpdate() "
+                   "error('two') end\"}}",
+                   &remade, text));
+    CHECK(!remade && local_host_world(stage.host) == world);
+    stage_run(&stage, 1);
+    ScriptFault faults[8];
+    const uint32_t count = script_faults(world_scripts(world), faults, 8);
+    REQUIRE(count > 0);
+    CHECK(strstr(faults[count - 1].message, "two") != NULL);
+    CHECK_INT(faults[count - 1].line, 3);
+    CHECK(is_playing(&stage.players[0]));
+    stage_close(&stage);
+}
+
+TEST(what_is_broken_is_refused_and_changes_nothing)
+{
+    static const struct {
+        const char *diff, *begin;
+    } cases[] = {
+        {"{\"entities\": [{\"id\": 9000, \"shape\": {\"size\": [0, 1, 1]}}]}", "scene.json line "},
+        {"{\"entities\": [{\"id\": 9000, \"shape\": 3}]}", "scene.json line "},
+        {"{\"entities\": [{\"shape\": {\"size\": [1, 1, 1]}}]}", "scene.json line "},
+        {"{\"entities\": [7]}", "scene.json line "},
+        {"{\"entities\": 7}", " line 1, column 14: $.entities must be a list"},
+        {"{\"removed\": {}}", " line 1, column 13: $.removed must be a list"},
+        {"{\"files\": 7}", " line 1, column 11: $.files must be"},
+        {"{\"files\": {\"a\": 7}}", " line 1, column 17: $.files.a must be a string or null"},
+        {"{\"files\": {\"scene.json\": \"{\\n\\n]\"}}", "scene.json line 3"},
+        {"{\"files\": {\"scene.json\": null}}", "scene.json "},
+        {"{\"files\": {\"place.json\": null}}", "place.json "},
+        {"{\"files\": {\"ServerScriptService/Sea.lua\": \"\\nend\"}}",
+         "ServerScriptService/Sea.lua line 2"},
+        {"{\"files\": {\"Workspace/New.lua\": \"x x\"}}", "Workspace/New.lua line 1"},
+        {"{\"files\": {\"Elsewhere/New.lua\": \"x = 1\"}}", "Elsewhere/New.lua "},
+        {"{\"other\": 7}", " line 1"},
+        {"[]", " line 1"},
+        {"{", " line 1"},
+        {"", " line 1"},
+    };
+    Stage stage;
+    stage_open(&stage);
+    stage_play(&stage);
+    const uint64_t hash = world_hash(local_host_world(stage.host));
+    const uint64_t bytes = stage.heap.bytes_now;
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool remade = true;
+        char text[512];
+        CHECK(apply(&stage, cases[i].diff, &remade, text) != STATUS_OK);
+        CHECK(remade);
+        if (strncmp(text, cases[i].begin, strlen(cases[i].begin)) != 0) {
+            CHECK_TEXT(text, cases[i].begin);
+        }
+        CHECK(world_hash(local_host_world(stage.host)) == hash);
+    }
+    stage_run(&stage, 1);
+    CHECK(is_playing(&stage.players[0]));
+    // Nothing is left behind but what the restored files take.
+    CHECK_INT(stage.heap.bytes_now, bytes);
+    stage_close(&stage);
+}
+
+TEST(files_that_are_no_place_are_refused)
+{
+    Heap heap = heap_make(1ull << 30);
+    PlaceFile files[FILES];
+    const LocalHostConfig config = local_host_config_default();
+    LocalHost *host = NULL;
+    PlaceError error;
+    CHECK(local_host_create(&heap, &config, files, 0, &host, &error) != STATUS_OK);
+    island_files(files);
+    files[1] = file_of("Workspace/DoorMat.lua", "local x =\n  function");
+    CHECK(local_host_create(&heap, &config, files, FILES, &host, &error) != STATUS_OK);
+    CHECK_TEXT(error.path, "Workspace/DoorMat.lua");
+    CHECK_INT(error.where.line, 2);
+    CHECK(host == NULL);
+    CHECK_INT(heap.bytes_now, 0);
+    // Without enough memory it says so and gives back what it took.
+    island_files(files);
+    Heap small = heap_make(1 << 20);
+    CHECK(local_host_create(&small, &config, files, FILES, &host, &error) != STATUS_OK);
+    CHECK_INT(small.bytes_now, 0);
+}
