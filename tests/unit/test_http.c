@@ -107,6 +107,27 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
     http_upgrade(request, response, take, user);
 }
 
+// The request may still be asked when its socket is taken.
+static void take_late(void *user, int socket, const uint8_t *already, size_t bytes, bool json)
+{
+    const HttpRequest *request = user;
+    const char *token = http_query(request, "token");
+    const char *part = http_path_part(request, 0);
+    char text[128];
+    const int length = snprintf(text, sizeof text, "%s %s %s|", token != NULL ? token : "none",
+                                part != NULL ? part : "none", http_header(request, "X-Late"));
+    if (send(socket, text, (size_t)length, MSG_NOSIGNAL) != length) {
+        abort();
+    }
+    take(&taken, socket, already, bytes, json);
+}
+
+static void get_late(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    http_upgrade(request, response, take_late, request);
+}
+
 static void get_failure(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user;
@@ -121,6 +142,7 @@ static const HttpRoute routes[] = {
     {"GET", "/rest/**", get_part, 0},       {"GET", "/digits", get_digits, 0},
     {"POST", "/echo", post_echo, BODY_MAX}, {"GET", "/ws/*", get_socket, 0},
     {"GET", "/failure", get_failure, 0},    {"PUT", "/hello", get_hello, 0},
+    {"GET", "/late/*", get_late, 0},
 };
 
 static HttpConfig test_config(void)
@@ -898,6 +920,23 @@ TEST(the_first_frame_may_come_with_the_request)
     }
     CHECK_BYTES(got, "first frame", 11);
     CHECK(taken.already_bytes > 0);
+    close(client);
+    forget_taken();
+    http_stop(server);
+}
+
+TEST(a_taker_may_still_ask)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client = connect_to(server);
+    send_text(client, "GET /late/room?token=a%2Bb HTTP/1.1\r\nHost: a\r\nX-Late: "
+                      "yes\r\n" UPGRADE_REST "\r\nearly");
+    read_answer(client);
+    REQUIRE(reply_status() == 101 && wait_taken(1));
+    while (!reply_has("|") && read_more(client)) {
+    }
+    CHECK(reply_has("a+b room yes|"));
     close(client);
     forget_taken();
     http_stop(server);
