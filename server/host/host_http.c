@@ -6,7 +6,9 @@
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
+#include "core/wire/message.h"
 #include "server/host/host_inside.h"
+#include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -18,12 +20,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SEND_BUFFER     (16 << 10) // a client that stopped reading costs so much, not megabytes
-#define METRICS_BYTES   (64u << 10)
-#define BODY_BYTES      4096
-#define ANSWER_BYTES    4096
-#define BLOB_CACHE      "public, max-age=31536000, immutable"
-#define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define SEND_BUFFER       (16 << 10) // a client that stopped reading costs so much, not megabytes
+#define METRICS_BYTES     (64u << 10)
+#define BODY_BYTES        4096
+#define ANSWER_BYTES      4096
+#define QUERY_TOKEN_BYTES 2048
+#define QUERY_FRAME_BYTES 4096
+#define TOKEN_LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:|@"
+#define BLOB_CACHE        "public, max-age=31536000, immutable"
+#define PROMETHEUS_TYPE   "text/plain; version=0.0.4; charset=utf-8"
 
 // --- health and numbers -------------------------------------------------------------------------
 
@@ -170,21 +175,73 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     finish(request, response, &json, text, &writer);
 }
 
+// --- sockets ------------------------------------------------------------------------------------
+
+// Who one is may stand in the address, for clients that have nothing else: `token` (a ticket or a
+// sign-in), `playerId`, `resumeToken`. False when one of them is nothing that we ever gave.
+static bool read_query(const HttpRequest *request, MessageHandshake *out)
+{
+    const struct {
+        const char *name;
+        NetText *to;
+        size_t bytes_max;
+    } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
+                {"playerId", &out->player_id, 64},
+                {"resumeToken", &out->resume_token, 64}};
+    *out = (MessageHandshake){.version = PROTOCOL_VERSION};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *text = http_query(request, rows[i].name);
+        if (text == NULL) {
+            continue;
+        }
+        const size_t bytes = strlen(text);
+        if (bytes > rows[i].bytes_max || strspn(text, TOKEN_LETTERS) != bytes) {
+            return false;
+        }
+        *rows[i].to = (NetText){text, (uint32_t)bytes};
+    }
+    return true;
+}
+
+// The frame by which the client would have said so, to be read before all others; 0 bytes without
+// any. The world has one door, and a handshake that is sent after it is one too many.
+static size_t write_query(const HttpRequest *request, bool json, uint8_t *out)
+{
+    MessageHandshake handshake;
+    if (!read_query(request, &handshake) ||
+        handshake.ticket.bytes + handshake.player_id.bytes + handshake.resume_token.bytes == 0) {
+        return 0;
+    }
+    static const uint8_t mask[4] = {0}; // leaves everything as it is
+    uint8_t text[QUERY_FRAME_BYTES - WEBSOCKET_HEADER_MAX];
+    const Message message = {.number = MESSAGE_HANDSHAKE, .body = &handshake};
+    ByteWriter writer = byte_writer(text, sizeof text);
+    (json ? message_to_json : message_encode)(&message, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const size_t header =
+        websocket_header(out, json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, writer.at, mask);
+    memcpy(out + header, text, writer.at);
+    return header + writer.at;
+}
+
 // On the HTTP thread. The kernel's buffer is made small here: the world sets no options.
 static void take_socket(void *user, int descriptor, const uint8_t *already, size_t bytes, bool json)
 {
-    Host *host = user;
+    const HttpRequest *request = user;
+    Host *host = http_user(request);
     const int send_buffer = SEND_BUFFER;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     const int flags = fcntl(descriptor, F_GETFL);
     (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-    HostSocket socket = {.descriptor = descriptor, .json = json, .bytes = bytes};
-    socket.already = malloc(bytes + 1);
+    HostSocket socket = {.descriptor = descriptor, .json = json};
+    socket.already = malloc(QUERY_FRAME_BYTES + bytes);
     bool queued = false;
     pthread_mutex_lock(&host->lock);
     if (socket.already != NULL && host->waiting_count < HOST_WAITING_MAX && !host->closing) {
+        socket.bytes = write_query(request, json, socket.already);
         if (bytes > 0) {
-            memcpy(socket.already, already, bytes);
+            memcpy(socket.already + socket.bytes, already, bytes);
+            socket.bytes += bytes;
         }
         host->waiting[host->waiting_count++] = socket;
         queued = true;
@@ -216,7 +273,13 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 503, "busy", "too many come in at once, or the world ends");
         return;
     }
-    http_upgrade(request, response, take_socket, host);
+    MessageHandshake handshake;
+    if (!read_query(request, &handshake)) {
+        http_fail(request, response, 400, "malformed",
+                  "token, playerId or resumeToken is too long, or nothing that was given here");
+        return;
+    }
+    http_upgrade(request, response, take_socket, request);
 }
 
 // --- who comes in -------------------------------------------------------------------------------

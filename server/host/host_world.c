@@ -278,7 +278,7 @@ void host_world_enter(Host *host, const Entry *entry)
 
 static bool pass_socket(Host *host, HostSocket *socket)
 {
-    uint8_t bytes[1 + (32u << 10)];
+    uint8_t bytes[1 + (40u << 10)]; // what HTTP keeps of a connection, and its query
     if (socket->bytes > sizeof bytes - 1) {
         return false;
     }

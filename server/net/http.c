@@ -98,6 +98,11 @@ static void list_methods(HttpRequest *request, const char *path)
 
 // --- what handlers ask --------------------------------------------------------------------------
 
+void *http_user(const HttpRequest *request)
+{
+    return request->server->config.user;
+}
+
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
     return star < request->parts.count ? request->parts.text[star] : NULL;

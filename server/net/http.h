@@ -59,6 +59,7 @@ MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
 uint16_t http_port(const HttpServer *server);
 void http_stop(HttpServer *server);
 
+void *http_user(const HttpRequest *request);                           // of the config
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
@@ -71,6 +72,7 @@ void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, co
 
 // Turns the request into a WebSocket: checks version, key, subprotocol and Origin, answers 101, and
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is
-// the taker's from then on. On failure the response is filled with the error.
+// the taker's from then on. On failure the response is filled with the error. A taker whose user is
+// the request may still ask what the request said.
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);

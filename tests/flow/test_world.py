@@ -1,5 +1,6 @@
 """`sandlot world` from outside: it starts, players walk, it survives its own death, it ends."""
 
+import json
 import os
 import shutil
 import signal
@@ -38,6 +39,50 @@ def test_walk(program, places, folder):
                    f'"payload":{{"ticket":"{ticket["ticket"]}"}}}}')
         check('"auth_failed"' in again.receive(), "a ticket that was used before")
         player.close()
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_token_in_the_address(program, places, folder):
+    world = island(program, places, folder)
+    try:
+        path = f"/api/rooms/{world.room}/ws"
+        ticket = world.join(name="bo")["ticket"]
+
+        def welcome(query):
+            link = WebSocket(world.port, f"{path}?{query}")
+            check(link.status == 101, link.head)
+            return link, json.loads(link.receive())
+
+        # Without a word of its own the client is let in, by what stands in the address.
+        first, message = welcome(f"token={ticket}&playerId=ignored")
+        check(message["kind"] == "welcome", f"{message}")
+        body, resume = message["payload"]["entityId"], message["payload"]["resumeToken"]
+        first.send('{"v":2,"kind":"command","seq":1,"feature":"session","action":"handshake",'
+                   '"payload":{"playerId":"bo"}}')
+        while message["kind"] != "error":
+            message = json.loads(first.receive())
+        check("over" in message["payload"]["message"], f"one handshake is enough: {message}")
+        first.close()
+        message = welcome(f"playerId=bo&resumeToken={resume}")[1]
+        check(message["payload"].get("resumed") and message["payload"]["entityId"] == body,
+              f"the same body: {message}")
+        message = welcome(f"token={ticket}")[1]
+        check(message["payload"].get("code") == "auth_failed", f"a ticket is good once: {message}")
+        message = welcome("token=nonsense")[1]
+        check(message["payload"].get("code") == "auth_failed", f"{message}")
+        check(welcome("playerId=anna")[1]["payload"]["playerId"] == "anna", "permissive mode")
+        # Bits instead of JSON: it is answered too.
+        link = WebSocket(world.port, f"{path}?token={world.join()['ticket']}", "sandlot.v2.bin")
+        check(isinstance(link.receive(), bytes), "a welcome in binary")
+        wait_until(lambda: world.metric("sandlot_tickets_admitted_total") == 2, "two tickets")
+        for query in ("token=" + "a" * 3000, "playerId=" + "a" * 65, "token=%00", "token=%22%5c",
+                      "resumeToken=%ff%fe"):
+            refused = WebSocket(world.port, f"{path}?{query}")
+            # What has no end that we know of may also be cut off by the HTTP server.
+            check(refused.status in (400, 414), f"{query[:20]}: {refused.head}")
+        check(WebSocket(world.port, f"{path}?other=1").status == 101, "other words mean nothing")
         world.stop()
     finally:
         world.kill()
