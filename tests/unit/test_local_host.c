@@ -392,8 +392,12 @@ TEST(what_is_broken_is_refused_and_changes_nothing)
     }
     stage_run(&stage, 1);
     CHECK(is_playing(&stage.players[0]));
-    // Nothing is left behind but what the restored files take.
     CHECK_INT(stage.heap.bytes_now, bytes);
+    // The files are the old ones: what is right is still taken.
+    bool remade = false;
+    char text[512];
+    CHECK_OK(apply(&stage, "{\"removed\": [35]}", &remade, text));
+    CHECK(remade);
     stage_close(&stage);
 }
 
