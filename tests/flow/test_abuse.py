@@ -13,7 +13,7 @@ import threading
 import time
 
 from bots import Bots, write_meadow
-from support import Closed, Player, World, check, run
+from support import Closed, Player, World, check, run, wait_until
 
 HONEST = 16
 SECONDS = int(os.environ.get("SANDLOT_ABUSE_SECONDS", "6"))
@@ -33,7 +33,10 @@ def go_first():
     """Where we may: what else this machine does is not what is measured."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -15)
-    except PermissionError:
+        os.setsid()  # priorities count inside a session; that of the session is the autogroup's
+        with open("/proc/self/autogroup", "w", encoding="ascii") as file:
+            file.write("-15")
+    except OSError:
         pass
 
 
@@ -184,11 +187,12 @@ def test_abuse(program, places, folder):
 
 
 def test_abuse_swallower(program, places, folder):
-    """Reads everything and acknowledges nothing, as a relay does whose client stopped reading: the
+    """Plays, then reads everything and acknowledges nothing, as a relay does whose client stopped reading: the
     socket never fills, and still it is not sent snapshots for long."""
     world = World(program, write_meadow(folder), folder + "/data")
     try:
         player = Player(world, name="deaf", ticket=world.join(name="deaf")["ticket"])
+        player.walk(1.0)
         begin, received, ended = time.monotonic(), 0, False
         while time.monotonic() - begin < 20 and not ended:
             try:
@@ -201,7 +205,7 @@ def test_abuse_swallower(program, places, folder):
               f"{time.monotonic() - begin:.1f} s")
         check(received < 200_000, f"it was sent {received} bytes")
         check(ended, "it was dropped")
-        check(world.metric("sandlot_world_sessions_behind_total") >= 1, "for being behind")
+        wait_until(lambda: world.metric("sandlot_world_sessions_behind_total") >= 1, "behind")
         world.stop()
     finally:
         world.kill()
