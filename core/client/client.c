@@ -407,7 +407,9 @@ static void update_playing(Client *client)
     const uint32_t ticks =
         clock_advance(&client->clock, client->now_ms, predict_tick(client->predict));
     catch_up(client);
-    place_puppets(client);
+    if (!client->config.still_puppets) {
+        place_puppets(client);
+    }
     client_event_release(client, view_tick_whole(client));
     for (uint32_t i = 0; i < ticks && client->state == CLIENT_PLAYING; i++) {
         step_once(client);

@@ -40,6 +40,8 @@ typedef struct ClientConfig {
     uint32_t input_rate; // messages a second: 30
     bool owner_fetches;  // the owner brings scene and runes (over HTTP) by client_give_…
     bool scripts;        // run client scripts
+    bool still_puppets;  // others are not moved inside client_sim: enough for who only asks
+                         // client_entity, and a third of the work with many in sight
     ScriptConfig script; // world and tick rate in it are not used
     ViewConfig view;     // sim, prefabs and names in it are not used
     LogSink *log;        // kept; may be NULL

@@ -98,6 +98,7 @@ static bool make_client(Bots *bots, Bot *bot)
     config.place = bots->place;
     config.owner_fetches = true;
     config.scripts = bots->config.scripts;
+    config.still_puppets = bots->config.count > MANY && !bots->config.scripts;
     config.unix_offset_ms = (double)clock_unix_ms() - bots->now_ms;
     snprintf(config.name, sizeof config.name, "bot_%u", bot->index);
     const Status status = client_create(&bots->heap, &config, &bot->client);
