@@ -359,7 +359,10 @@ static void *lease_main(void *user)
         const Status status = store_lease_renew(host->store, host->row.world_id, epoch,
                                                 clock_unix_ms(), HOST_LEASE_MS);
         pthread_mutex_lock(&host->lock);
-        if (status == STATUS_OK || epoch != host->epoch || epoch != epoch_seen) {
+        // A full disk takes no renewal. The data folder is locked, so nobody else can take the
+        // lease meanwhile, and play goes on; who shares a store has no such lock and must stop.
+        const bool kept = status == STATUS_OK || status == STATUS_BLOCKED;
+        if (kept || epoch != host->epoch || epoch != epoch_seen) {
             good_ns = before;
             epoch_seen = epoch;
         }

@@ -104,6 +104,7 @@ typedef struct Host {
     uint32_t save_first, save_count;
     uint32_t request_count;
     uint64_t save_again_ns; // 0: nothing has to be tried again
+    bool disk_refuses;      // the last save did not get to the disk, and that was said
 
     // The end.
     bool stop_wanted, stop_told, stop_heard;

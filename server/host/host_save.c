@@ -80,6 +80,18 @@ static void again_later(Host *host, HostSave *save)
     }
 }
 
+static void note_disk(Host *host, bool refuses)
+{
+    if (refuses && !host->disk_refuses) {
+        host_log(LOG_WARN, "store",
+                 "the disk takes nothing: is it full? Play goes on, nothing is durable, and "
+                 "saving is tried again twice a second");
+    } else if (!refuses && host->disk_refuses) {
+        host_log(LOG_INFO, "store", "the disk takes writes again");
+    }
+    host->disk_refuses = refuses;
+}
+
 // Gives one to the store; false ends the world that sent it.
 static bool give(Host *host, HostSave *save)
 {
@@ -148,6 +160,7 @@ static void save_completed(Host *host, uint64_t request, Status status)
         return;
     }
     HostSave *save = save_at(host, number);
+    note_disk(host, status == STATUS_BLOCKED);
     if (status == STATUS_BLOCKED) {
         again_later(host, save);
         return;

@@ -1,0 +1,123 @@
+"""A full disk under the running program: what is stored waits, play goes on, and when there is room
+again everything is stored, without a restart.
+
+The data folder is a small file system in memory, mounted in a namespace of this test's own. Where
+the system allows no such thing the test says so and is skipped.
+"""
+
+import ctypes
+import errno
+import os
+import sys
+import time
+
+from support import Player, World, check, run, wait_until
+from test_world import build_something, distance, structures
+
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
+FULL_SECONDS = 12  # longer than a lease lasts
+
+
+def small_disk(folder, megabytes):
+    """Mounts one at the folder, for this process and its children; False where that is forbidden."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWNS | (CLONE_NEWUSER if user != 0 else 0)) != 0:
+        return False
+    if user != 0:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"),
+                           ("gid_map", f"0 {group} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    os.makedirs(folder, exist_ok=True)
+    return (libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) == 0 and
+            libc.mount(b"tmpfs", folder.encode(), b"tmpfs", 0,
+                       f"size={megabytes}m,mode=700".encode()) == 0)
+
+
+def fill(path):
+    """Writes until not a byte is left."""
+    with open(path, "wb", buffering=0) as file:
+        for piece in (1 << 16, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(piece))
+            except OSError as error:
+                check(error.errno == errno.ENOSPC, f"{error}")
+
+
+def place_piece(player, near):
+    """Builds a piece in the air over another; the number of the command."""
+    x, y, z = (int(number // 1) for number in near)
+    for dx, dz in ((2, 2), (-2, 2), (2, -2), (-2, -2), (5, 0), (-5, 0), (0, 5), (0, -5)):
+        for dy in (0, -1, 1, -2, 2):
+            seq = player.say("build", "place", {"piece": 0, "cell": [x + dx, y + dy, z + dz]})
+            while True:
+                message = player.hear()
+                payload = message.get("payload", {})
+                if message["kind"] == "ack" and payload["commandSeq"] == seq:
+                    return seq, payload["entityId"]
+                if message["kind"] == "error" and payload.get("commandSeq") == seq:
+                    break
+    raise AssertionError("nowhere to build")
+
+
+def is_durable(player, seq):
+    return any(event["action"] == "durable" and event["payload"]["commandSeq"] == seq
+               for event in player.events)
+
+
+def test_full_disk(program, places, folder):
+    data = os.path.join(folder, "data")
+    if not small_disk(data, 24):
+        print("skip  test_full_disk: no file system can be mounted here")
+        return
+    place = os.path.join(places, "island")
+    world = World(program, place, data)
+    again = None
+    try:
+        player = Player(world, player_id="bo")
+        player.walk(0.3, move_z=0)
+        first = build_something(player)
+        fill(os.path.join(data, "filler"))
+        seq, second = place_piece(player, player.position())
+
+        # Nothing is durable, the log and the numbers say why, and play goes on.
+        begin, snapshots, ends = time.monotonic(), len(player.snapshots), []
+        while time.monotonic() - begin < FULL_SECONDS:
+            before = player.position()
+            player.walk(1.0, move_z=127 if len(ends) % 2 == 0 else -127)
+            ends.append(distance(before, player.position()))
+        check(not is_durable(player, seq), "nothing is durable on a full disk")
+        check(len(player.snapshots) - snapshots > 15 * FULL_SECONDS,
+              f"{len(player.snapshots) - snapshots} snapshots")
+        check(sum(ends) > 10, f"it walks: {ends}")
+        world.wait_line(r"warn  .*the disk takes nothing", 1)
+        check(world.metric("sandlot_store_disk_refuses") == 1, "the metric")
+        check(world.is_ready(), "the world runs")
+        third = Player(world, name="late", player_id="late")  # one may even come in
+        third.walk(0.3)
+
+        os.remove(os.path.join(data, "filler"))
+        wait_until(lambda: player.listen(0.1) or is_durable(player, seq), "durable", 10)
+        world.wait_line(r"info  .*the disk takes writes again", 5)
+        wait_until(lambda: world.metric("sandlot_store_disk_refuses") == 0, "the metric", 5)
+        check(world.metric("sandlot_world_crashes_total") == 0, "without a restart")
+        fourth = build_something(third)
+        world.kill()
+
+        # And it is: everything that was called durable is there for the next program.
+        again = World(program, place, data)
+        player = Player(again, player_id="bo")
+        player.listen(1.0)
+        check({first, second, fourth} <= structures(player), f"{structures(player)}")
+        again.stop()
+    finally:
+        world.kill()
+        if again is not None:
+            again.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
