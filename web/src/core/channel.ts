@@ -42,6 +42,7 @@ export type FromWorker =
     | Frame
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
+    | { type: 'nothing' } // the answer to an input while there is no scene
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }
     | { type: 'events'; events: ClientEvent[] }

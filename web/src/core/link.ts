@@ -24,6 +24,8 @@ export class Link {
     private token = '';
     private lostMs = 0; // when the connection was lost; 0: it was not
     private attempts = 0;
+    private gone = false;
+    private signedInAgain = false;
     private fetching = new Set<string>();
     private have = 0; // bytes of the scene that have arrived
     private readonly origin: string;
@@ -49,21 +51,41 @@ export class Link {
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
             const ticket = await join(this.origin, this.room, this.token);
-            this.client.setTicket(ticket.ticket);
-            this.open(ticket.server_address);
-        } catch (error) {
-            if (error instanceof Refused) {
-                this.token = '';
-                this.say('closed', sentence(error.message));
-            } else {
-                void this.retry('The server cannot be reached');
+            if (!this.gone) {
+                this.client.setTicket(ticket.ticket);
+                this.open(ticket.server_address);
             }
+        } catch (error) {
+            await this.startFailed(error);
+        }
+    }
+
+    private async startFailed(error: unknown): Promise<void> {
+        if (this.gone) {
+            return;
+        }
+        if (!(error instanceof Refused)) {
+            await this.retry('The server cannot be reached');
+        } else if (this.token !== '' && this.lostMs !== 0 && !this.signedInAgain) {
+            // A sign-in does not last for ever, and a host may have forgotten it.
+            this.signedInAgain = true;
+            this.token = '';
+            await this.start();
+        } else {
+            this.say('closed', sentence(error.message));
         }
     }
 
     leave(): void {
         this.phase = 'closed';
         this.socket?.close(1000);
+    }
+
+    // The client is about to be destroyed: nothing of this link may touch it again.
+    abandon(): void {
+        this.gone = true;
+        this.socket?.close(1000);
+        this.socket = null;
     }
 
     // What there is to send, and what is missing. Called after every update of the client.
@@ -82,6 +104,7 @@ export class Link {
             case ClientState.playing:
                 this.lostMs = 0;
                 this.attempts = 0;
+                this.signedInAgain = false;
                 this.say('playing', '', 1);
                 this.fetchMissing();
                 break;
@@ -115,11 +138,17 @@ export class Link {
             this.say('connecting', 'Connecting');
         }
         socket.addEventListener('open', () => {
+            if (socket !== this.socket) {
+                return;
+            }
             this.connections += 1;
             this.client.connect(performance.now());
             this.pump();
         });
         socket.addEventListener('message', (event) => {
+            if (socket !== this.socket) {
+                return;
+            }
             this.client.receive(performance.now(), new Uint8Array(event.data as ArrayBuffer));
             this.pump();
         });
@@ -160,7 +189,7 @@ export class Link {
         this.say('waiting', `${sentence(why)} Trying again${pause > 1000
             ? ` in ${Math.round(pause / 1000)} s` : ''}…`);
         await wait(pause);
-        if (this.phase === 'waiting') {
+        if (this.phase === 'waiting' && !this.gone) {
             await this.start();
         }
     }
@@ -177,12 +206,15 @@ export class Link {
     // What this host has not (it need not have runes) comes over the socket instead.
     private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
         const data = await fetchBlob(this.origin, hash, bytes, (have) => {
-            if (scene) {
+            if (scene && !this.gone) {
                 this.have = have;
                 this.say('fetching', 'Fetching the world', this.progress());
             }
         }).catch(() => null);
         this.fetching.delete(hash);
+        if (this.gone) {
+            return;
+        }
         const state = this.client.state();
         if (state !== ClientState.fetching && state !== ClientState.playing) {
             return;

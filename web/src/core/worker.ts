@@ -137,6 +137,7 @@ function update(): void {
 
 function sendFrame(): void {
     if (link === null || sceneHash === '') {
+        tell({ type: 'nothing' });
         return;
     }
     const { client } = link;
@@ -156,6 +157,7 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
     core ??= WebAssembly.compileStreaming(fetch(wasmUrl)).then((module) => Core.load(module));
     const ready = await core;
+    link?.abandon();
     link?.client.destroy();
     sceneHash = '';
     link = new Link(ready, origin, room, name, tell);
@@ -169,8 +171,22 @@ function command(feature: string, action: string, payload: object): void {
     }
 }
 
-scope.addEventListener('message', (event) => {
-    const message = event.data;
+// A trap in WASM leaves its memory in no state to go on with: the session ends, the page says why.
+function guarded(work: () => void): void {
+    try {
+        work();
+    } catch (error) {
+        link?.abandon();
+        link = null;
+        core = null;
+        tell({
+            type: 'status', phase: 'closed', progress: 0,
+            text: `The game made a mistake: ${String(error)}`,
+        });
+    }
+}
+
+function hear(message: ToWorker): void {
     switch (message.type) {
         case 'join':
             start(message.origin, message.room, message.name).catch((error: unknown) =>
@@ -195,6 +211,7 @@ scope.addEventListener('message', (event) => {
             link?.leave();
             break;
     }
-});
+}
 
-setInterval(update, UPDATE_MS);
+scope.addEventListener('message', (event) => guarded(() => hear(event.data)));
+setInterval(() => guarded(update), UPDATE_MS);

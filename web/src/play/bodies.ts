@@ -27,6 +27,8 @@ interface Body {
 }
 
 const SHIRTS = [0xd9534f, 0x4f8fd9, 0xe0a63a, 0x55a868, 0x8f6bc7, 0xd977a8, 0x3fb0ac, 0xb87333];
+// What the profile has that everybody begins with (core/world/row.c): nobody chose it.
+const UNCHOSEN_SHIRT = 0x3070c0;
 const SKINS = [0xf1c9a5, 0xd8a47f, 0xa8744f, 0x6f4a32];
 const pick = (list: readonly number[], id: number): number => list[id % list.length] ?? 0xffffff;
 const LABEL_SIZE = 0.042; // of the picture's height, however far away
@@ -155,7 +157,8 @@ export class BodiesView {
             group.add(new THREE.Mesh(new THREE.SphereGeometry(Math.max(radius, 0.08), 10, 8),
                 new THREE.MeshBasicMaterial({ color: 0x3d3a36 })));
         } else {
-            this.dress(body, kind === KIND_NPC ? 0x7b6a58 : person?.shirt || pick(SHIRTS, id),
+            const chosen = person !== undefined && person.shirt !== UNCHOSEN_SHIRT ? person.shirt : 0;
+            this.dress(body, kind === KIND_NPC ? 0x7b6a58 : chosen || pick(SHIRTS, id),
                 person?.skin || pick(SKINS, id));
         }
         this.bodies.set(id, body);

@@ -20,6 +20,7 @@ export class Controls {
     pitch = -0.12;
     active = false; // the world is shown, and keys are for it
     onKey: (code: string, down: boolean) => void = () => {};
+    onRelease: () => void = () => {}; // the window lost the keys
     private readonly down = new Set<string>();
     private firing = false;
     private readonly canvas: HTMLCanvasElement;
@@ -29,7 +30,12 @@ export class Controls {
         addEventListener('keydown', (event) => this.key(event, true));
         addEventListener('keyup', (event) => this.key(event, false));
         // Whatever was held when the window lost its keys is not held any more.
-        addEventListener('blur', () => this.release());
+        for (const [target, event] of [[window, 'blur'], [document, 'visibilitychange']] as const) {
+            target.addEventListener(event, () => {
+                this.release();
+                this.onRelease();
+            });
+        }
         document.addEventListener('pointerlockchange', () => {
             if (!this.isLocked()) {
                 this.firing = false;

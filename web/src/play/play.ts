@@ -57,7 +57,13 @@ export class PlayPage {
     constructor() {
         this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
             this.hear(event.data));
+        this.worker.addEventListener('error', (event) => this.show({
+            type: 'status', phase: 'closed', progress: 0,
+            text: `The page made a mistake (${event.message}). Reload it.`,
+        }));
         this.controls.onKey = (code, down) => this.key(code, down);
+        // Pictures may stop now, and with them inputs: nobody walks on without their player.
+        this.controls.onRelease = () => this.sendInput();
         document.addEventListener('pointerlockchange', () => {
             this.grab.hidden = this.controls.isLocked();
         });
@@ -125,6 +131,9 @@ export class PlayPage {
                 this.frame = message;
                 this.waiting = false;
                 break;
+            case 'nothing':
+                this.waiting = false;
+                break;
             case 'events':
                 message.events.forEach((event) => this.event(event));
                 break;
@@ -145,7 +154,6 @@ export class PlayPage {
         this.controls.active = playing;
         if (!playing) {
             this.controls.release();
-            this.waiting = false;
             if (document.pointerLockElement !== null && status.phase === 'closed') {
                 document.exitPointerLock();
             }
@@ -240,6 +248,13 @@ export class PlayPage {
 
     // --- what the player does ---
 
+    private sendInput(): void {
+        this.waiting = true;
+        this.say({
+            type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
+        });
+    }
+
     private key(code: string, down: boolean): void {
         this.say({ type: 'key', key: code, down });
         if (!down) {
@@ -286,11 +301,8 @@ export class PlayPage {
         this.pictureMs = now;
         this.pictures = this.pictures.filter((at) => now - at < FPS_WINDOW_MS);
         this.pictures.push(now);
-        if (!this.waiting && this.phase !== 'gate') {
-            this.waiting = true;
-            this.say({
-                type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
-            });
+        if (!this.waiting) {
+            this.sendInput();
         }
         if (this.frame !== null && this.place !== null) {
             const health = this.frame.own[10] ?? 0;
