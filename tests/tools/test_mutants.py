@@ -1,7 +1,7 @@
 """Proves that tools/mutants tells a mistake that is noticed from one that is not.
 
 A copy of the tool runs in a small tree of its own, whose `scenarios` notices that one function is
-wrong and never looks at another.
+wrong and never looks at another; `net_scenarios` looks at that other one.
 """
 
 import shutil
@@ -22,7 +22,15 @@ add_subdirectory(tests/scenario)
     "core/numbers.h": "int seen(void);\nint unseen(void);\n",
     "core/numbers.c": "int seen(void)\n{\n    return 1;\n}\nint unseen(void)\n{\n    return 2;\n}\n",
     "tests/scenario/CMakeLists.txt":
-        "add_executable(scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n",
+        "add_executable(scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n"
+        "add_subdirectory(net)\n",
+    "tests/scenario/net/CMakeLists.txt":
+        "add_executable(net_scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n",
+    "tests/scenario/net/main.c":
+        '#include "../../../core/numbers.h"\n#include <stdio.h>\n#include <string.h>\n'
+        'int main(int argc, char **argv)\n{\n    if (argc < 3 || strcmp(argv[1], "--seeds") != 0) {\n'
+        '        return 2;\n    }\n    puts(unseen() == 2 ? "fine" : "FAILED walk seed 1: it is off");\n'
+        '    return unseen() != 2;\n}\n',
     "tests/scenario/main.c":
         '#include "../../core/numbers.h"\nint main(void)\n{\n    return seen() != 1;\n}\n',
 }
@@ -36,6 +44,8 @@ def mutant(name, old, new):
 NOTICED = mutant("noticed", "    return 1;", "    return 3;")
 DIES = mutant("dies", "    return 1;", "    __builtin_trap();")
 UNNOTICED = mutant("unnoticed", "    return 2;", "    return 3;")
+NET_NOTICED = mutant("net_noticed", "    return 2;", "    return 3;")
+NET_UNNOTICED = mutant("net_unnoticed", "    return 1;", "    return 3;")
 MISFIT = mutant("misfit", "    return 7;", "    return 3;")
 SYNTAX = mutant("syntax", "    return 2;", "    return (;")
 
@@ -73,6 +83,16 @@ class MutantsTest(unittest.TestCase):
         self.assertIn("occurs 0 times", out)
         self.assertIn("broken    syntax", out)
         self.assertTrue(out.endswith("1 passed, 3 failed\n"))
+
+    def test_files_named_net_are_tried_on_the_other_program(self):
+        code, out, error = self.run_tool({**NOTICED, **NET_NOTICED})
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn("killed    noticed: to try", out)
+        self.assertIn("killed    net_noticed: to try", out)
+        self.assertIn("FAILED walk seed 1: it is off", out)
+        code, out, _ = self.run_tool({**NET_UNNOTICED})
+        self.assertEqual(code, 1)
+        self.assertIn("survived  net_unnoticed", out)
 
     def test_choice(self):
         code, out, _ = self.run_tool({**NOTICED, **UNNOTICED}, "noticed")

@@ -196,6 +196,9 @@ bool bot_noise(Net *net, NetClient *client, uint8_t *out, size_t capacity, size_
         for (uint32_t i = 0; i < count; i++) {
             byte_write_u8(&writer, (uint8_t)rng_u32(&bot->rng));
         }
+        if (count > 0 && rng_below(&bot->rng, 2) == 0) {
+            out[0] = (uint8_t)(MESSAGE_INPUT_BATCH + rng_below(&bot->rng, 4));
+        }
     } else if (what == 1) {
         const MessageTerraform edit = {.shape = 2,
                                        .centre = {rng_range(&bot->rng, -16000, 16000), 0, 0},

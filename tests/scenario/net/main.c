@@ -1,5 +1,6 @@
 // net_scenarios --list                    what there is
-// net_scenarios --seeds N [--from S]      N seeds, spread over all scenarios
+// net_scenarios --seeds N [--from S] [--stop]   N seeds, spread over all scenarios; --stop: until
+//                                               one fails
 // net_scenarios NAME [SEED]               one seed, second by second
 // net_scenarios --check                   the first seed of each, against the hashes compiled in
 // net_scenarios --write                   prints those hashes anew
@@ -39,17 +40,19 @@ static bool report(const NetScenario *scenario, uint64_t seed, const NetResult *
     return !result->failed;
 }
 
-static int run_seeds(uint64_t count, uint64_t from)
+static int run_seeds(uint64_t count, uint64_t from, bool stop)
 {
     const uint32_t scenarios = scenario_count();
     uint64_t failed = 0;
-    for (uint64_t i = 0; i < count; i++) {
+    uint64_t run = 0;
+    for (uint64_t i = 0; i < count && !(stop && failed > 0); i++) {
         const NetScenario *scenario = &net_scenarios[i % scenarios];
         const uint64_t seed = from + i / scenarios;
         const NetResult result = net_run(scenario, seed, false);
         failed += report(scenario, seed, &result) ? 0 : 1;
+        run += 1;
     }
-    printf("%llu seeds of %u scenarios passed, %llu failed\n", (unsigned long long)(count - failed),
+    printf("%llu seeds of %u scenarios passed, %llu failed\n", (unsigned long long)(run - failed),
            scenarios, (unsigned long long)failed);
     return failed == 0 ? 0 : 1;
 }
@@ -117,8 +120,10 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc >= 3 && strcmp(argv[1], "--seeds") == 0) {
+        const bool stop = strcmp(argv[argc - 1], "--stop") == 0;
         const bool has_from = argc >= 5 && strcmp(argv[3], "--from") == 0;
-        return run_seeds(strtoull(argv[2], NULL, 10), has_from ? strtoull(argv[4], NULL, 10) : 1);
+        return run_seeds(strtoull(argv[2], NULL, 10), has_from ? strtoull(argv[4], NULL, 10) : 1,
+                         stop);
     }
     if (argc == 2 && (strcmp(argv[1], "--check") == 0 || strcmp(argv[1], "--write") == 0)) {
         return check(strcmp(argv[1], "--write") == 0);
@@ -126,7 +131,7 @@ int main(int argc, char **argv)
     if (argc >= 2 && argv[1][0] != '-') {
         return run_one(argv[1], argc >= 3 ? strtoull(argv[2], NULL, 10) : 1);
     }
-    printf("usage: net_scenarios --list | --seeds N [--from S] | --check | --write | NAME "
+    printf("usage: net_scenarios --list | --seeds N [--from S] [--stop] | --check | --write | NAME "
            "[SEED]\n");
     return 2;
 }

@@ -192,16 +192,7 @@ void net_replay_journal(Net *net)
             break;
         }
         status_ignore(world_enter(world, &entry)); // as it was refused then
-        // Outputs and commands were taken at once then, too.
-        for (uint64_t id = 1; id < net->next_connection; id++) {
-            const uint8_t *bytes;
-            size_t count;
-            while (world_output(world, id, &bytes, &count)) {
-                world_output_take(world, id);
-            }
-        }
-        while (world_closing(world) != 0) {
-        }
+        // Output is never taken here: nothing may depend on it.
         world_commands_clear(world);
         if (entry.type == ENTRY_TICK) {
             const uint64_t hash = world_hash(world);
@@ -368,7 +359,7 @@ static void update_client(Net *net, NetClient *client)
 static void move_client(Net *net, NetClient *client)
 {
     if (client->connection == 0) {
-        if (net->now_us >= client->reconnect_us) {
+        if (net->now_us >= client->reconnect_us && !client->leaves) {
             link_up(net, client);
         }
         return;

@@ -96,6 +96,7 @@ bool store_has_chunk(Net *net, ChunkCoord at);
 // --- what goes to and fro -----------------------------------------------------------------------
 #define WATCH_FRAMES 1024
 #define WATCH_OWN    128
+#define WATCH_INPUTS 512
 #define WATCH_ROSTER 128
 #define WATCH_MADE   32
 #define WATCH_PAST   66 // ticks: more than a second
@@ -118,6 +119,10 @@ typedef struct Watch {
     // Inputs of this connection.
     uint64_t input_tick; // that the newest is for
     uint64_t inputs, inputs_late;
+    uint64_t in_time[WATCH_INPUTS]; // ticks of inputs that came before them
+    uint32_t nonsense;              // malformed messages
+    uint64_t trouble_us;            // when something last happened that it could not know
+    uint64_t corrections;
     // What its page was told.
     bool is_welcome;
     uint64_t event_tick;
@@ -172,10 +177,10 @@ typedef struct Kept {
     KeptChunk chunks[KEPT_CHUNKS];
     uint32_t chunk_count;
 } Kept;
-// When each structure was last seen, by net id.
-#define STOOD_MAX 1024
+// When each structure was first and last seen, by net id.
+#define STOOD_MAX 4093
 typedef struct Stood {
-    uint64_t net_id, last_us;
+    uint64_t net_id, first_us, last_us;
 } Stood;
 void restart_stepped(Net *net);
 void restart_note(Net *net); // once a second
@@ -205,6 +210,7 @@ struct NetClient {
     Rng rng; // of the link
     Bot bot;
     bool json;
+    bool leaves;         // for good
     Client *client;      // NULL for JSON
     uint64_t connection; // 0: not connected
     Stream *up, *down;
@@ -225,6 +231,14 @@ struct NetClient {
     uint32_t json_seq;
     uint64_t rejected; // hostile: how often it was thrown out
 };
+
+// What happened in the sim lately.
+#define HAPPENED_MAX 4096
+typedef struct Happened {
+    uint64_t tick;
+    SimEventType type;
+    uint64_t subject;
+} Happened;
 
 #define NET_ERRORS_MAX 65536
 struct Net {
@@ -253,6 +267,9 @@ struct Net {
     uint32_t error_count;
     uint64_t restart_us;
     bool quiet;
+    Happened happened[HAPPENED_MAX];
+    uint32_t happened_count;
+    uint64_t geometry_count, geometry_us; // when terrain or structures last changed
     Kept *kept; // [0] at the last whole second, [1] one before, [2] at the kill
     Stood stood[STOOD_MAX];
     LogSink log;

@@ -17,6 +17,12 @@ void quiet_begin(Net *net)
     for (uint32_t i = 0; i < net->client_count; i++) {
         NetClient *client = &net->clients[i];
         client->profile = &link_clean;
+        // One of those who come and go stays away: the others forget it.
+        if (i == 0 && client->bot.kind == BOT_CHURN &&
+            client_state(client->client) == CLIENT_PLAYING) {
+            const MessageLeave leave = {0};
+            client->leaves = client_send(client->client, MESSAGE_LEAVE, &leave) != 0;
+        }
         stream_calm(client->up, net->now_us, CALM_WITHIN_US);
         stream_calm(client->down, net->now_us, CALM_WITHIN_US);
         if (client->reconnect_us > net->now_us + COME_BACK_US) {
@@ -342,7 +348,7 @@ static void check_client(Net *net, const NetClient *client)
 void quiet_check(Net *net)
 {
     for (uint32_t i = 0; i < net->client_count && !net->result.failed; i++) {
-        if (net->clients[i].client != NULL) {
+        if (net->clients[i].client != NULL && !net->clients[i].leaves) {
             check_client(net, &net->clients[i]);
         }
     }

@@ -43,7 +43,11 @@ void restart_stepped(Net *net)
     for (Handle handle = sim_next(sim, HANDLE_NONE, mask); !handle_is_none(handle);
          handle = sim_next(sim, handle, mask)) {
         const uint64_t net_id = sim_entity(sim, handle)->net_id;
-        net->stood[net_id % STOOD_MAX] = (Stood){net_id, net->now_us};
+        Stood *stood = &net->stood[net_id % STOOD_MAX];
+        if (stood->net_id != net_id) {
+            *stood = (Stood){.net_id = net_id, .first_us = net->now_us};
+        }
+        stood->last_us = net->now_us;
     }
 }
 

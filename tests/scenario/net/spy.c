@@ -6,14 +6,21 @@
 
 #include <string.h>
 
-#define BEHIND_FRAMES_MAX 60
-#define FRAME_EXTRA_BYTES 256 // a scene part with its book, where the budget is narrow
+#define LOOK_BUILT_MAX    16
+#define NEW_US            400000
+#define SURELY_IN         0.75f // of the radius
+#define CURVE_M           0.02f // the tolerance of curves, and the grid
+#define BEHIND_FRAMES_MAX 50
+#define FRAME_EXTRA_BYTES 32
+#define EVENT_EXTRA_BYTES 4 // ticks ago, length
 
 typedef struct Look {
     Net *net;
     NetClient *client;
     bool timely; // the world has not stepped since the frame was written
-    bool event_seen;
+    size_t event_bytes;
+    uint64_t built[LOOK_BUILT_MAX]; // new structures in this frame that nobody spoke of yet
+    uint32_t built_count;
     uint64_t tick;
 } Look;
 
@@ -39,6 +46,29 @@ static void look_begin(void *user, const SnapshotHeader *header)
     watch_frame(look->net, look->client, header);
 }
 
+// Who is near when something is built hears of it together with the thing itself.
+static void note_built(Look *look, uint64_t net_id, float distance)
+{
+    const Stood *stood = &look->net->stood[net_id % STOOD_MAX];
+    const uint64_t now = look->net->now_us;
+    const uint64_t playing = look->client->playing_us;
+    if (look->built_count < LOOK_BUILT_MAX && stood->net_id == net_id &&
+        stood->first_us + NEW_US > now && playing != 0 && stood->first_us > playing + NEW_US &&
+        distance < look->net->whole->view_radius * SURELY_IN) {
+        look->built[look->built_count++] = net_id;
+    }
+}
+
+static void note_placed(Look *look, uint64_t net_id)
+{
+    for (uint32_t i = 0; i < look->built_count; i++) {
+        if (look->built[i] == net_id) {
+            look->built[i] = look->built[--look->built_count];
+            return;
+        }
+    }
+}
+
 static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
                        const uint8_t *book, size_t book_bytes)
 {
@@ -51,12 +81,17 @@ static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const
         net_fail(look->net, "client %u is told of %llu, which is for the server alone",
                  look->client->index, (unsigned long long)entity->net_id);
     }
+    // Who waits for room in a narrow frame is in the interest until it is a tenth further out.
+    const float radius = look->net->whole->view_radius * (look->net->scenario->narrow ? 1.1f : 1);
     if (look->timely && known && entity->net_id != look->client->spy.own &&
-        distance > look->net->whole->view_radius + 0.01f) {
+        distance > radius + 0.01f) {
         net_fail(look->net,
                  "client %u is told of %llu (kind %d), %.1f m away, outside its interest",
                  look->client->index, (unsigned long long)entity->net_id, (int)entity->kind,
                  (double)distance);
+    }
+    if (look->timely && entity->kind == NET_STRUCTURE) {
+        note_built(look, entity->net_id, distance);
     }
 }
 
@@ -97,6 +132,26 @@ static bool spy_knows(const Spy *spy, uint64_t net_id)
     return false;
 }
 
+// Did it happen at the tick that the client is told?
+static void check_happened(Look *look, const MessageRow *row, uint64_t tick, SimEventType type,
+                           uint64_t subject)
+{
+    const Net *net = look->net;
+    const uint32_t count = net->happened_count < HAPPENED_MAX ? net->happened_count : HAPPENED_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const Happened *happened = &net->happened[i];
+        if (happened->tick == tick && happened->type == type && happened->subject == subject) {
+            return;
+        }
+    }
+    // A frame that is seconds late speaks of what the ring has forgotten.
+    if (look->timely && tick + net->whole->tick_rate > look->tick) {
+        net_fail(look->net, "client %u hears %s of %llu at tick %llu, when it did not happen",
+                 look->client->index, row->name, (unsigned long long)subject,
+                 (unsigned long long)tick);
+    }
+}
+
 static void check_named(Look *look, const MessageRow *row, uint64_t net_id)
 {
     Sim *sim = world_sim(look->net->world);
@@ -124,25 +179,32 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
                  (unsigned long long)tick, (unsigned long long)look->tick);
     }
     // Versions of chunks are for the client itself.
-    look->event_seen = true;
+    look->event_bytes += count + EVENT_EXTRA_BYTES;
     look->client->spy.frame_events[look->client->spy.message_sent % FRAME_MEMORY] +=
         message.number != MESSAGE_CHUNK_VERSIONS;
     const MessageRow *row = message_row(message.number);
     switch (message.number) {
     case MESSAGE_PROJECTILE_HIT:
         check_named(look, row, ((const MessageProjectileHit *)message.body)->entity_id);
+        check_happened(look, row, tick, SIM_EVENT_PROJECTILE_HIT,
+                       ((const MessageProjectileHit *)message.body)->entity_id);
         break;
     case MESSAGE_NPC_EVENT:
         check_named(look, row, ((const MessageNpcEvent *)message.body)->entity_id);
         break;
     case MESSAGE_STRUCTURE_PLACED:
         check_named(look, row, ((const MessageStructurePlaced *)message.body)->entity_id);
+        note_placed(look, ((const MessageStructurePlaced *)message.body)->entity_id);
         break;
     case MESSAGE_DIED:
         check_named(look, row, ((const MessageDied *)message.body)->entity_id);
+        check_happened(look, row, tick, SIM_EVENT_DIED,
+                       ((const MessageDied *)message.body)->entity_id);
         break;
     case MESSAGE_DAMAGED:
         check_named(look, row, ((const MessageDamaged *)message.body)->entity_id);
+        check_happened(look, row, tick, SIM_EVENT_DAMAGED,
+                       ((const MessageDamaged *)message.body)->entity_id);
         break;
     case MESSAGE_RESPAWNED:
         check_named(look, row, ((const MessageRespawned *)message.body)->entity_id);
@@ -161,6 +223,37 @@ static void check_waiting(Look *look, uint32_t slot)
         net_fail(look->net, "client %u was not told of a change of %llu in %u frames",
                  look->client->index, (unsigned long long)spy->merge.slots[slot].net_id,
                  spy->behind[slot]);
+    }
+}
+
+// What was captured is true: the curve within its tolerance, the rest exactly.
+static void check_capture(Look *look, const MergeSlot *slot)
+{
+    Net *net = look->net;
+    const Sim *sim = world_sim(net->world);
+    const Entity *entity = sim_entity(sim, sim_find(sim, slot->net_id));
+    if (entity == NULL || !net_kind_moves(slot->kind)) {
+        return;
+    }
+    const Vec3 told =
+        net_motion_position(&slot->state.motion, (double)look->tick, net->whole->tick_rate);
+    const Vec3 off = vec3_sub(told, entity->position);
+    if (math_abs(off.x) > CURVE_M || math_abs(off.y) > CURVE_M || math_abs(off.z) > CURVE_M) {
+        net_fail(net, "client %u is told of %llu %.3f m from where it is", look->client->index,
+                 (unsigned long long)slot->net_id, (double)vec3_length(off));
+    }
+    if (slot->kind == NET_PROJECTILE) {
+        return;
+    }
+    const Character *character = &entity->character;
+    const uint32_t floor = (uint32_t)math_clamp(character->health, 0, 65535);
+    const uint32_t health = floor + ((float)floor < character->health ? 1 : 0);
+    const bool is_grounded = (slot->state.flags & NET_GROUNDED) != 0;
+    const bool is_dead = (slot->state.flags & NET_DEAD) != 0;
+    if (slot->state.health != health || is_dead != (character->health <= 0) ||
+        is_grounded != character->grounded) {
+        net_fail(net, "client %u is told that %llu has health %u; it has %u", look->client->index,
+                 (unsigned long long)slot->net_id, slot->state.health, health);
     }
 }
 
@@ -194,6 +287,11 @@ static void look_end(void *user, const SnapshotHeader *header)
                      look->client->index, (unsigned long long)entity->net_id);
         }
         spy->behind[slot] = 0;
+        check_capture(look, entity);
+    }
+    if (look->built_count > 0) {
+        net_fail(look->net, "client %u is not told that %llu was built", look->client->index,
+                 (unsigned long long)look->built[0]);
     }
     const uint64_t postponed = replicator_stats(replicator).records_postponed;
     if (behind > 0 && postponed == spy->postponed_seen) {
@@ -214,12 +312,14 @@ void spy_open(Spy *spy, uint32_t tick_rate)
     spy->events_delivered = 0;
 }
 
-// Only an event may be larger than the budget, and one record where there is no other.
-static void check_size(Net *net, const NetClient *client, bool event_seen, size_t bytes)
+// Records keep to the budget, whatever events there are.
+static void check_size(Net *net, const NetClient *client, size_t event_bytes, size_t bytes)
 {
-    if (!event_seen && bytes > net->config.snapshot_budget_bytes + FRAME_EXTRA_BYTES) {
-        net_fail(net, "client %u is sent a frame of %zu bytes; the budget is %u", client->index,
-                 bytes, net->config.snapshot_budget_bytes);
+    const size_t most = net->config.snapshot_budget_bytes + FRAME_EXTRA_BYTES;
+    if (bytes > most + event_bytes) {
+        net_fail(net,
+                 "client %u is sent a frame of %zu bytes, %zu of them events; the budget is %u",
+                 client->index, bytes, event_bytes, net->config.snapshot_budget_bytes);
     }
 }
 
@@ -243,7 +343,7 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
             net_fail(net, "a frame for client %u cannot be merged: %s", client->index,
                      status_name(status));
         }
-        check_size(net, client, look.event_seen, bytes);
+        check_size(net, client, look.event_bytes, bytes);
         net->result.frames += 1;
         hash_bytes(&net->hash, message, bytes);
     } else if (!client->json) {

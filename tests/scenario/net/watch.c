@@ -4,12 +4,15 @@
 #include "core/world/world_inside.h"
 #include "tests/scenario/net/net_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FLOW_SLACK_MS      100 // the formula of docs/PROTOCOL.md
 #define FLOW_GUESS_MS      250
 #define SETTLED_US         3000000 // the clock has found its pace
 #define STANDS_AFTER_MS    900     // half a second of patience, and the way to a stop
+#define NONSENSE_MAX       12
+#define TROUBLE_US         1000000 // the longest way of a correction there and back
 #define STANDS_SPEED_MPS   0.2f
 #define CHECKPOINT_NEAR_M  0.3f
 #define RESUME_STEP_M      0.5f
@@ -63,6 +66,11 @@ void watch_frame(Net *net, NetClient *client, const SnapshotHeader *header)
     Watch *watch = &client->watch;
     watch->frame_sent = header->seq;
     watch->frame_ticks[header->seq % WATCH_FRAMES] = header->tick;
+    const uint64_t acked = header->ack_seq; // the low part of a tick, and no run is that long
+    if (is_judged(client) && acked != 0 && watch->in_time[acked % WATCH_INPUTS] != acked) {
+        net_fail(net, "client %u is told that its input %llu was used, which was not in time",
+                 client->index, (unsigned long long)acked);
+    }
     const uint32_t unconfirmed = watch->frame_sent - watch->frame_acked;
     if (is_judged(client) && unconfirmed > frames_max(net, watch)) {
         net_fail(net, "client %u has %u unconfirmed frames; %u are allowed", client->index,
@@ -82,9 +90,27 @@ static void note_ack(Net *net, Watch *watch, uint64_t frame)
 
 // --- inputs -------------------------------------------------------------------------------------
 
+// Who sends nonsense is thrown out before long.
+static void check_hostile(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
+{
+    static _Alignas(16) uint8_t block[1 << 18];
+    Arena arena;
+    arena_init(&arena, block, sizeof block);
+    Message decoded;
+    const Status status = message_decode(message, bytes, MESSAGE_UP, &arena, &decoded);
+    client->watch.nonsense += status != STATUS_OK && status != STATUS_UNSUPPORTED;
+    if (client->watch.nonsense > NONSENSE_MAX) {
+        net_fail(net, "client %u sent nonsense %u times and nobody minds", client->index,
+                 client->watch.nonsense);
+    }
+}
+
 void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
 {
     static _Alignas(16) uint8_t block[1 << 14];
+    if (client->bot.kind == BOT_HOSTILE && !client->json) {
+        check_hostile(net, client, message, bytes);
+    }
     if (!is_judged(client) || bytes == 0 || message[0] != MESSAGE_INPUT_BATCH) {
         return;
     }
@@ -103,9 +129,14 @@ void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t b
         watch->input_tick = tick > watch->input_tick ? tick : watch->input_tick;
     }
     const bool settled = client->playing_us != 0 && net->now_us >= client->playing_us + SETTLED_US;
-    for (uint32_t i = 0; i < batch->inputs_count && settled; i++) {
-        watch->inputs += 1;
-        watch->inputs_late += batch->inputs[i].tick <= world_tick(net);
+    for (uint32_t i = 0; i < batch->inputs_count; i++) {
+        const bool is_late = batch->inputs[i].tick <= world_tick(net);
+        watch->inputs += settled;
+        watch->inputs_late += settled && is_late;
+        watch->trouble_us = is_late ? net->now_us : watch->trouble_us;
+        if (!is_late) {
+            watch->in_time[batch->inputs[i].tick % WATCH_INPUTS] = batch->inputs[i].tick;
+        }
     }
 }
 
@@ -132,10 +163,73 @@ static void check_standing(Net *net, const NetClient *client)
     }
 }
 
+// --- corrections --------------------------------------------------------------------------------
+
+// Everything that a client cannot know in advance, as it is seen from outside.
+static bool is_trouble(const Net *net, uint64_t body)
+{
+    const uint64_t now = world_tick(net);
+    const TruthEntry *entry = truth_at(net, now, body);
+    const TruthEntry *before = truth_at(net, now - 1, body);
+    return entry == NULL || before == NULL || entry->pushed || entry->jumped ||
+           entry->health != before->health || entry->health <= 0;
+}
+
+static void note_trouble(Net *net, NetClient *client)
+{
+    uint64_t player;
+    uint64_t body;
+    if (client->connection == 0 || net->geometry_us == net->now_us ||
+        !world_player(net->world, client->connection, &player, &body) || is_trouble(net, body)) {
+        client->watch.trouble_us = net->now_us;
+    }
+}
+
+// Terrain and structures that change may be in anybody's way.
+static void note_geometry(Net *net)
+{
+    const Sim *sim = world_sim(net->world);
+    const uint64_t count = (uint64_t)terrain_edit_count(sim_terrain_view(sim)) << 32 |
+                           sim_count(sim, ENTITY_STRUCTURE);
+    if (count != net->geometry_count) {
+        net->geometry_count = count;
+        net->geometry_us = net->now_us;
+    }
+}
+
+// A correction heals: without new trouble there is no other one.
+static void check_corrections(Net *net, NetClient *client)
+{
+    Watch *watch = &client->watch;
+    const uint64_t corrections = client_stats(client->client).predict.corrections;
+    const bool is_near = client->drawn != &link_slow && client->drawn != &link_stalling &&
+                         client->drawn != &link_mobile; // others may hear of it much later
+    if (corrections != watch->corrections && is_judged(client) && is_near &&
+        client->playing_us != 0 && net->now_us > client->playing_us + SETTLED_US &&
+        net->now_us > watch->trouble_us + TROUBLE_US) {
+        net_fail(net, "client %u was corrected %.2f s after the last thing that explains it",
+                 client->index, (double)(net->now_us - watch->trouble_us) / 1e6);
+    }
+    watch->corrections = corrections;
+}
+
+static void note_events(Net *net)
+{
+    uint32_t count = 0;
+    const SimEvent *events = sim_events(world_sim(net->world), &count);
+    for (uint32_t i = 0; i < count; i++) {
+        net->happened[net->happened_count++ % HAPPENED_MAX] =
+            (Happened){world_tick(net), events[i].type, events[i].subject};
+    }
+}
+
 void watch_stepped(Net *net)
 {
+    note_events(net);
+    note_geometry(net);
     for (uint32_t i = 0; i < net->client_count; i++) {
         check_standing(net, &net->clients[i]);
+        note_trouble(net, &net->clients[i]);
     }
 }
 
@@ -244,6 +338,7 @@ void watch_updated(Net *net, NetClient *client)
         }
     }
     note_prediction(client);
+    check_corrections(net, client);
 }
 
 // --- what is said to be durable -----------------------------------------------------------------
@@ -389,10 +484,19 @@ void watch_end(Net *net, const NetClient *client)
 {
     const Watch *watch = &client->watch;
     const ClientStats stats = client_stats(client->client);
-    if (client->drawn == &link_clean && watch->inputs > 100 &&
-        watch->inputs_late * 50 > watch->inputs) {
-        net_fail(net, "client %u on a clean link: %llu of %llu inputs were late", client->index,
-                 (unsigned long long)watch->inputs_late, (unsigned long long)watch->inputs);
+    if (net->verbose) {
+        printf("client %u (%s): %llu of %llu inputs late, delay %.0f ms, lead %.1f\n",
+               client->index, client->drawn->name, (unsigned long long)watch->inputs_late,
+               (unsigned long long)watch->inputs, stats.clock.delay_ms, stats.clock.lead_ticks);
+    }
+    const uint64_t percent = client->drawn == &link_clean      ? 2
+                             : client->drawn == &link_home     ? 4
+                             : client->drawn == &link_stalling ? 60
+                                                               : 10;
+    if (watch->inputs > 100 && watch->inputs_late * 100 > watch->inputs * percent) {
+        net_fail(net, "client %u (%s): %llu of %llu inputs were late", client->index,
+                 client->drawn->name, (unsigned long long)watch->inputs_late,
+                 (unsigned long long)watch->inputs);
     }
     if (client->drawn == &link_clean && stats.clock.delay_ms > DELAY_CLEAN_MAX_MS) {
         net_fail(net, "client %u on a clean link shows others %.0f ms late", client->index,
