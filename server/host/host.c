@@ -184,6 +184,16 @@ static Status open_host_id(Host *host)
     return file_write_private(path, host->host_id, 32);
 }
 
+// What is damaged is left as it is: whoever mends it needs every byte.
+static void say_damaged(const Host *host, const char *what)
+{
+    fprintf(stderr,
+            "sandlot world: %s/sandlot.db: %s\n"
+            "  Nothing was changed. Put back a copy of sandlot.db (and of sandlot.db-wal, if there "
+            "is one with it),\n  or move both away to begin with an empty world.\n",
+            host->data, what);
+}
+
 static Status open_store(Host *host)
 {
     char path[HOST_PATH_BYTES], reason[256] = "";
@@ -193,7 +203,9 @@ static Status open_store(Host *host)
     StoreConfig config = store_config_default();
     config.path = path;
     const Status status = store_open(&config, &host->store, reason, sizeof reason);
-    if (status != STATUS_OK) {
+    if (status == STATUS_MALFORMED) {
+        say_damaged(host, reason);
+    } else if (status != STATUS_OK) {
         fprintf(stderr, "sandlot world: %s: %s\n", path,
                 reason[0] != '\0' ? reason : status_text(status));
     } else if (reason[0] != '\0') {
@@ -288,6 +300,11 @@ static void make_world_id(const char *name, char out[65])
     }
 }
 
+static void skip_row(void *user, const uint8_t *row, size_t bytes)
+{
+    (void)user, (void)row, (void)bytes;
+}
+
 static Status open_world_row(Host *host)
 {
     StoreWorld *row = &host->row;
@@ -301,6 +318,8 @@ static Status open_world_row(Host *host)
         memcpy(row->world_id, world_id, sizeof row->world_id);
         make_room_code(row->room_code);
         status = STATUS_OK;
+    } else if (status == STATUS_OK) { // all that it has, before anything is written
+        status = store_rows(host->store, world_id, skip_row, NULL);
     }
     if (status != STATUS_OK) {
         return status;
@@ -438,6 +457,10 @@ static int open_host(Host *host)
     }
     watch(host, store_descriptor(host->store));
     Status status = open_world_row(host);
+    if (status == STATUS_MALFORMED) {
+        say_damaged(host, "the rows of this world are damaged");
+        return 1;
+    }
     if (status != STATUS_OK) {
         fprintf(stderr, "sandlot world: the world's row: %s\n", status_text(status));
         return 1;

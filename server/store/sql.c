@@ -52,10 +52,18 @@ Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes
         const Status status = sql_status(sql);
         snprintf(reason, reason_bytes, "the database cannot be opened: %s",
                  sql->db != NULL ? sqlite3_errmsg(sql->db) : sqlite3_errstr(sql->error));
-        sql_disconnect(sql);
+        sql_abandon(sql);
         return status;
     }
     return STATUS_OK;
+}
+
+void sql_abandon(Sql *sql)
+{
+    if (sql->db != NULL) {
+        (void)sqlite3_db_config(sql->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
+    sql_disconnect(sql);
 }
 
 void sql_disconnect(Sql *sql)

@@ -50,6 +50,7 @@ typedef struct Sql {
 // STATUS_BLOCKED or STATUS_MALFORMED with a reason.
 MUST_USE Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes);
 void sql_disconnect(Sql *sql);
+void sql_abandon(Sql *sql); // the same, and leaves log and file as they are
 // Prepares every statement: false if the schema is not ours.
 bool sql_prepare(Sql *sql);
 void sql_clear(Sql *sql);

@@ -18,10 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define REQUEST_BYTES_MAX (1u << 20) // of one request; what it says is checked when it runs
+#define PAGE_BYTES_MIN    512        // the smallest that SQLite has
 
 StoreConfig store_config_default(void)
 {
@@ -544,6 +546,18 @@ static Status sync_folder(const char *path)
     return result == 0 ? STATUS_OK : STATUS_BLOCKED;
 }
 
+// A file without one whole page is a new one to SQLite, which removes the log that it finds with
+// it. But a new one is empty, and has no log before its first page is on disk.
+static bool is_cut_off(const char *path, off_t bytes)
+{
+    char log[PATH_MAX];
+    struct stat file;
+    const int length = snprintf(log, sizeof log, "%s-wal", path);
+    const bool has_log =
+        length < (int)sizeof log && bytes == 0 && stat(log, &file) == 0 && file.st_size > 0;
+    return has_log || (bytes > 0 && bytes < PAGE_BYTES_MIN);
+}
+
 // The file is there, readable by us alone, before SQLite sees it; its log gets the same mode.
 static Status make_file(const char *path, char *reason, size_t reason_bytes)
 {
@@ -552,7 +566,13 @@ static Status make_file(const char *path, char *reason, size_t reason_bytes)
         snprintf(reason, reason_bytes, "the database cannot be opened: %s", strerror(errno));
         return STATUS_BLOCKED;
     }
+    struct stat file;
+    const bool cut = fstat(descriptor, &file) == 0 && is_cut_off(path, file.st_size);
     close(descriptor);
+    if (cut) {
+        snprintf(reason, reason_bytes, "the database is damaged: the file is cut off");
+        return STATUS_MALFORMED;
+    }
     const Status status = sync_folder(path);
     if (status != STATUS_OK) {
         snprintf(reason, reason_bytes, "the folder of the database cannot be written");
@@ -580,7 +600,7 @@ static Status open_database(Store *store, char *reason, size_t reason_bytes)
         }
     }
     if (status != STATUS_OK) {
-        sql_disconnect(&store->writer);
+        sql_abandon(&store->writer);
     }
     return status;
 }

@@ -1,0 +1,159 @@
+"""A damaged data folder: the program refuses it, says what to do, and leaves every byte as it is; or
+nothing that matters was hit, and everything is there. A log that is cut off is a clean prefix. (The
+store's own test damages many more files; here it is what the program does.)
+"""
+
+import os
+import random
+import shutil
+import sys
+
+from support import Failure, Player, World, check, run
+from test_world import build_something, end_of, structures
+
+SEED = 20240
+TRIES = 16
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def start(program, place, data):
+    """A world; or None and what the program says, the second time it is tried."""
+    try:
+        return World(program, place, data), ""
+    except Failure as failure:
+        check(str(failure).startswith("it ended"), f"{failure}")
+    code, text = end_of(program, "world", "--place", place, "--port", "0", "--data", data,
+                        "--allow-weak-jail")
+    check(code == 1, f"exit code {code}: {text}")
+    return None, text
+
+
+def built(program, place, data, count):
+    """A world in which so many pieces were built, one after the other; still running."""
+    world = World(program, place, data)
+    player = Player(world, player_id="bo")
+    player.walk(0.3, move_z=0)
+    return world, [build_something(player) for _ in range(count)]
+
+
+def seen(world):
+    player = Player(world, player_id="eye")
+    player.listen(0.7)
+    return structures(player)
+
+
+def damage(rng, data):
+    at = rng.randrange(len(data))
+    page = at // 4096 * 4096
+    kind = rng.randrange(4)
+    if kind == 0:  # torn: the second half of a page was never written
+        return data[:page + 2048] + bytes(2048) + data[page + 4096:], f"page {page // 4096} torn"
+    if kind == 1:
+        return data[:page + 1], f"cut off after {page + 1} bytes"
+    if kind == 2:
+        return data[:page] + bytes(rng.randbytes(4096)) + data[page + 4096:], f"noise at {page}"
+    return data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:], f"a bit at {at}"
+
+
+def test_damaged_database(program, places, folder):
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    world, pieces = built(program, place, data, 3)
+    try:
+        world.stop()
+    finally:
+        world.kill()
+    path = os.path.join(data, "sandlot.db")
+    whole, rng, refused = read(path), random.Random(SEED), 0
+    for _ in range(TRIES):
+        shutil.rmtree(data + "2", ignore_errors=True)
+        shutil.copytree(data, data + "2")
+        path = os.path.join(data + "2", "sandlot.db")
+        harmed, what = damage(rng, whole)
+        write(path, harmed)
+        world, text = start(program, place, data + "2")
+        if world is None:
+            refused += 1
+            check("sandlot.db: " in text and "Nothing was changed" in text and
+                  "Put back a copy" in text, f"{what}: {text}")
+            check(read(path) == harmed, f"{what}: the file was changed")
+        else:
+            try:
+                check(set(pieces) <= seen(world), f"{what}: silent damage")
+                world.stop()
+            finally:
+                world.kill()
+    check(TRIES > refused > TRIES // 4, f"{refused} of {TRIES} were refused")
+
+
+def test_no_database(program, places, folder):
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    os.mkdir(data, 0o700)
+    path = os.path.join(data, "sandlot.db")
+    write(path, b"This is a shopping list, not a database.\n" * 300)
+    world, text = start(program, place, data)
+    check(world is None and "not a database" in text and "Put back a copy" in text, text)
+    check(read(path).startswith(b"This is a shopping list"), "it is left alone")
+
+
+def test_damage_beside_a_log(program, places, folder):
+    """Refused while there is a log: that stays too, since it may hold what the file lost."""
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    built(program, place, data, 2)[0].stop()
+    world, _ = built(program, place, data, 1)
+    world.kill()
+    path, log = (os.path.join(data, name) for name in ("sandlot.db", "sandlot.db-wal"))
+    harmed = bytearray(read(path))
+    for page in range(4096, len(harmed), 4096):  # also those of which the log has no copy
+        harmed[page:page + 8] = b"\xff" * 8
+    before = read(log)
+    check(before, "a log")
+    for harmed in (harmed, b"", b"S"):
+        write(path, harmed)
+        world, text = start(program, place, data)
+        check(world is None and "damaged" in text, text)
+        check(read(path) == harmed and read(log) == before, "both are left alone")
+
+
+def test_cut_log(program, places, folder):
+    """What a killed host leaves is a log; cut anywhere it is the world of some moment."""
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    world, pieces = built(program, place, data, 4)
+    world.kill()
+    log = read(os.path.join(data, "sandlot.db-wal"))
+    check(len(log) > 20000, f"a log of {len(log)} bytes")
+    rng, counts = random.Random(SEED), set()
+    for cut in [0, len(log)] + sorted(rng.randrange(len(log)) for _ in range(4)):
+        for flip in (False, True) if 0 < cut < len(log) else (False,):
+            shutil.rmtree(data + "2", ignore_errors=True)
+            shutil.copytree(data, data + "2")
+            shm = os.path.join(data + "2", "sandlot.db-shm")
+            if os.path.exists(shm):
+                os.remove(shm)  # as after a power cut
+            torn = log[:cut]
+            if flip:  # the rest is there, but a bit of it is wrong
+                torn = log[:cut] + bytes([log[cut] ^ 4]) + log[cut + 1:]
+            write(os.path.join(data + "2", "sandlot.db-wal"), torn)
+            world, text = start(program, place, data + "2")
+            check(world is not None, f"cut at {cut}: {text}")
+            try:
+                there = seen(world)
+                count = sum(piece in there for piece in pieces)
+                check(there & set(pieces) == set(pieces[:count]), f"cut at {cut}: {there}")
+                counts.add(count)
+                world.stop()
+            finally:
+                world.kill()
+    check(0 in counts and 4 in counts, f"{counts}")
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
