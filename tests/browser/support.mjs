@@ -160,11 +160,12 @@ export async function closeBrowser() {
 
 // A tab of its own browser profile. `complaints` is everything that must not happen.
 export class Player {
-    static async open(port, name, size = { width: 640, height: 360 }) {
+    static async open(port, name, size = { width: 640, height: 360 }, query = '',
+        expectDrops = false) {
         const player = new Player();
         player.name = name;
         player.complaints = [];
-        player.expectDrops = false; // a connection is about to be lost: the browser will say so
+        player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
         player.context = await (await openBrowser()).newContext({ viewport: size });
         player.page = await player.context.newPage();
         const complain = (text) => {
@@ -184,7 +185,7 @@ export class Player {
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
         });
-        await player.page.goto(`http://127.0.0.1:${port}/`);
+        await player.page.goto(`http://127.0.0.1:${port}/${query}`);
         await player.page.fill('#name', name);
         await player.page.press('#name', 'Enter');
         return player;
@@ -204,6 +205,19 @@ export class Player {
     async position() {
         const { own } = await this.inspect();
         return { id: own[1], x: own[2], y: own[3], z: own[4] };
+    }
+
+    // Where she is once she stands.
+    async stands() {
+        let before = await this.position();
+        await until(`${this.name} stands`, async () => {
+            await sleep(400);
+            const now = await this.position();
+            const still = Math.hypot(now.x - before.x, now.y - before.y, now.z - before.z) < 0.001;
+            before = now;
+            return still;
+        });
+        return before;
     }
 
     look(yaw, pitch = 0) {

@@ -48,8 +48,7 @@ test('two tabs see each other walk', () => stage(async ({ open }) => {
     const seenBefore = await bo.sees(id);
     await ada.look(0.4);
     await ada.hold('w', 1500);
-    await sleep(700);
-    const now = await ada.position();
+    const now = await ada.stands();
     assert.ok(distance(before, now) > 3, `ada walked ${distance(before, now)} m`);
     await until('bo sees her where she is', async () =>
         distance(now, await bo.sees(id)) < 0.1, 5000);
@@ -61,8 +60,7 @@ test('two tabs see each other walk', () => stage(async ({ open }) => {
     await bo.page.keyboard.press('Space');
     await sleep(800);
     await bo.page.keyboard.up('ArrowRight');
-    await sleep(600);
-    const bos = await bo.position();
+    const bos = await bo.stands();
     await until('ada sees bo where he is', async () => {
         const shown = await ada.sees(bos.id);
         return shown !== null && distance(shown, bos) < 0.1;
@@ -112,8 +110,7 @@ test('a cut connection resumes into the same body', () => stage(async ({ relay, 
     const bo = await open('Bo');
     await ada.look(1);
     await ada.hold('w', 1000);
-    await sleep(600); // until she stands
-    const before = await ada.position();
+    const before = await ada.stands();
     ada.expectDrops = true;
     bo.expectDrops = true;
     const cut = relay.cut(1500);
@@ -124,13 +121,12 @@ test('a cut connection resumes into the same body', () => stage(async ({ relay, 
     await cut;
     await ada.playing();
     await bo.playing();
-    const after = await ada.position();
+    const after = await ada.stands();
     assert.equal(after.id, before.id, 'another body');
     assert.ok(distance(before, after) < 0.5, `${distance(before, after)} m away`);
     assert.ok((await ada.inspect()).link.connections >= 2);
     await ada.hold('w', 800);
-    await sleep(500);
-    const walked = await ada.position();
+    const walked = await ada.stands();
     assert.ok(distance(after, walked) > 1, 'walks on');
     await until('bo sees her there', async () => {
         const seen = await bo.sees(after.id);
@@ -152,7 +148,7 @@ test('kill -9 of the world: back with the terrain that was dug', () => stage(asy
     const edits = await ada.page.evaluate(() => window.sandlot.terrain());
     assert.ok(edits.length > 0, 'no chunk was changed');
     await sleep(1500);
-    const stood = await ada.position();
+    const stood = await ada.stands();
 
     ada.expectDrops = true;
     const pid = world.worldPid();
@@ -184,7 +180,7 @@ test('kill -9 of the world: back with the terrain that was dug', () => stage(asy
     await until('the terrain is still there', async () => await kept(ada) && kept(bo));
 }));
 
-test('shots are fired and seen; reasons are given in words', () => stage(async ({ world, open }) => {
+test('shots are fired and seen; reasons are given in words', () => stage(async ({ world, relay, open }) => {
     const ada = await open('Ada');
     await ada.look(0, 0.2);
     await ada.page.mouse.move(320, 180);
@@ -208,4 +204,13 @@ test('shots are fired and seen; reasons are given in words', () => stage(async (
     assert.match(await ada.page.textContent('#detail'), /lost|reach/);
     await world.run();
     await ada.playing();
+
+    // A room that is not here: the reason, and a way to try again.
+    const bo = await Player.open(relay.port, 'Bo', undefined, '?room=NOWHERE', true);
+    await bo.page.waitForSelector('#again:not([hidden])');
+    assert.match(await bo.page.textContent('#detail'), /no such world/);
+    await bo.page.click('#again');
+    await bo.page.waitForSelector('#again:not([hidden])');
+    assert.deepEqual(bo.complaints, []);
+    await bo.close();
 }));

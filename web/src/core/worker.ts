@@ -165,10 +165,23 @@ async function start(origin: string, room: string, name: string): Promise<void> 
 }
 
 function command(feature: string, action: string, payload: object): void {
-    if (link !== null && link.client.state() === ClientState.playing) {
-        link.client.send(feature, action, payload);
-        link.pump();
+    if (link === null || link.client.state() !== ClientState.playing) {
+        return;
     }
+    try {
+        link.client.send(feature, action, payload);
+    } catch (error) {
+        // As if the world had refused it.
+        const refusal = { code: 'malformed', message: String(error) };
+        tell({
+            type: 'events',
+            events: [{
+                tick: 0,
+                message: { kind: 'error', feature: 'session', action: 'error', payload: refusal },
+            }],
+        });
+    }
+    link.pump();
 }
 
 // A trap in WASM leaves its memory in no state to go on with: the session ends, the page says why.
@@ -189,11 +202,13 @@ function guarded(work: () => void): void {
 function hear(message: ToWorker): void {
     switch (message.type) {
         case 'join':
-            start(message.origin, message.room, message.name).catch((error: unknown) =>
+            start(message.origin, message.room, message.name).catch((error: unknown) => {
+                core = null;
                 tell({
                     type: 'status', phase: 'closed', progress: 0,
                     text: `The page could not start: ${String(error)}`,
-                }));
+                });
+            });
             break;
         case 'input':
             input = message.input;

@@ -257,6 +257,7 @@ export class PlayPage {
 
     private key(code: string, down: boolean): void {
         this.say({ type: 'key', key: code, down });
+        this.sendInput(); // at once, however slowly pictures come
         if (!down) {
             return;
         }
