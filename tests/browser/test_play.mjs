@@ -1,9 +1,17 @@
 // The real page in Chromium against the real program.
 //   node test_play.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
 import test, { after } from 'node:test';
 
-import { Player, Relay, World, closeBrowser, distance, sleep, until } from './support.mjs';
+import { readPlace, readSession } from '../wasm/files.mjs';
+import {
+    Player, Relay, World, closeBrowser, distance, openBrowser, sleep, until,
+} from './support.mjs';
+
+const [, web, place] = process.argv.slice(2);
 
 after(closeBrowser);
 
@@ -38,6 +46,32 @@ async function stage(body) {
         await world.stop();
     }
 }
+
+// A module of ours as a part of one script.
+const part = (path) => stripTypeScriptTypes(readFileSync(new URL(path, import.meta.url), 'utf8'))
+    .replace(/^import .*;$/gm, '').replace(/^export \{.*\};$/gm, '').replace(/^export /gm, '');
+
+test('the same inputs in this browser and in native builds give the same hashes', async () => {
+    const context = await (await openBrowser()).newContext();
+    const page = await context.newPage();
+    await page.addScriptTag({
+        type: 'module',
+        content: `${part('../../web/src/core/bridge.ts')}
+            ${part('../wasm/stage.mjs')}
+            const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+            window.play = async (wasm, files) => playSession(
+                await Core.load(await WebAssembly.compile(bytes(wasm))),
+                new Map(files.map(([path, data]) => [path, bytes(data)]))).stage.hashes();`,
+    });
+    const assets = join(web, 'assets');
+    const wasm = readdirSync(assets).find((name) => name.endsWith('.wasm'));
+    const encoded = [...readPlace(place)].map(([path, data]) => [path, data.toString('base64')]);
+    const hashes = await page.evaluate(([core, files]) => window.play(core, files),
+        [readFileSync(join(assets, wasm)).toString('base64'), encoded]);
+    assert.deepEqual(hashes,
+        readSession(new URL('../unit/island_session.h', import.meta.url)));
+    await context.close();
+});
 
 test('two tabs see each other walk', () => stage(async ({ open }) => {
     const ada = await open('Ada', { width: 960, height: 540 });

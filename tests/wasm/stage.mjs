@@ -1,29 +1,11 @@
 // A world and its clients in one instance of core.wasm, in virtual time: what the studio's preview
-// does, without a page. The bridge is the page's own.
-import { readFileSync, readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
-
+// does, without a page. The bridge is the page's own. Nothing here needs Node: tests/browser runs it
+// in Chromium too.
 import { ClientState, Core } from '../../web/src/core/bridge.ts';
 
 const TICK_MS = 1000 / 60;
 
-export { ClientState };
-
-// The files of a place folder by path.
-export function readPlace(folder) {
-    const files = new Map();
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-        if (entry.isFile()) {
-            const path = join(entry.parentPath, entry.name);
-            files.set(relative(folder, path), readFileSync(path));
-        }
-    }
-    return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-export async function loadCore(path) {
-    return Core.load(new WebAssembly.Module(readFileSync(path)));
-}
+export { ClientState, Core };
 
 export class Stage {
     constructor(core, files) {
@@ -110,4 +92,22 @@ export class Stage {
         }
         this.world.destroy();
     }
+}
+
+// The session of tests/unit/island_session.h.
+export function playSession(core, files) {
+    const stage = new Stage(core, files);
+    const ada = stage.join('ada');
+    const bo = stage.join('bo');
+    stage.run(2);
+    ada.input.moveZ = 1;
+    bo.input.moveX = 1;
+    bo.input.buttons = 2;
+    stage.run(2);
+    ada.input.buttons = 5;
+    stage.run(2);
+    ada.input.moveZ = 0;
+    bo.input.moveX = 0;
+    stage.run(4);
+    return { stage, ada, bo };
 }
