@@ -566,13 +566,12 @@ static void raise_descriptor_limit(void)
 
 static Status open_bots(Bots *bots, char *reason, size_t bytes)
 {
-    char name[32];
-    snprintf(name, sizeof name, "bot_%llx", (unsigned long long)(bots->config.seed & 0xffffffff));
-    const BotsDoorConfig door = {.server = bots->config.server,
-                                 .world = bots->config.world,
-                                 .name = name,
-                                 .bot_count = bots->config.count,
-                                 .debug_count = bots->config.debug_count};
+    BotsDoorConfig door = {.server = bots->config.server,
+                           .world = bots->config.world,
+                           .bot_count = bots->config.count,
+                           .debug_count = bots->config.debug_count};
+    snprintf(door.name, sizeof door.name, "bot_%llx",
+             (unsigned long long)(bots->config.seed & 0xffffffff));
     raise_descriptor_limit();
     bots->bots = calloc(bots->config.count, sizeof(Bot));
     bots->scratch = malloc(BOTS_SCRATCH);

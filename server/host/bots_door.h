@@ -42,9 +42,9 @@ typedef struct BotsGift {
 } BotsGift;
 
 typedef struct BotsDoorConfig {
-    const char *server;
-    const char *world; // NULL: the server's own choice
-    const char *name;  // of the bots, a number is added
+    const char *server; // kept, as is the next
+    const char *world;  // NULL: the server's own choice
+    char name[32];      // of the bots, a number is added
     uint32_t bot_count;
     uint32_t debug_count; // the first so many ask for the truth
 } BotsDoorConfig;
