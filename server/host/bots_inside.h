@@ -21,10 +21,9 @@
 #define BOTS_SCRATCH     (128u << 10)
 
 typedef enum BotState {
-    BOT_RESTS,   // until next_ms
-    BOT_ASKS,    // for a ticket
-    BOT_LINKS,   // connecting, or connected
-    BOT_FINISHED // never again
+    BOT_RESTS, // until next_ms
+    BOT_ASKS,  // for a ticket
+    BOT_LINKS  // connecting, or connected
 } BotState;
 
 // A command whose answer is awaited.
@@ -56,7 +55,7 @@ typedef struct Bot {
     Client *client;
     BotsLink link;
     bool in_epoll, epoll_reads, epoll_writes;
-    bool registered;
+    bool registered; // it was sent to the door at least once
 
     // The session.
     double playing_ms; // since when; 0: not
@@ -144,7 +143,7 @@ typedef struct Bots {
     Ledger ledger, check;
     Histogram interarrival, error;
     uint64_t position_missing;
-    uint64_t snapshots, window_snapshots, window_bytes;
+    uint64_t window_snapshots, window_bytes;
     uint64_t cpu_us_begin;
     uint64_t loop_ticks, late;
     BotsReport report;
