@@ -60,6 +60,23 @@ void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm
     bench_row(report, "sim.wasm_ratio", wasm_median / native_median, "wasm/native", RATIO_GOAL);
 }
 
+double bench_in_wasm(const char *wasm_path, const char *arguments)
+{
+    if (access(wasm_path, R_OK) != 0) {
+        bench_note("no %s: build it with the wasm preset", wasm_path);
+        return 0;
+    }
+    char command[COMMAND_MAX];
+    snprintf(command, sizeof command, "'%s/tools/node' '%s/tests/support/run_wasm.mjs' '%s' %s",
+             SANDLOT_ROOT, SANDLOT_ROOT, wasm_path, arguments);
+    const double value = number_from(command, "\"value\":");
+    if (value <= 0) {
+        bench_note("it failed: %s", command);
+        return 0;
+    }
+    return value;
+}
+
 double bench_count(const char *program, const char *argument, const char *function)
 {
     if (number_from("valgrind --version", "valgrind-") <= 0) {

@@ -7,6 +7,8 @@
 
 // sim.wasm_ratio: native and WASM in turn, several rounds, the ratio of the medians.
 void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm_path);
+// The value of the last row that a program built for WASM prints; 0 when there is none.
+double bench_in_wasm(const char *wasm_path, const char *arguments);
 // Instructions inside one function, for each unit of work, of this program started with --count
 // and that argument; it says "units N". 0 when callgrind does not tell.
 double bench_count(const char *program, const char *argument, const char *function);
