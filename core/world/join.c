@@ -137,7 +137,10 @@ void join_keep_token(World *world, Session *session)
     }
     RowResume row = {.account = session->account,
                      .player = session->player,
-                     .expires_unix_ms = world->unix_ms + world->config.resume_ms};
+                     .expires_unix_ms = world->unix_ms + world->config.resume_ms,
+                     .roles = (session->guest ? ROW_GUEST : 0u) |
+                              (session->operator_role ? ROW_OPERATOR : 0u) |
+                              (session->debug ? ROW_DEBUG : 0u)};
     memcpy(row.token_hash, session->resume_hash, sizeof row.token_hash);
     save_resume(world, &row);
 }
@@ -340,6 +343,10 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     }
     RowPlayer player;
     session->account = row.account;
+    session->guest = (row.roles & ROW_GUEST) != 0;
+    session->operator_role = (row.roles & ROW_OPERATOR) != 0;
+    // The world of before may have been one for development.
+    session->debug = (row.roles & ROW_DEBUG) != 0 && world->config.development;
     if (save_find_player(world, row.account, &player)) {
         session->resumed = true;
         if (name_is_valid(player.name)) {

@@ -332,6 +332,7 @@ static void fill_resume(ByteWriter *writer, const void *object)
     byte_write_u64(writer, resume->account);
     byte_write_varint(writer, resume->player);
     byte_write_varint(writer, resume->expires_unix_ms);
+    byte_write_varint(writer, resume->roles);
 }
 
 void row_put_resume(const RowResume *resume, ByteWriter *writer)
@@ -357,7 +358,11 @@ Status row_resume(const Row *row, RowResume *out)
     resume.account = byte_read_u64(&value);
     resume.player = read_id(&value);
     resume.expires_unix_ms = read_id(&value);
+    resume.roles = byte_read_varint(&value);
     status = finish(&key, &value);
+    if (status == STATUS_OK && resume.roles > ROW_ROLES_ALL) {
+        status = STATUS_RANGE;
+    }
     if (status == STATUS_OK) {
         memcpy(resume.token_hash, hash, sizeof resume.token_hash);
         *out = resume;

@@ -38,10 +38,19 @@ typedef struct RowPlayer {
     bool present; // was connected when this was written
 } RowPlayer;
 
+// What the ticket of a session allowed: a session that goes on allows no more and no less.
+typedef enum RowRole {
+    ROW_GUEST = 1 << 0,
+    ROW_OPERATOR = 1 << 1,
+    ROW_DEBUG = 1 << 2,
+    ROW_ROLES_ALL = (1 << 3) - 1
+} RowRole;
+
 typedef struct RowResume {
     uint8_t token_hash[32];
     uint64_t account, player;
     uint64_t expires_unix_ms;
+    uint64_t roles; // RowRole
 } RowResume;
 
 #define PROFILES_MAX 16

@@ -291,6 +291,7 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
         sql_put_u64(&row, resume.account);
         sql_put_u64(&row, resume.player);
         sql_put_u64(&row, resume.expires_unix_ms);
+        sql_put_u64(&row, resume.roles);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
@@ -520,7 +521,9 @@ static void read_resumes(Reading *reading)
         resume.account = sql_take_u64(&row);
         resume.player = sql_take_u64(&row);
         resume.expires_unix_ms = sql_take_u64(&row);
-        if (!sql_take_checksum(&row) || bytes != sizeof resume.token_hash) {
+        resume.roles = sql_take_u64(&row);
+        if (!sql_take_checksum(&row) || resume.roles > ROW_ROLES_ALL ||
+            bytes != sizeof resume.token_hash) {
             reading->damaged += 1;
             continue;
         }

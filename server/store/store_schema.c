@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define APPLICATION_ID 0x534c4f54 // "SLOT"
+#define GUARD_BYTES    128
 
 typedef struct SchemaItem {
     int version;
@@ -70,6 +71,72 @@ static void migrate(Sql *sql, int64_t from)
              APPLICATION_ID, STORE_SCHEMA);
     sql_exec(sql, text);
 }
+
+// --- guards -------------------------------------------------------------------------------------
+// A row that is nobody's stands in every table, under the smallest key. A page that was replaced by
+// an empty one takes it along; SQLite's own check finds nothing wrong with an empty table. The
+// tables of profiles have none: what is missing there is made again.
+
+static bool is_guarded(const SchemaItem *item)
+{
+    return item->table != NULL && strcmp(item->table, "character_profiles") != 0 &&
+           strcmp(item->table, "active_character_profiles") != 0 &&
+           strcmp(item->table, "resume_tokens") != 0; // of before version 3
+}
+
+// The empty value of each key column, which is TEXT, INTEGER or BLOB.
+static void guard_key(const SchemaItem *item, char names[GUARD_BYTES], char values[GUARD_BYTES])
+{
+    size_t name_at = 0, value_at = 0;
+    for (const char *word = item->key; word != NULL;) {
+        const char *type = strchr(word, ' ');
+        const char *comma = strchr(word, ',');
+        ASSERT(type != NULL);
+        name_at += (size_t)snprintf(names + name_at, GUARD_BYTES - name_at, "%s%.*s",
+                                    name_at > 0 ? ", " : "", (int)(type - word), word);
+        value_at += (size_t)snprintf(values + value_at, GUARD_BYTES - value_at, "%s%s",
+                                     value_at > 0 ? ", " : "",
+                                     type[1] == 'T'   ? "''"
+                                     : type[1] == 'B' ? "x''"
+                                                      : "0");
+        ASSERT(name_at < GUARD_BYTES && value_at < GUARD_BYTES);
+        word = comma != NULL ? comma + 2 : NULL;
+    }
+}
+
+static void put_guards(Sql *sql)
+{
+    char names[GUARD_BYTES], values[GUARD_BYTES], text[512];
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        if (is_guarded(&items[i])) {
+            guard_key(&items[i], names, values);
+            snprintf(text, sizeof text, "INSERT OR IGNORE INTO %s(%s) VALUES(%s)", items[i].table,
+                     names, values);
+            sql_exec(sql, text);
+        }
+    }
+}
+
+static Status check_guards(Sql *sql, char *reason, size_t reason_bytes)
+{
+    char names[GUARD_BYTES], values[GUARD_BYTES], text[512];
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        if (!is_guarded(&items[i])) {
+            continue;
+        }
+        guard_key(&items[i], names, values);
+        snprintf(text, sizeof text, "SELECT count(*) FROM %s WHERE (%s) = (%s)", items[i].table,
+                 names, values);
+        if (sql_number(sql, text) != 1) {
+            snprintf(reason, reason_bytes, "the database is damaged: rows of %s are lost",
+                     items[i].table);
+            return sql_status(sql) == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED;
+        }
+    }
+    return STATUS_OK;
+}
+
+// --- opening ------------------------------------------------------------------------------------
 
 // The first finding of SQLite's own check, or nothing.
 static bool is_whole(Sql *sql, char *reason, size_t reason_bytes)
@@ -169,9 +236,13 @@ Status schema_open(Sql *sql, uint64_t *repaired, char *reason, size_t reason_byt
     sql_exec(sql, "BEGIN IMMEDIATE");
     if (version < STORE_SCHEMA) {
         migrate(sql, version);
+        put_guards(sql);
     }
     if (sql->error == SQLITE_OK) {
         status = check_schema(sql, reason, reason_bytes);
+    }
+    if (status == STATUS_OK && sql->error == SQLITE_OK) {
+        status = check_guards(sql, reason, reason_bytes);
     }
     uint64_t count = 0;
     if (status == STATUS_OK && sql_prepare(sql)) {

@@ -284,7 +284,7 @@ static Status world_delete(Store *store, Sql *sql, void *user)
         "worlds",           "world_meta",         "structures",
         "chunks",           "attributes",         "player_checkpoints",
         "presence_players", "character_profiles", "active_character_profiles",
-        "resume_tokens",    "datastore",          "datastore_versions",
+        "resume_sessions",  "datastore",          "datastore_versions",
         "datastore_use"};
     const char *world_id = user;
     Lease lease = {.epoch = 0};

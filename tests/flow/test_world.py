@@ -352,6 +352,24 @@ def test_debug_truth(program, places, folder):
         check(own and distance(own[0], told.position()) < 0.05, f"{own} and {told.position()}")
         check(not [event for event in plain.events if event["action"] == "debug_truth"],
               "only for those who may know")
+
+        # The world dies. Who comes back may know what they might know before, and nobody more.
+        os.kill(world.children()[0], signal.SIGKILL)
+        for player in (plain, told):
+            try:
+                player.listen(5)
+                raise Failure("the connection outlived its world")
+            except (Closed, OSError):
+                pass
+        plain = Player(world, resume=plain.welcome["resumeToken"])
+        told = Player(world, resume=told.welcome["resumeToken"])
+        check(plain.welcome["resumed"] and told.welcome["resumed"], "resumed")
+        told.walk(1.5, move_z=0)
+        plain.listen(0.1)
+        check([event for event in told.events if event["action"] == "debug_truth"],
+              "the truth, after a restart too")
+        check(not [event for event in plain.events if event["action"] == "debug_truth"],
+              "still only for those who may know")
         world.stop()
     finally:
         world.kill()

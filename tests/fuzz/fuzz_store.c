@@ -22,7 +22,7 @@ static void open_once(void)
     sql_exec(&sql, "DELETE FROM world_meta; DELETE FROM structures; DELETE FROM chunks;"
                    "DELETE FROM attributes; DELETE FROM player_checkpoints;"
                    "DELETE FROM presence_players; DELETE FROM character_profiles;"
-                   "DELETE FROM active_character_profiles; DELETE FROM resume_tokens");
+                   "DELETE FROM active_character_profiles; DELETE FROM resume_sessions");
     ASSERT(sql.error == SQLITE_OK);
 }
 

@@ -274,6 +274,7 @@ void fixture_row(Rng *rng, ByteWriter *writer)
         RowResume resume = {.account = rng_u64(rng), .player = rng_below(rng, 100)};
         resume.token_hash[31] = (uint8_t)rng_below(rng, 12);
         resume.expires_unix_ms = rng_u64(rng) >> 12;
+        resume.roles = rng_below(rng, ROW_ROLES_ALL + 1);
         row_put_resume(&resume, writer);
         return;
     }

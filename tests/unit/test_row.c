@@ -118,7 +118,10 @@ TEST(structures_chunks_resumes)
     CHECK_INT(row_chunk(&row, &at, &found, &count), STATUS_RANGE);
 
     writer = byte_writer(bytes, sizeof bytes);
-    RowResume resume = {.account = 5, .player = 6, .expires_unix_ms = 1700000000000u};
+    RowResume resume = {.account = 5,
+                        .player = 6,
+                        .expires_unix_ms = 1700000000000u,
+                        .roles = ROW_GUEST | ROW_DEBUG};
     memset(resume.token_hash, 0xab, sizeof resume.token_hash);
     row_put_resume(&resume, &writer);
     row = read_one(bytes, writer.at);
@@ -126,6 +129,12 @@ TEST(structures_chunks_resumes)
     CHECK_OK(row_resume(&row, &back));
     CHECK_BYTES(back.token_hash, resume.token_hash, 32);
     CHECK_INT(back.expires_unix_ms, 1700000000000u);
+    CHECK_INT(back.roles, ROW_GUEST | ROW_DEBUG);
+    writer = byte_writer(bytes, sizeof bytes);
+    resume.roles = ROW_ROLES_ALL + 1; // a role that nobody gives
+    row_put_resume(&resume, &writer);
+    row = read_one(bytes, writer.at);
+    CHECK_INT(row_resume(&row, &back), STATUS_RANGE);
 }
 
 TEST(attributes)

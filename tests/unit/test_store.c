@@ -511,9 +511,9 @@ TEST(only_a_database_of_ours_is_opened)
         const char *sql;
         Status status;
     } cases[] = {
-        {"PRAGMA user_version = 3", STATUS_UNSUPPORTED},
+        {"PRAGMA user_version = 4", STATUS_UNSUPPORTED},
         {"PRAGMA user_version = 0", STATUS_MALFORMED},
-        {"PRAGMA user_version = 2; PRAGMA application_id = 1", STATUS_MALFORMED},
+        {"PRAGMA user_version = 3; PRAGMA application_id = 1", STATUS_MALFORMED},
         {"PRAGMA application_id = 0x534c4f54; CREATE TABLE more(a)", STATUS_MALFORMED},
         {"DROP TABLE more; ALTER TABLE chunks RENAME TO chunkz", STATUS_MALFORMED},
         {"ALTER TABLE chunkz RENAME TO chunks; DROP INDEX datastore_removed", STATUS_MALFORMED},
