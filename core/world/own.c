@@ -28,8 +28,7 @@ void own_reset(World *world, Session *session)
     memset(own, 0, sizeof *own);
     const Entity *body = session_body(world, session);
     if (body != NULL) {
-        const CharacterState state =
-            character_state(world->sim, sim_find(world->sim, session->entity));
+        const CharacterState state = character_state(world->sim, session_handle(world, session));
         own->hash = character_state_hash(&state);
         own->alive = state.health > 0;
     }
@@ -141,7 +140,7 @@ void own_before(World *world, Session *session)
     if (body == NULL) {
         return;
     }
-    const CharacterState state = character_state(world->sim, sim_find(world->sim, session->entity));
+    const CharacterState state = character_state(world->sim, session_handle(world, session));
     if (!vec3_equal(state.push, VEC3_ZERO)) {
         own_cause(world, session, NET_CAUSE_PUSH);
     }
@@ -175,7 +174,7 @@ void own_after(World *world, Session *session)
         own->hash = 0;
         return;
     }
-    const CharacterState state = character_state(world->sim, sim_find(world->sim, session->entity));
+    const CharacterState state = character_state(world->sim, session_handle(world, session));
     own->hash = character_state_hash(&state);
     note_life(world, session, state.health > 0);
     const bool taken = session->input.started && session->input.repeated == 0;
@@ -199,7 +198,7 @@ bool own_state(World *world, Session *session, NetOwn *out)
     *out = (NetOwn){.net_id = session->entity,
                     .tick = world->tick,
                     .causes = causes_now(world, session),
-                    .state = character_state(world->sim, sim_find(world->sim, session->entity))};
+                    .state = character_state(world->sim, session_handle(world, session))};
     if (!own->wanted) {
         out->causes |= NET_CAUSE_PERIODIC;
     }

@@ -23,7 +23,7 @@ static void take_input(World *world, Session *session)
         return;
     }
     const SimInput input = input_frame_sim(&frame);
-    sim_set_input(world->sim, sim_find(world->sim, session->entity), &input);
+    sim_set_input(world->sim, session_handle(world, session), &input);
     act_fire(world, session, &frame);
 }
 

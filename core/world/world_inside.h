@@ -118,6 +118,7 @@ typedef struct Session {
     uint64_t account;    // 0: none (development)
     uint64_t player;     // its number in this world; 0: none yet
     uint64_t entity;     // its body; 0: none
+    Handle body;         // where that was last found in the sim; session_handle looks again
     bool joining;        // has no body yet because its last one is still leaving
     bool resumed;
     char player_id[65];
@@ -240,6 +241,7 @@ Session *session_of_account(World *world, uint64_t account);           // with a
 Session *session_of_token(World *world, const uint8_t token_hash[32]); // the same
 uint32_t session_player_count(const World *world);
 uint32_t world_ticks(const World *world, uint64_t ms);                  // rounded up
+Handle session_handle(const World *world, const Session *session);      // HANDLE_NONE: has none
 const Entity *session_body(const World *world, const Session *session); // NULL: has none
 static inline bool session_plays(const Session *session)
 {
