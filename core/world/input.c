@@ -20,16 +20,45 @@ static uint64_t next_free(const InputBuffer *buffer, uint64_t now)
     return tick < now + INPUT_BUFFER ? tick + 1 : 0;
 }
 
+// Gives up the one that has waited longest; those behind it move up. What it pressed is not lost:
+// the next one presses it.
+static void drop_oldest(InputBuffer *buffer, uint64_t now)
+{
+    uint64_t tick = now + 1;
+    while (tick < now + INPUT_BUFFER && !buffer->present[tick % INPUT_BUFFER]) {
+        tick += 1;
+    }
+    uint64_t buttons = buffer->frames[tick % INPUT_BUFFER].buttons;
+    for (; tick < now + INPUT_BUFFER && buffer->present[(tick + 1) % INPUT_BUFFER]; tick++) {
+        WireInputFrame *frame = &buffer->frames[tick % INPUT_BUFFER];
+        *frame = buffer->frames[(tick + 1) % INPUT_BUFFER];
+        frame->tick = tick;
+        frame->buttons |= buttons;
+        buttons = 0;
+    }
+    buffer->present[tick % INPUT_BUFFER] = false;
+    buffer->waiting -= 1;
+}
+
+// The tick for a frame that names none. Whoever sends one for every tick is never further behind
+// than the queue is long, whatever pause there was: the world did not wait meanwhile, it repeated.
+static uint64_t queue_tick(World *world, InputBuffer *buffer, uint64_t now)
+{
+    uint64_t tick = next_free(buffer, now);
+    if (tick == 0 || tick > now + INPUT_QUEUE) {
+        world->stats.inputs_early += 1;
+        drop_oldest(buffer, now);
+        tick = next_free(buffer, now);
+    }
+    return tick;
+}
+
 void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now)
 {
     WireInputFrame kept = *frame;
     world->stats.inputs += 1;
     if (kept.tick == 0) {
-        kept.tick = next_free(buffer, now);
-        if (kept.tick == 0) {
-            world->stats.inputs_early += 1;
-            return;
-        }
+        kept.tick = queue_tick(world, buffer, now);
     }
     if (kept.tick <= now) {
         world->stats.inputs_late += 1;

@@ -44,6 +44,7 @@ typedef struct RateBucket {
 
 // --- inputs of one player -----------------------------------------------------------------------
 #define INPUT_BUFFER 64 // ticks
+#define INPUT_QUEUE  12 // of those without a tick: a fifth of a second at 60 Hz
 typedef struct InputBuffer {
     WireInputFrame frames[INPUT_BUFFER]; // by tick % INPUT_BUFFER
     bool present[INPUT_BUFFER];

@@ -88,16 +88,88 @@ TEST(without_a_tick_they_queue)
     InputBuffer buffer;
     WireInputFrame out;
     input_reset(&buffer);
-    for (uint32_t i = 0; i < INPUT_BUFFER + 3; i++) {
+    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
         put(world, &buffer, 0, 100 + i, 5);
     }
-    CHECK_INT(buffer.waiting, INPUT_BUFFER);
-    CHECK_INT(world->stats.inputs_early, 3);
-    for (uint32_t i = 0; i < INPUT_BUFFER; i++) {
+    CHECK_INT(buffer.waiting, INPUT_QUEUE);
+    CHECK_INT(world->stats.inputs_early, 0);
+    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
         CHECK_INT(input_take(&buffer, 6 + i, 30, &out), INPUT_TAKEN);
         CHECK_INT(out.seq, 100 + i);
     }
-    CHECK_INT(input_take(&buffer, 6 + INPUT_BUFFER, 30, &out), INPUT_REPEATED);
+    CHECK_INT(input_take(&buffer, 6 + INPUT_QUEUE, 30, &out), INPUT_REPEATED);
+    free(world);
+}
+
+TEST(a_queue_that_grows_gives_up_the_oldest)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    const WireInputFrame jump = {.seq = 100, .buttons = INPUT_JUMP};
+    input_put(world, &buffer, &jump, 5);
+    for (uint32_t i = 1; i < INPUT_QUEUE + 3; i++) {
+        const WireInputFrame frame = {.seq = 100 + i, .move_z = 127};
+        input_put(world, &buffer, &frame, 5);
+    }
+    CHECK_INT(buffer.waiting, INPUT_QUEUE);
+    CHECK_INT(world->stats.inputs_early, 3);
+    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
+        CHECK_INT(input_take(&buffer, 6 + i, 30, &out), INPUT_TAKEN);
+        CHECK_INT(out.seq, 103 + i);
+        CHECK_INT(out.buttons, i == 0 ? INPUT_JUMP : 0); // the press was not lost
+        CHECK_INT(out.move_z, 127);
+    }
+    CHECK_INT(buffer.waiting, 0);
+    free(world);
+}
+
+// One for every tick, and now and then the world skips some of its own: it never falls behind.
+TEST(who_sends_at_the_pace_is_never_far_behind)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    uint64_t now = 5;
+    uint32_t seq = 0;
+    for (uint32_t i = 0; i < 2000; i++) {
+        put(world, &buffer, 0, ++seq, now);
+        if (i % 50 < 10) {
+            continue; // a tick that was skipped
+        }
+        now += 1;
+        CHECK_INT(input_take(&buffer, now, 30, &out), INPUT_TAKEN);
+        CHECK(seq - out.seq <= INPUT_QUEUE);
+    }
+    CHECK(world->stats.inputs_early > 300);
+    free(world);
+}
+
+// Both kinds at once is nothing that a client of ours does; it must be sound all the same.
+TEST(with_and_without_a_tick_in_any_order)
+{
+    World *world = counters();
+    Rng rng = rng_make(test_seed(), 2);
+    InputBuffer buffer;
+    WireInputFrame out;
+    input_reset(&buffer);
+    uint64_t now = 5;
+    for (uint32_t i = 0; i < 20000; i++) {
+        const bool free_tick = rng_u32(&rng) % 2 == 0;
+        const uint64_t ahead = rng_u32(&rng) % (INPUT_BUFFER + 4);
+        put(world, &buffer, free_tick ? 0 : now + ahead, i, now);
+        if (rng_u32(&rng) % 3 == 0) {
+            now += 1;
+            (void)input_take(&buffer, now, 30, &out); // asserts what it finds
+        }
+        uint32_t present = 0;
+        for (uint32_t slot = 0; slot < INPUT_BUFFER; slot++) {
+            present += buffer.present[slot];
+        }
+        CHECK_INT(buffer.waiting, present);
+    }
     free(world);
 }
 
