@@ -34,6 +34,7 @@
 #define STOP_MS            4500
 #define CRASHES_PER_MINUTE 5
 #define BACKOFF_MS         5000
+#define LIFE_MS            1000 // a world that ends sooner brought its end along
 #define START_TRIES        3
 #define SECOND_NS          1000000000ull
 
@@ -511,15 +512,17 @@ static void close_host(Host *host)
 
 // --- the world's lives --------------------------------------------------------------------------
 
-// How many ended within the last minute, this one included.
+// How many short lives ended within the last minute, this one included. A world that has run for a
+// while and is ended from outside comes back at once, however often that happens.
 static uint32_t note_crash(Host *host, uint64_t now)
 {
+    const bool was_short = now - host->started_ns < LIFE_MS * 1000000ull;
     const uint32_t kept = sizeof host->crash_ns / sizeof host->crash_ns[0];
-    host->crash_ns[host->crash_count % kept] = now;
+    host->crash_ns[host->crash_count % kept] = was_short ? now : 0;
     host->crash_count += 1;
     uint32_t recent = 0;
     for (uint32_t i = 0; i < kept && i < host->crash_count; i++) {
-        recent += now - host->crash_ns[i] < 60 * SECOND_NS;
+        recent += host->crash_ns[i] != 0 && now - host->crash_ns[i] < 60 * SECOND_NS;
     }
     return recent;
 }

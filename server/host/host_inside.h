@@ -94,7 +94,8 @@ typedef struct Host {
     JournalFile journal;
     uint16_t incarnation;
     uint64_t restart_at_ns; // 0: none is due
-    uint64_t crash_ns[8];   // when the last ones were
+    uint64_t started_ns;    // the process that runs
+    uint64_t crash_ns[8];   // when the last ones were; 0: after a long life
     uint32_t crash_count;
     uint32_t silent_ms; // since the last sign of life, as this thread sees it
     uint64_t looked_ns; // when it last looked

@@ -188,6 +188,7 @@ static Status start_process(Host *host)
         return status;
     }
     host->running = true;
+    host->started_ns = clock_ns();
     status = channel_open(&host->channel, ends[0], QUEUE_BYTES);
     if (status != STATUS_OK) {
         close(ends[0]);
