@@ -9,8 +9,9 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "core/wire/input_frame.h"
 
-#define WAITING_WANTED  1.5    // inputs, at the worst moment of the last seconds
+#define WAITING_WANTED  2.0    // inputs, at the worst moment of the last seconds
 #define LEAD_GUESS_MS   150.0  // before anything is known
 #define BATCH_TICKS     2.0    // inputs wait for each other before they are sent
 #define RATE_FINE       0.05   // how much faster or slower a clock runs
@@ -189,6 +190,12 @@ void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_
         const double change = ahead - sample_newest(clock, 0)->ahead_ms;
         const double size = change < 0 ? -change : change;
         clock->jitter_ms += (size - clock->jitter_ms) / JITTER_SMOOTH;
+    }
+    if (inputs_waiting >= INPUT_FRAMES_AHEAD && sample.has_spare) {
+        // So far ahead that nothing can be kept: what asked for that lead is over.
+        for (uint32_t i = 0; i < CLOCK_SAMPLES; i++) {
+            clock->samples[i].has_spare = false;
+        }
     }
     clock->samples[clock->sample_at] = sample;
     clock->sample_at = (clock->sample_at + 1) % CLOCK_SAMPLES;

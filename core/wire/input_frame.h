@@ -5,6 +5,10 @@
 #include "core/sim/sim.h"
 #include "core/wire/message.h"
 
+// Ticks ahead of the last step for which a world keeps inputs. One that comes earlier still is
+// dropped; snapshots then say that this many wait, so that the client knows to hold back.
+#define INPUT_FRAMES_AHEAD 64
+
 static inline SimInput input_frame_sim(const WireInputFrame *frame)
 {
     const uint16_t turn = (uint16_t)frame->yaw;

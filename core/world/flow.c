@@ -85,9 +85,10 @@ static void send_frame(World *world, Session *session)
     }
     NetOwn own;
     const bool has_own = own_state(world, session, &own);
-    const FrameRequest request = {.ack_seq = session->input.ack_seq,
-                                  .inputs_waiting = session->input.waiting,
-                                  .own = has_own ? &own : NULL};
+    const FrameRequest request = {
+        .ack_seq = session->input.ack_seq,
+        .inputs_waiting = input_waiting(&session->input, world->tick, world->snapshot_ticks),
+        .own = has_own ? &own : NULL};
     size_t bytes = 0;
     uint32_t seq = 0;
     const Status status = replicator_build(world->replicator, number, &request, world->frame,

@@ -66,6 +66,7 @@ void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, u
     }
     if (kept.tick - now > INPUT_BUFFER) {
         world->stats.inputs_early += 1;
+        buffer->early_tick = now + 1;
         return;
     }
     const uint32_t slot = (uint32_t)(kept.tick % INPUT_BUFFER);
@@ -76,6 +77,13 @@ void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, u
     buffer->frames[slot] = kept;
     buffer->present[slot] = true;
     buffer->waiting += 1;
+}
+
+uint32_t input_waiting(const InputBuffer *buffer, uint64_t now, uint32_t snapshot_ticks)
+{
+    const bool is_early =
+        buffer->early_tick != 0 && buffer->early_tick + (uint64_t)2 * snapshot_ticks > now;
+    return is_early ? INPUT_BUFFER : buffer->waiting;
 }
 
 InputTaken input_take(InputBuffer *buffer, uint64_t tick, uint32_t patience, WireInputFrame *out)

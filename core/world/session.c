@@ -428,6 +428,7 @@ static void hash_input(const InputBuffer *input, Hash64 *hash)
     hash_u64(hash, (uint64_t)input->waiting << 32 | input->repeated);
     hash_u64(hash, (uint64_t)input->ack_seq << 1 | input->started);
     hash_u64(hash, input->view_tick);
+    hash_u64(hash, input->early_tick);
 }
 
 static void hash_flow(const Session *session, Hash64 *hash)

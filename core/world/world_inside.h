@@ -21,6 +21,7 @@
 #include "core/script/authority.h"
 #include "core/script/id_map.h"
 #include "core/sim/puppet.h"
+#include "core/wire/input_frame.h"
 #include "core/wire/message.h"
 #include "core/world/row.h"
 #include "core/world/world.h"
@@ -43,8 +44,8 @@ typedef struct RateBucket {
 } RateBucket;
 
 // --- inputs of one player -----------------------------------------------------------------------
-#define INPUT_BUFFER 64 // ticks
-#define INPUT_QUEUE  12 // of those without a tick: a fifth of a second at 60 Hz
+#define INPUT_BUFFER INPUT_FRAMES_AHEAD // ticks
+#define INPUT_QUEUE  12                 // of those without a tick: a fifth of a second at 60 Hz
 typedef struct InputBuffer {
     WireInputFrame frames[INPUT_BUFFER]; // by tick % INPUT_BUFFER
     bool present[INPUT_BUFFER];
@@ -53,6 +54,7 @@ typedef struct InputBuffer {
     uint32_t repeated;   // ticks in a row; after half a second the player stands still
     uint32_t ack_seq;    // localAckSeq
     uint32_t waiting;    // buffered for coming ticks
+    uint64_t early_tick; // when one last came that was too early to keep; 0: never
     uint64_t view_tick;
 } InputBuffer;
 
@@ -60,6 +62,9 @@ typedef enum InputTaken { INPUT_TAKEN, INPUT_REPEATED, INPUT_NONE } InputTaken;
 void input_reset(InputBuffer *buffer);
 // A frame from a batch; `now` is the last tick stepped. Late, early and double ones are counted.
 void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now);
+// How many wait, as the client's clock has to know it: who is so far ahead that nothing can be kept
+// must not believe that nothing came.
+uint32_t input_waiting(const InputBuffer *buffer, uint64_t now, uint32_t snapshot_ticks);
 // The input for the step to `tick`; after `patience` ticks without one the player stands still.
 InputTaken input_take(InputBuffer *buffer, uint64_t tick, uint32_t patience, WireInputFrame *out);
 

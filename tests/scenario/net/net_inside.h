@@ -118,11 +118,11 @@ typedef struct Watch {
     uint64_t rtt_ticks;                 // the longest so far
     // Inputs of this connection.
     uint64_t input_tick; // that the newest is for
-    uint64_t inputs, inputs_late;
+    uint64_t inputs, inputs_late, inputs_early;
     uint64_t in_time[WATCH_INPUTS]; // ticks of inputs that came before them
     uint32_t nonsense;              // malformed messages
     uint64_t trouble_us;            // when something last happened that it could not know
-    uint64_t corrections;
+    uint64_t corrections, causes[8];
     // What its page was told.
     bool is_welcome;
     uint64_t event_tick;

@@ -5,8 +5,8 @@
 //
 // where d is the time between the two frames around the shown moment, or since the last one when no
 // later one is there: one snapshot interval when all is well. In that time nothing can be told of a
-// change. j is what changes at once (a jump, a wall, a landing), a and v are the highest
-// acceleration and speed that a mover may have.
+// change. j is what changes at once (a jump, a wall, and before a jump a landing), a and v are the
+// highest acceleration and speed that a mover may have.
 #include "tests/scenario/net/net_inside.h"
 
 #define TOLERANCE_M    0.016f // of the curve, and of rounding to the grid
@@ -107,8 +107,9 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     const float speed = entity->kind == NET_PROJECTILE
                             ? math_max(SPEED_M, vec3_length(entity->pose.velocity))
                             : SPEED_M;
+    const float impulse = IMPULSE_M + math_max(0, -entity->pose.velocity.y);
     const float bound =
-        TOLERANCE_M + math_min(IMPULSE_M * d + ACCELERATION_M * d * d / 2, 2 * speed * d);
+        TOLERANCE_M + math_min(impulse * d + ACCELERATION_M * d * d / 2, 2 * speed * d);
     net->result.checks += 1;
     if (gap == interval && after != 0) {
         note_error(net, error);

@@ -131,10 +131,12 @@ void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t b
     const bool settled = client->playing_us != 0 && net->now_us >= client->playing_us + SETTLED_US;
     for (uint32_t i = 0; i < batch->inputs_count; i++) {
         const bool is_late = batch->inputs[i].tick <= world_tick(net);
+        const bool is_early = batch->inputs[i].tick > world_tick(net) + INPUT_BUFFER;
         watch->inputs += settled;
         watch->inputs_late += settled && is_late;
-        watch->trouble_us = is_late ? net->now_us : watch->trouble_us;
-        if (!is_late) {
+        watch->inputs_early += is_early;
+        watch->trouble_us = is_late || is_early ? net->now_us : watch->trouble_us;
+        if (!is_late && !is_early) {
             watch->in_time[batch->inputs[i].tick % WATCH_INPUTS] = batch->inputs[i].tick;
         }
     }
@@ -180,6 +182,7 @@ static void note_trouble(Net *net, NetClient *client)
     uint64_t player;
     uint64_t body;
     if (client->connection == 0 || net->geometry_us == net->now_us ||
+        client->watch.input_tick < world_tick(net) || // it is still on its way
         !world_player(net->world, client->connection, &player, &body) || is_trouble(net, body)) {
         client->watch.trouble_us = net->now_us;
     }
@@ -201,14 +204,22 @@ static void note_geometry(Net *net)
 static void check_corrections(Net *net, NetClient *client)
 {
     Watch *watch = &client->watch;
-    const uint64_t corrections = client_stats(client->client).predict.corrections;
+    const PredictStats stats = client_stats(client->client).predict;
+    const uint64_t corrections = stats.corrections;
+    uint32_t causes = 0;
+    for (uint32_t bit = 0; bit < 8; bit++) {
+        causes |= (stats.corrections_by_cause[bit] != watch->causes[bit] ? 1u : 0u) << bit;
+        watch->causes[bit] = stats.corrections_by_cause[bit];
+    }
     const bool is_near = client->drawn != &link_slow && client->drawn != &link_stalling &&
                          client->drawn != &link_mobile; // others may hear of it much later
     if (corrections != watch->corrections && is_judged(client) && is_near &&
         client->playing_us != 0 && net->now_us > client->playing_us + SETTLED_US &&
         net->now_us > watch->trouble_us + TROUBLE_US) {
-        net_fail(net, "client %u was corrected %.2f s after the last thing that explains it",
-                 client->index, (double)(net->now_us - watch->trouble_us) / 1e6);
+        net_fail(net,
+                 "client %u was corrected %.2f s after the last thing that explains it, for causes "
+                 "%#x",
+                 client->index, (double)(net->now_us - watch->trouble_us) / 1e6, causes);
     }
     watch->corrections = corrections;
 }
@@ -485,18 +496,24 @@ void watch_end(Net *net, const NetClient *client)
     const Watch *watch = &client->watch;
     const ClientStats stats = client_stats(client->client);
     if (net->verbose) {
-        printf("client %u (%s): %llu of %llu inputs late, delay %.0f ms, lead %.1f\n",
+        printf("client %u (%s): %llu of %llu inputs late, %llu early, delay %.0f ms, lead %.1f\n",
                client->index, client->drawn->name, (unsigned long long)watch->inputs_late,
-               (unsigned long long)watch->inputs, stats.clock.delay_ms, stats.clock.lead_ticks);
+               (unsigned long long)watch->inputs, (unsigned long long)watch->inputs_early,
+               stats.clock.delay_ms, stats.clock.lead_ticks);
     }
     const uint64_t percent = client->drawn == &link_clean      ? 2
                              : client->drawn == &link_home     ? 4
-                             : client->drawn == &link_stalling ? 60
+                             : client->drawn == &link_stalling ? 100
                                                                : 10;
     if (watch->inputs > 100 && watch->inputs_late * 100 > watch->inputs * percent) {
         net_fail(net, "client %u (%s): %llu of %llu inputs were late", client->index,
                  client->drawn->name, (unsigned long long)watch->inputs_late,
                  (unsigned long long)watch->inputs);
+    }
+    const bool is_near = client->drawn == &link_clean || client->drawn == &link_home;
+    if (is_near && watch->inputs_early > 0) {
+        net_fail(net, "client %u (%s): %llu inputs were too early to keep", client->index,
+                 client->drawn->name, (unsigned long long)watch->inputs_early);
     }
     if (client->drawn == &link_clean && stats.clock.delay_ms > DELAY_CLEAN_MAX_MS) {
         net_fail(net, "client %u on a clean link shows others %.0f ms late", client->index,
