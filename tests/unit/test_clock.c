@@ -369,6 +369,29 @@ TEST(a_client_that_slept_is_back_soon)
     CHECK(result.delay_most < 200);
 }
 
+// The server has room for so many ticks and says so: whatever asked for that lead is forgotten.
+TEST(who_is_too_far_ahead_comes_back)
+{
+    Clock clock;
+    clock_init(&clock, 60, 20);
+    uint64_t predicted = 0;
+    double lead = 0;
+    for (uint32_t i = 0; i < 655; i++) {
+        const double now_ms = 50.0 * i;
+        const uint64_t tick = 3u * i + 3;
+        // After half a minute in which nothing seemed to arrive, everything comes too early.
+        clock_snapshot(&clock, now_ms, tick, i < 600 ? 0 : lead > 64 ? 64 : (uint32_t)lead);
+        for (uint32_t k = 1; k <= 3; k++) {
+            predicted += clock_advance(&clock, now_ms + 16 * k, predicted);
+        }
+        lead = clock_stats(&clock).lead_ticks;
+        if (i == 599) {
+            CHECK(lead > 64);
+        }
+    }
+    CHECK(lead < 60);
+}
+
 TEST(nothing_happens_before_the_first_snapshot)
 {
     Clock clock;

@@ -58,6 +58,21 @@ TEST(late_and_early_ones_are_dropped)
     free(world);
 }
 
+TEST(who_is_too_early_is_told_so)
+{
+    World *world = counters();
+    InputBuffer buffer;
+    input_reset(&buffer);
+    CHECK_INT(input_waiting(&buffer, 10, 3), 0);
+    put(world, &buffer, 12, 12, 10);
+    CHECK_INT(input_waiting(&buffer, 11, 3), 1);
+    put(world, &buffer, 11 + INPUT_BUFFER, 2, 10);
+    CHECK_INT(input_waiting(&buffer, 11, 3), INPUT_BUFFER);
+    CHECK_INT(input_waiting(&buffer, 16, 3), INPUT_BUFFER);
+    CHECK_INT(input_waiting(&buffer, 17, 3), 1); // two snapshots ago: it holds back by now
+    free(world);
+}
+
 TEST(a_missing_one_is_repeated_without_fire)
 {
     World *world = counters();

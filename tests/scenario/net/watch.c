@@ -13,6 +13,7 @@
 #define STANDS_AFTER_MS    900     // half a second of patience, and the way to a stop
 #define NONSENSE_MAX       12
 #define TROUBLE_US         1000000 // the longest way of a correction there and back
+#define GEOMETRY_US        2000000 // until a chunk is fetched, and somebody comes to it
 #define STANDS_SPEED_MPS   0.2f
 #define CHECKPOINT_NEAR_M  0.3f
 #define RESUME_STEP_M      0.5f
@@ -181,7 +182,7 @@ static void note_trouble(Net *net, NetClient *client)
 {
     uint64_t player;
     uint64_t body;
-    if (client->connection == 0 || net->geometry_us == net->now_us ||
+    if (client->connection == 0 || net->now_us < net->geometry_us + GEOMETRY_US ||
         client->watch.input_tick < world_tick(net) || // it is still on its way
         !world_player(net->world, client->connection, &player, &body) || is_trouble(net, body)) {
         client->watch.trouble_us = net->now_us;
