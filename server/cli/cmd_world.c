@@ -12,22 +12,24 @@
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot world --place DIR [options]   run one world of a place\n\n"
-            "  --place DIR         the folder with place.json and scene.json\n"
-            "  --port N            to listen on (7777); 0 takes any\n"
-            "  --address A         to listen on (127.0.0.1); on a loopback address everybody may\n"
-            "                      join under any name\n"
-            "  --data DIR          what is kept (DIR/.sandlot/data in the place)\n"
-            "  --name NAME         of the world; another name is another world (the folder's)\n"
-            "  --players N         at most so many, if the place allows more\n"
-            "  --web DIR           the page to serve (build/web, if it is there)\n"
-            "  --journal off|FILE  everything that enters the world, for `sandlot replay`\n"
-            "                      (a file in the data folder)\n"
-            "  --journal-mb N      where the journal ends (64)\n"
-            "  --allow-weak-jail   go on where the kernel lacks a layer of the jail\n\n"
-            "SIGTERM or Ctrl-C saves, tells the players and ends within 5 s. Exit codes: 0 ended\n"
-            "when asked to, 1 could not start or go on, 2 wrong usage.\n");
+    fprintf(
+        out,
+        "usage: sandlot world --place DIR [options]   run one world of a place\n\n"
+        "  --place DIR         the folder with place.json and scene.json\n"
+        "  --port N            to listen on (7777); 0 takes any\n"
+        "  --address A         to listen on (127.0.0.1); on a loopback address everybody may\n"
+        "                      join under any name\n"
+        "  --data DIR          what is kept (DIR/.sandlot/data in the place)\n"
+        "  --name NAME         of the world; another name is another world (the folder's)\n"
+        "  --players N         at most so many, if the place allows more\n"
+        "  --origin URL        a site whose pages may connect, besides our own; may be repeated\n"
+        "  --web DIR           the page to serve (build/web, if it is there)\n"
+        "  --journal off|FILE  everything that enters the world, for `sandlot replay`\n"
+        "                      (a file in the data folder)\n"
+        "  --journal-mb N      where the journal ends (64)\n"
+        "  --allow-weak-jail   go on where the kernel lacks a layer of the jail\n\n"
+        "SIGTERM or Ctrl-C saves, tells the players and ends within 5 s. Exit codes: 0 ended\n"
+        "when asked to, 1 could not start or go on, 2 wrong usage.\n");
 }
 
 static int usage_error(const char *what, const char *value)
@@ -53,6 +55,22 @@ static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t
     return true;
 }
 
+static bool add_origin(HostConfig *config, const char *origin)
+{
+    uint32_t count = 0;
+    while (count < HOST_ORIGINS_MAX && config->origins[count] != NULL) {
+        count += 1;
+    }
+    // A scheme and a host, nothing behind it: that is what browsers send.
+    const char *host = strstr(origin, "://");
+    if (count == HOST_ORIGINS_MAX || host == NULL || host[3] == '\0' ||
+        strchr(host + 3, '/') != NULL) {
+        return false;
+    }
+    config->origins[count] = origin;
+    return true;
+}
+
 // An option with a value; false when there is none of that name, or its value makes no sense.
 static bool parse_option(HostConfig *config, const char *name, const char *value)
 {
@@ -69,6 +87,8 @@ static bool parse_option(HostConfig *config, const char *name, const char *value
         config->web = value;
     } else if (strcmp(name, "--journal") == 0) {
         config->journal = value;
+    } else if (strcmp(name, "--origin") == 0) {
+        return add_origin(config, value);
     } else if (strcmp(name, "--port") == 0 && parse_number(value, 0, 65535, &number)) {
         config->port = (uint16_t)number;
     } else if (strcmp(name, "--players") == 0 && parse_number(value, 1, 4000, &number)) {

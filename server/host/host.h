@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define HOST_ORIGINS_MAX 16
+
 typedef struct HostConfig {
     const char *place;   // folder
     const char *data;    // folder; NULL: <place>/.sandlot/data
@@ -25,6 +27,8 @@ typedef struct HostConfig {
     const char *journal; // "off", a file, or NULL: `journal` in the data folder
     uint32_t journal_mb; // at most; then it ends
     uint32_t player_max; // 0: the place's
+    // Pages of other sites that may connect, "https://play.example"; ends with NULL.
+    const char *origins[HOST_ORIGINS_MAX + 1];
     bool allow_weak_jail;
 } HostConfig;
 

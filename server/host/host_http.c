@@ -516,6 +516,7 @@ Status host_http_start(Host *host)
                                .loopback_unlimited = host->development,
                                .connection_max = 4096,
                                .web_root = host->config.web,
+                               .origins = host->config.origins,
                                .origin_same_host = true};
     const Status status = http_start(&config, &host->http);
     if (status == STATUS_OK) {

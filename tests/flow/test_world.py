@@ -324,6 +324,23 @@ def test_broken_frames(program, places, folder):
         world.kill()
 
 
+def test_origins_that_are_named(program, places, folder):
+    world = island(program, places, folder, "--origin", "https://play.example",
+                   "--origin", "http://school.example:8080")
+    try:
+        path = f"/api/rooms/{world.room}/ws"
+        for origin, status in (("https://play.example", 101), ("http://school.example:8080", 101),
+                               ("http://play.example", 403), ("https://play.example.evil", 403)):
+            link = WebSocket(world.port, path, headers=(f"Origin: {origin}",))
+            check(link.status == status, f"{origin}: {link.head}")
+        world.stop()
+    finally:
+        world.kill()
+    wrong = subprocess.run([program, "world", "--place", places + "/island", "--origin", "play"],
+                           capture_output=True, text=True, timeout=30)
+    check(wrong.returncode == 2 and "--origin" in wrong.stderr, wrong.stderr)
+
+
 def test_stuck_world_is_ended(program, places, folder):
     world = island(program, places, folder)
     try:
