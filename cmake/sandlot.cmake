@@ -22,6 +22,8 @@ target_compile_options(sandlot_flags INTERFACE
 add_custom_target(fuzzers)
 add_custom_target(benches)
 add_custom_target(scenario_tests)
+# And with the label `threads`: what the tsan preset builds and runs.
+add_custom_target(thread_tests)
 
 # sandlot_library(NAME SOURCES … EDGES …): one static library per folder; EDGES are the only other
 # folders it may include.
@@ -48,6 +50,9 @@ function(sandlot_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
   if("scenario" IN_LIST ARG_LABELS)
     add_dependencies(scenario_tests ${name})
+  endif()
+  if("threads" IN_LIST ARG_LABELS)
+    add_dependencies(thread_tests ${name})
   endif()
 endfunction()
 
