@@ -7,7 +7,7 @@ export FUZZ_SECONDS
 BENCH_ARGS ?=
 RUN_ARGS ?=
 
-.PHONY: help setup build run test bench fuzz torture fresh fmt clean
+.PHONY: demo help setup build run test bench fuzz torture fresh fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ build: setup ## build the release programs, in build/release, and the pages, in 
 
 run: build ## build, and start a world to play on: open the link that it prints
 	@build/release/sandlot world --place places/island --data build/island --web build/web $(RUN_ARGS)
+
+demo: build ## build, and draw the simulation at work in the terminal
+	@build/release/sim_demo
 
 test: setup ## build and test with gcc, clang, sanitizers and WASM
 	@tools/test
