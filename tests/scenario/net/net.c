@@ -670,6 +670,7 @@ static void play(Net *net)
             for (uint32_t i = 0; i < net->client_count; i++) {
                 if (net->clients[i].connection != 0) {
                     take_outputs(net, &net->clients[i]);
+                    watch_taken(net, &net->clients[i]);
                 }
             }
             close_finished(net);

@@ -116,6 +116,7 @@ typedef struct Watch {
     uint32_t frame_sent, frame_acked;
     uint64_t frame_ticks[WATCH_FRAMES]; // by number
     uint64_t rtt_ticks;                 // the longest so far
+    uint64_t rtt_least;
     // Inputs of this connection.
     uint64_t input_tick; // that the newest is for
     uint64_t inputs, inputs_late, inputs_early;
@@ -147,6 +148,7 @@ void watch_sent(Net *net, NetClient *client, const uint8_t *message, size_t byte
 void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
 void watch_updated(Net *net, NetClient *client); // events and answers are read here
 void watch_stepped(Net *net);
+void watch_taken(Net *net, const NetClient *client); // the frames of a step
 void watch_end(Net *net, const NetClient *client);
 
 // --- the quiet end ------------------------------------------------------------------------------

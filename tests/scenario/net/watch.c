@@ -87,6 +87,30 @@ static void note_ack(Net *net, Watch *watch, uint64_t frame)
     watch->frame_acked = (uint32_t)frame;
     const uint64_t rtt = world_tick(net) - watch->frame_ticks[frame % WATCH_FRAMES];
     watch->rtt_ticks = rtt > watch->rtt_ticks ? rtt : watch->rtt_ticks;
+    watch->rtt_least = watch->rtt_least == 0 || rtt < watch->rtt_least ? rtt : watch->rtt_least;
+}
+
+// Who has confirmed enough gets a frame with every snapshot: the shortest round trip that there was
+// is at most what the world has measured. One less, for messages that it has not read yet.
+void watch_taken(Net *net, const NetClient *client)
+{
+    const Watch *watch = &client->watch;
+    const uint64_t interval = net->whole->tick_rate / net->whole->snapshot_rate;
+    uint64_t player;
+    uint64_t body;
+    if (!is_judged(client) || watch->frame_acked == 0 || client->playing_us == 0 ||
+        !world_player(net->world, client->connection, &player, &body) || // it has left
+        world_tick(net) % interval != 0 || client->waiting_bytes > MESSAGE_BYTES_MAX) {
+        return;
+    }
+    const uint64_t allowed =
+        (watch->rtt_least + ticks_of(net, FLOW_SLACK_MS) + interval - 1) / interval;
+    const uint64_t last = watch->frame_ticks[watch->frame_sent % WATCH_FRAMES];
+    if (last != world_tick(net) && watch->frame_sent - watch->frame_acked + 1 < allowed) {
+        net_fail(net, "client %u gets no frame with %u unconfirmed; %llu are allowed",
+                 client->index, watch->frame_sent - watch->frame_acked,
+                 (unsigned long long)allowed);
+    }
 }
 
 // --- inputs -------------------------------------------------------------------------------------
@@ -519,6 +543,12 @@ void watch_end(Net *net, const NetClient *client)
     if (client->drawn == &link_clean && stats.clock.delay_ms > DELAY_CLEAN_MAX_MS) {
         net_fail(net, "client %u on a clean link shows others %.0f ms late", client->index,
                  stats.clock.delay_ms);
+    }
+    const uint64_t newest =
+        client->spy.delivered[(client->spy.delivered_count - 1) % DELIVERED_MAX];
+    if (client->drawn == &link_clean && client_view_time(client->client) > (double)newest) {
+        net_fail(net, "client %u on a clean link shows tick %.1f and knows of %llu", client->index,
+                 client_view_time(client->client), (unsigned long long)newest);
     }
     if (client->drawn == &link_clean && stats.clock.lead_ticks > LEAD_CLEAN_MAX) {
         net_fail(net, "client %u on a clean link is %.1f ticks ahead", client->index,
