@@ -11,6 +11,8 @@
 // How long after something happened predictions may still be in flight that did not know of it,
 // beyond the round trip: the way of an input through buffers, and a snapshot that just went out.
 #define CAUSE_SLACK_TICKS 8
+// So long may it take until all that is around a body has been sent and asked for.
+#define FILLING_SECONDS 3
 
 static uint32_t bit_of(NetCause cause)
 {
@@ -52,6 +54,12 @@ static uint32_t causes_now(const World *world, const Session *session)
     // What changed around it may matter much later, until the client has heard of it.
     if (session->geometry_tick != 0 && (session->geometry_tick + world->tick_rate >= world->tick ||
                                         session->geometry_tick >= own->match_known)) {
+        causes |= NET_CAUSE_GEOMETRY;
+    }
+    // Who comes back, perhaps from another life of the world, goes on at once and learns what is
+    // around it piece by piece.
+    if (session->resumed &&
+        world->tick - session->state_tick < (uint64_t)FILLING_SECONDS * world->tick_rate) {
         causes |= NET_CAUSE_GEOMETRY;
     }
     return causes;
