@@ -9,16 +9,6 @@
 
 #include <string.h>
 
-enum {
-    TAG_NIL = 0,
-    TAG_FALSE = 1,
-    TAG_TRUE = 2,
-    TAG_INTEGER = 3,
-    TAG_TEXT = 5,
-    TAG_LIST = 6,
-    TAG_MAP = 7
-};
-
 typedef struct Version {
     uint64_t version;
     double unix_seconds;
@@ -26,7 +16,7 @@ typedef struct Version {
 
 typedef struct Key {
     uint8_t bytes;
-    char data[MEMORY_STORE_KEY_BYTES];
+    char data[STORE_KEY_BYTES];
 } Key;
 
 typedef struct Entry {
@@ -184,65 +174,13 @@ static void version_add(Entry *entry, double unix_seconds)
 
 // --- values -------------------------------------------------------------------------------------
 
-static void write_list(ByteWriter *answer, uint64_t count)
-{
-    byte_write_u8(answer, TAG_LIST);
-    byte_write_varint(answer, count);
-}
-
-static void write_integer(ByteWriter *answer, int64_t value)
-{
-    byte_write_u8(answer, TAG_INTEGER);
-    byte_write_varint(answer, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
-}
-
-static void write_text(ByteWriter *answer, const char *data, size_t bytes)
-{
-    byte_write_u8(answer, TAG_TEXT);
-    byte_write_varint(answer, bytes);
-    byte_write_bytes(answer, data, bytes);
-}
-
 static void write_value(const MemoryStore *store, const Entry *entry, ByteWriter *answer)
 {
     if (entry != NULL && entry->exists) {
         byte_write_bytes(answer, store->values + entry->at, entry->bytes);
     } else {
-        byte_write_u8(answer, TAG_NIL);
+        byte_write_u8(answer, STORE_TAG_NIL);
     }
-}
-
-static bool fail(ByteWriter *answer, const char *message)
-{
-    answer->at = 0;
-    byte_write_bytes(answer, message, strlen(message));
-    return false;
-}
-
-// The one value of a list, without the list; false when it is something else.
-static bool single_value(const StoreRequest *request, const uint8_t **value, size_t *bytes)
-{
-    if (request->value_bytes < 3 || request->value[0] != TAG_LIST || request->value[1] != 1 ||
-        value_check(request->value, request->value_bytes) != STATUS_OK) {
-        return false;
-    }
-    *value = request->value + 2;
-    *bytes = request->value_bytes - 2;
-    return true;
-}
-
-static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
-{
-    ByteReader reader = byte_reader(value, bytes);
-    if (byte_read_u8(&reader) != TAG_INTEGER) {
-        return false;
-    }
-    const uint64_t raw = byte_read_varint(&reader);
-    if (byte_reader_finish(&reader) != STATUS_OK) {
-        return false;
-    }
-    *out = (int64_t)(raw >> 1 ^ (0 - (raw & 1)));
-    return true;
 }
 
 // --- operations ---------------------------------------------------------------------------------
@@ -250,9 +188,9 @@ static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
 static bool run_get(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
 {
     const Entry *entry = entry_find(store, request);
-    write_list(answer, 2);
+    store_answer_list(answer, 2);
     write_value(store, entry, answer);
-    write_integer(answer, entry != NULL ? (int64_t)entry->version : 0);
+    store_answer_integer(answer, entry != NULL ? (int64_t)entry->version : 0);
     return true;
 }
 
@@ -265,32 +203,13 @@ static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *
         entry = entry_make(store, request);
     }
     if (entry == NULL) {
-        return fail(answer, "the store has too many keys");
+        return store_answer_fail(answer, "the store has too many keys");
     }
     if (!value_put(store, entry, value, bytes)) {
-        return fail(answer, "the store is full"); // a new key stays without a value
+        return store_answer_fail(answer, "the store is full"); // a new key stays without a value
     }
     version_add(entry, unix_seconds);
     *out = entry;
-    return true;
-}
-
-static bool check_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
-                        ByteWriter *answer)
-{
-    int64_t integer = 0;
-    if (!single_value(request, value, bytes)) {
-        return fail(answer, "one value can be stored under a key");
-    }
-    if ((*value)[0] == TAG_NIL) {
-        return fail(answer, "nil cannot be stored; RemoveAsync takes a key away");
-    }
-    if (*bytes > MEMORY_STORE_VALUE_BYTES) {
-        return fail(answer, "the value is too large");
-    }
-    if (request->ordered && !read_integer(*value, *bytes, &integer)) {
-        return fail(answer, "an ordered store holds integers");
-    }
     return true;
 }
 
@@ -300,11 +219,11 @@ static bool run_set(MemoryStore *store, const StoreRequest *request, double unix
     const uint8_t *value = NULL;
     size_t bytes = 0;
     Entry *entry = NULL;
-    if (!check_value(request, &value, &bytes, answer) ||
+    if (!store_answer_value(request, &value, &bytes, answer) ||
         !put(store, request, value, bytes, unix_seconds, answer, &entry)) {
         return false;
     }
-    write_list(answer, 0);
+    store_answer_list(answer, 0);
     return true;
 }
 
@@ -315,21 +234,21 @@ static bool run_compare_and_set(MemoryStore *store, const StoreRequest *request,
     size_t bytes = 0;
     Entry *entry = entry_find(store, request);
     const uint64_t version = entry != NULL ? entry->version : 0;
-    if (!check_value(request, &value, &bytes, answer)) {
+    if (!store_answer_value(request, &value, &bytes, answer)) {
         return false;
     }
     if (version != request->version) {
-        write_list(answer, 2);
-        byte_write_u8(answer, TAG_FALSE);
-        write_integer(answer, (int64_t)version);
+        store_answer_list(answer, 2);
+        byte_write_u8(answer, STORE_TAG_FALSE);
+        store_answer_integer(answer, (int64_t)version);
         return true;
     }
     if (!put(store, request, value, bytes, unix_seconds, answer, &entry)) {
         return false;
     }
-    write_list(answer, 2);
-    byte_write_u8(answer, TAG_TRUE);
-    write_integer(answer, (int64_t)entry->version);
+    store_answer_list(answer, 2);
+    byte_write_u8(answer, STORE_TAG_TRUE);
+    store_answer_integer(answer, (int64_t)entry->version);
     return true;
 }
 
@@ -340,23 +259,23 @@ static bool run_increment(MemoryStore *store, const StoreRequest *request, doubl
     int64_t value = 0;
     Entry *entry = entry_find(store, request);
     if (entry != NULL && entry->exists &&
-        !read_integer(store->values + entry->at, entry->bytes, &value)) {
-        return fail(answer, "what is stored there is not an integer");
+        !store_answer_read_integer(store->values + entry->at, entry->bytes, &value)) {
+        return store_answer_fail(answer, "what is stored there is not an integer");
     }
     const double sum = (double)value + request->number;
     if (!(request->number >= -limit && request->number <= limit) ||
         request->number != (double)(int64_t)request->number || !(sum >= -limit && sum <= limit)) {
-        return fail(answer, "an increment is an integer, and so is the sum");
+        return store_answer_fail(answer, "an increment is an integer, and so is the sum");
     }
     value += (int64_t)request->number;
     uint8_t bytes[12];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    write_integer(&writer, value);
+    store_answer_integer(&writer, value);
     if (!put(store, request, bytes, writer.at, unix_seconds, answer, &entry)) {
         return false;
     }
-    write_list(answer, 1);
-    write_integer(answer, value);
+    store_answer_list(answer, 1);
+    store_answer_integer(answer, value);
     return true;
 }
 
@@ -364,7 +283,7 @@ static bool run_remove(MemoryStore *store, const StoreRequest *request, double u
                        ByteWriter *answer)
 {
     Entry *entry = entry_find(store, request);
-    write_list(answer, 1);
+    store_answer_list(answer, 1);
     write_value(store, entry, answer);
     if (entry != NULL && entry->exists) {
         entry->exists = false;
@@ -377,7 +296,8 @@ static bool run_remove(MemoryStore *store, const StoreRequest *request, double u
 static int64_t entry_integer(const MemoryStore *store, const Entry *entry)
 {
     int64_t value = 0;
-    const bool is_integer = read_integer(store->values + entry->at, entry->bytes, &value);
+    const bool is_integer =
+        store_answer_read_integer(store->values + entry->at, entry->bytes, &value);
     ASSERT(is_integer);
     return value;
 }
@@ -398,10 +318,10 @@ static bool is_before(const MemoryStore *store, const Entry *a, const Entry *b, 
 static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
 {
     if (!request->ordered) {
-        return fail(answer, "only an ordered store can be read in order");
+        return store_answer_fail(answer, "only an ordered store can be read in order");
     }
     if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
-        return fail(answer, "between 1 and 100 entries can be read at once");
+        return store_answer_fail(answer, "between 1 and 100 entries can be read at once");
     }
     const Entry *page[MEMORY_STORE_PAGE_MAX];
     const uint32_t max = (uint32_t)request->number;
@@ -423,14 +343,14 @@ static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWrit
         memmove(&page[at + 1], &page[at], (count - 1 - at) * sizeof page[0]);
         page[at] = entry;
     }
-    write_list(answer, 1);
-    write_list(answer, count);
+    store_answer_list(answer, 1);
+    store_answer_list(answer, count);
     for (uint32_t i = 0; i < count; i++) {
-        byte_write_u8(answer, TAG_MAP);
+        byte_write_u8(answer, STORE_TAG_MAP);
         byte_write_varint(answer, 2);
-        write_text(answer, "key", 3);
-        write_text(answer, page[i]->key.data, page[i]->key.bytes);
-        write_text(answer, "value", 5);
+        store_answer_text(answer, "key", 3);
+        store_answer_text(answer, page[i]->key.data, page[i]->key.bytes);
+        store_answer_text(answer, "value", 5);
         write_value(store, page[i], answer);
     }
     return true;
@@ -441,16 +361,16 @@ static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWr
     const Entry *entry = entry_find(store, request);
     const uint32_t ever = entry != NULL ? entry->version_count : 0;
     const uint32_t count = ever < MEMORY_STORE_VERSIONS ? ever : MEMORY_STORE_VERSIONS;
-    write_list(answer, 1);
-    write_list(answer, count);
+    store_answer_list(answer, 1);
+    store_answer_list(answer, count);
     for (uint32_t i = 0; i < count; i++) {
         const Version *version = &entry->versions[(ever - 1 - i) % MEMORY_STORE_VERSIONS];
-        byte_write_u8(answer, TAG_MAP);
+        byte_write_u8(answer, STORE_TAG_MAP);
         byte_write_varint(answer, 2);
-        write_text(answer, "time", 4);
-        write_integer(answer, (int64_t)version->unix_seconds);
-        write_text(answer, "version", 7);
-        write_integer(answer, (int64_t)version->version);
+        store_answer_text(answer, "time", 4);
+        store_answer_integer(answer, (int64_t)version->unix_seconds);
+        store_answer_text(answer, "version", 7);
+        store_answer_integer(answer, (int64_t)version->version);
     }
     return true;
 }
@@ -458,13 +378,8 @@ static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWr
 bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
                       ByteWriter *answer)
 {
-    if (book_name_check(request->store) != STATUS_OK) {
-        return fail(answer, "the name of a store has 1 to 64 bytes");
-    }
-    if (request->operation != STORE_SORTED &&
-        (request->key.bytes < 1 || request->key.bytes > MEMORY_STORE_KEY_BYTES ||
-         !utf8_is_valid(request->key.data, request->key.bytes))) {
-        return fail(answer, "a key has 1 to 128 bytes");
+    if (!store_answer_check(request, answer)) {
+        return false;
     }
     const bool time_is_sane = unix_seconds >= 0 && unix_seconds < 1e15;
     const double seconds = time_is_sane ? unix_seconds : 0;
@@ -484,6 +399,6 @@ bool memory_store_run(MemoryStore *store, const StoreRequest *request, double un
     case STORE_COMPARE_AND_SET:
         return run_compare_and_set(store, request, seconds, answer);
     default:
-        return fail(answer, "unknown operation");
+        return store_answer_fail(answer, "unknown operation");
     }
 }

@@ -4,13 +4,11 @@
 
 #include "core/base/heap.h"
 #include "core/script/book.h"
-#include "core/script/value.h"
+#include "core/script/store_answer.h"
 
-#define MEMORY_STORE_VALUE_BYTES (VALUE_BYTES_MAX - 64) // an answer adds a version
-#define MEMORY_STORE_KEY_BYTES   128
-#define MEMORY_STORE_VERSIONS    16 // remembered of each key
-#define MEMORY_STORE_PAGE_MAX    100
-#define MEMORY_STORE_ANSWER_MAX  VALUE_BYTES_MAX
+#define MEMORY_STORE_VERSIONS   16 // remembered of each key
+#define MEMORY_STORE_PAGE_MAX   100
+#define MEMORY_STORE_ANSWER_MAX VALUE_BYTES_MAX
 
 typedef struct MemoryStore MemoryStore;
 

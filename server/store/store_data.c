@@ -11,16 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    TAG_NIL = 0,
-    TAG_FALSE = 1,
-    TAG_TRUE = 2,
-    TAG_INTEGER = 3,
-    TAG_TEXT = 5,
-    TAG_LIST = 6,
-    TAG_MAP = 7
-};
-
 typedef struct Entry {
     bool used;   // there is a row
     bool exists; // with a value
@@ -46,91 +36,19 @@ static const char damaged_text[] = "what is stored there is damaged";
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void write_list(ByteWriter *answer, uint64_t count)
-{
-    byte_write_u8(answer, TAG_LIST);
-    byte_write_varint(answer, count);
-}
-
-static void write_integer(ByteWriter *answer, int64_t value)
-{
-    byte_write_u8(answer, TAG_INTEGER);
-    byte_write_varint(answer, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
-}
-
-static void write_text(ByteWriter *answer, const char *data, size_t bytes)
-{
-    byte_write_u8(answer, TAG_TEXT);
-    byte_write_varint(answer, bytes);
-    byte_write_bytes(answer, data, bytes);
-}
-
 static void write_value(const Entry *entry, ByteWriter *answer)
 {
     if (entry->exists) {
         byte_write_bytes(answer, entry->value, entry->bytes);
     } else {
-        byte_write_u8(answer, TAG_NIL);
+        byte_write_u8(answer, STORE_TAG_NIL);
     }
-}
-
-static bool fail(ByteWriter *answer, const char *message)
-{
-    answer->at = 0;
-    byte_write_bytes(answer, message, strlen(message));
-    return false;
 }
 
 static bool fail_damaged(const Run *run)
 {
     run->store->damaged += 1;
-    return fail(run->answer, damaged_text);
-}
-
-// --- values -------------------------------------------------------------------------------------
-
-static bool single_value(const StoreRequest *request, const uint8_t **value, size_t *bytes)
-{
-    if (request->value_bytes < 3 || request->value[0] != TAG_LIST || request->value[1] != 1 ||
-        value_check(request->value, request->value_bytes) != STATUS_OK) {
-        return false;
-    }
-    *value = request->value + 2;
-    *bytes = request->value_bytes - 2;
-    return true;
-}
-
-static bool read_integer(const uint8_t *value, size_t bytes, int64_t *out)
-{
-    ByteReader reader = byte_reader(value, bytes);
-    if (byte_read_u8(&reader) != TAG_INTEGER) {
-        return false;
-    }
-    const uint64_t raw = byte_read_varint(&reader);
-    if (byte_reader_finish(&reader) != STATUS_OK) {
-        return false;
-    }
-    *out = (int64_t)(raw >> 1 ^ (0 - (raw & 1)));
-    return true;
-}
-
-static bool check_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
-                        ByteWriter *answer)
-{
-    int64_t integer = 0;
-    if (!single_value(request, value, bytes)) {
-        return fail(answer, "one value can be stored under a key");
-    }
-    if ((*value)[0] == TAG_NIL) {
-        return fail(answer, "nil cannot be stored; RemoveAsync takes a key away");
-    }
-    if (*bytes > MEMORY_STORE_VALUE_BYTES) {
-        return fail(answer, "the value is too large");
-    }
-    if (request->ordered && !read_integer(*value, *bytes, &integer)) {
-        return fail(answer, "an ordered store holds integers");
-    }
-    return true;
+    return store_answer_fail(run->answer, damaged_text);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -159,7 +77,7 @@ static bool take_entry(SqlRow *row, Text *key, Entry *out)
     (void)take_text(row, STORE_ID_BYTES);
     (void)sql_take_u64(row);
     (void)take_text(row, BOOK_NAME_BYTES);
-    *key = take_text(row, MEMORY_STORE_KEY_BYTES);
+    *key = take_text(row, STORE_KEY_BYTES);
     entry.version = sql_take_u64(row);
     if (!sql_take_null(row)) {
         (void)sql_take_u64(row);
@@ -203,7 +121,8 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
     SqlRow row = sql_open(run->sql, SQL_DATA_PUT, TABLE_DATA);
     put_key(&row, run);
     sql_put_u64(&row, version);
-    if (value != NULL && run->request->ordered && read_integer(value, bytes, &number)) {
+    if (value != NULL && run->request->ordered &&
+        store_answer_read_integer(value, bytes, &number)) {
         sql_put_u64(&row, (uint64_t)number);
     } else {
         sql_put_null(&row);
@@ -285,7 +204,7 @@ static void write_use(const Run *run, Use use)
 // Forgets one removed key and its versions; false if there is none.
 static bool drop_removed(const Run *run)
 {
-    char store[BOOK_NAME_BYTES], key[MEMORY_STORE_KEY_BYTES];
+    char store[BOOK_NAME_BYTES], key[STORE_KEY_BYTES];
     StoreRequest removed = {0};
     SqlRow row = sql_open(run->sql, SQL_DATA_REMOVED, TABLE_NONE);
     sql_put_text(&row, run->world_id, strlen(run->world_id));
@@ -319,9 +238,9 @@ static bool run_get(const Run *run)
     if (!find_entry(run, &entry)) {
         return fail_damaged(run);
     }
-    write_list(run->answer, 2);
+    store_answer_list(run->answer, 2);
     write_value(&entry, run->answer);
-    write_integer(run->answer, (int64_t)entry.version);
+    store_answer_integer(run->answer, (int64_t)entry.version);
     return true;
 }
 
@@ -333,7 +252,7 @@ static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes
     if (!entry->used) {
         if (use.keys >= config->data_keys_max) {
             if (!drop_removed(run)) {
-                return fail(run->answer, "the store has too many keys");
+                return store_answer_fail(run->answer, "the store has too many keys");
             }
             use.keys -= 1;
         }
@@ -342,7 +261,7 @@ static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes
     const uint64_t old_bytes = entry->exists ? entry->bytes : 0;
     use.bytes = use.bytes > old_bytes ? use.bytes - old_bytes : 0;
     if (bytes > config->data_bytes_max || use.bytes > config->data_bytes_max - bytes) {
-        return fail(run->answer, "the store is full");
+        return store_answer_fail(run->answer, "the store is full");
     }
     use.bytes += bytes;
     entry->version += 1;
@@ -357,7 +276,7 @@ static bool run_set(const Run *run)
     const uint8_t *value = NULL;
     size_t bytes = 0;
     Entry entry;
-    if (!check_value(run->request, &value, &bytes, run->answer)) {
+    if (!store_answer_value(run->request, &value, &bytes, run->answer)) {
         return false;
     }
     if (!find_entry(run, &entry)) {
@@ -366,7 +285,7 @@ static bool run_set(const Run *run)
     if (!put(run, &entry, value, bytes)) {
         return false;
     }
-    write_list(run->answer, 0);
+    store_answer_list(run->answer, 0);
     return true;
 }
 
@@ -375,7 +294,7 @@ static bool run_compare_and_set(const Run *run)
     const uint8_t *value = NULL;
     size_t bytes = 0;
     Entry entry;
-    if (!check_value(run->request, &value, &bytes, run->answer)) {
+    if (!store_answer_value(run->request, &value, &bytes, run->answer)) {
         return false;
     }
     if (!find_entry(run, &entry)) {
@@ -385,9 +304,9 @@ static bool run_compare_and_set(const Run *run)
     if (same && !put(run, &entry, value, bytes)) {
         return false;
     }
-    write_list(run->answer, 2);
-    byte_write_u8(run->answer, same ? TAG_TRUE : TAG_FALSE);
-    write_integer(run->answer, (int64_t)entry.version);
+    store_answer_list(run->answer, 2);
+    byte_write_u8(run->answer, same ? STORE_TAG_TRUE : STORE_TAG_FALSE);
+    store_answer_integer(run->answer, (int64_t)entry.version);
     return true;
 }
 
@@ -400,23 +319,23 @@ static bool run_increment(const Run *run)
     if (!find_entry(run, &entry)) {
         return fail_damaged(run);
     }
-    if (entry.exists && !read_integer(entry.value, entry.bytes, &value)) {
-        return fail(run->answer, "what is stored there is not an integer");
+    if (entry.exists && !store_answer_read_integer(entry.value, entry.bytes, &value)) {
+        return store_answer_fail(run->answer, "what is stored there is not an integer");
     }
     const double sum = (double)value + step;
     if (!(step >= -limit && step <= limit) || step != (double)(int64_t)step ||
         !(sum >= -limit && sum <= limit)) {
-        return fail(run->answer, "an increment is an integer, and so is the sum");
+        return store_answer_fail(run->answer, "an increment is an integer, and so is the sum");
     }
     value += (int64_t)step;
     uint8_t bytes[12];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    write_integer(&writer, value);
+    store_answer_integer(&writer, value);
     if (!put(run, &entry, bytes, writer.at)) {
         return false;
     }
-    write_list(run->answer, 1);
-    write_integer(run->answer, value);
+    store_answer_list(run->answer, 1);
+    store_answer_integer(run->answer, value);
     return true;
 }
 
@@ -426,7 +345,7 @@ static bool run_remove(const Run *run)
     if (!find_entry(run, &entry)) {
         return fail_damaged(run);
     }
-    write_list(run->answer, 1);
+    store_answer_list(run->answer, 1);
     write_value(&entry, run->answer);
     if (entry.exists) {
         Use use = load_use(run);
@@ -442,13 +361,13 @@ static bool run_sorted(const Run *run)
 {
     const StoreRequest *request = run->request;
     if (!request->ordered) {
-        return fail(run->answer, "only an ordered store can be read in order");
+        return store_answer_fail(run->answer, "only an ordered store can be read in order");
     }
     if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
-        return fail(run->answer, "between 1 and 100 entries can be read at once");
+        return store_answer_fail(run->answer, "between 1 and 100 entries can be read at once");
     }
     // The count stands before the entries: they are written after a place for the longest count.
-    uint8_t items[MEMORY_STORE_PAGE_MAX * (MEMORY_STORE_KEY_BYTES + 48)];
+    uint8_t items[MEMORY_STORE_PAGE_MAX * (STORE_KEY_BYTES + 48)];
     ByteWriter writer = byte_writer(items, sizeof items);
     uint32_t count = 0;
     bool ok = true;
@@ -461,11 +380,11 @@ static bool run_sorted(const Run *run)
         Entry entry;
         ok = take_entry(&row, &key, &entry) && ok;
         if (ok) {
-            byte_write_u8(&writer, TAG_MAP);
+            byte_write_u8(&writer, STORE_TAG_MAP);
             byte_write_varint(&writer, 2);
-            write_text(&writer, "key", 3);
-            write_text(&writer, key.data, key.bytes);
-            write_text(&writer, "value", 5);
+            store_answer_text(&writer, "key", 3);
+            store_answer_text(&writer, key.data, key.bytes);
+            store_answer_text(&writer, "value", 5);
             write_value(&entry, &writer);
             count += 1;
         }
@@ -473,8 +392,8 @@ static bool run_sorted(const Run *run)
     if (!ok || writer.status != STATUS_OK) {
         return fail_damaged(run);
     }
-    write_list(run->answer, 1);
-    write_list(run->answer, count);
+    store_answer_list(run->answer, 1);
+    store_answer_list(run->answer, count);
     byte_write_bytes(run->answer, items, writer.at);
     return true;
 }
@@ -496,7 +415,7 @@ static bool run_versions(const Run *run)
         (void)take_text(&row, STORE_ID_BYTES);
         (void)sql_take_u64(&row);
         (void)take_text(&row, BOOK_NAME_BYTES);
-        (void)take_text(&row, MEMORY_STORE_KEY_BYTES);
+        (void)take_text(&row, STORE_KEY_BYTES);
         version->version = sql_take_u64(&row);
         version->unix_seconds = sql_take_u64(&row);
         ok = sql_take_checksum(&row) && ok;
@@ -505,15 +424,15 @@ static bool run_versions(const Run *run)
     if (!ok) {
         return fail_damaged(run);
     }
-    write_list(run->answer, 1);
-    write_list(run->answer, count);
+    store_answer_list(run->answer, 1);
+    store_answer_list(run->answer, count);
     for (uint32_t i = 0; i < count; i++) {
-        byte_write_u8(run->answer, TAG_MAP);
+        byte_write_u8(run->answer, STORE_TAG_MAP);
         byte_write_varint(run->answer, 2);
-        write_text(run->answer, "time", 4);
-        write_integer(run->answer, (int64_t)versions[i].unix_seconds);
-        write_text(run->answer, "version", 7);
-        write_integer(run->answer, (int64_t)versions[i].version);
+        store_answer_text(run->answer, "time", 4);
+        store_answer_integer(run->answer, (int64_t)versions[i].unix_seconds);
+        store_answer_text(run->answer, "version", 7);
+        store_answer_integer(run->answer, (int64_t)versions[i].version);
     }
     return true;
 }
@@ -528,13 +447,8 @@ bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *
               ByteWriter *answer)
 {
     const Run run = {store, sql, world_id, request, answer};
-    if (book_name_check(request->store) != STATUS_OK) {
-        return fail(answer, "the name of a store has 1 to 64 bytes");
-    }
-    if (request->operation != STORE_SORTED &&
-        (request->key.bytes < 1 || request->key.bytes > MEMORY_STORE_KEY_BYTES ||
-         !utf8_is_valid(request->key.data, request->key.bytes))) {
-        return fail(answer, "a key has 1 to 128 bytes");
+    if (!store_answer_check(request, answer)) {
+        return false;
     }
     switch (request->operation) {
     case STORE_GET:
@@ -552,6 +466,6 @@ bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *
     case STORE_COMPARE_AND_SET:
         return run_compare_and_set(&run);
     default:
-        return fail(answer, "unknown operation");
+        return store_answer_fail(answer, "unknown operation");
     }
 }

@@ -100,13 +100,13 @@ static const char *const keys[] = {"a", "b", "key", "Zoë", "'; --", "zz", "ab",
 
 static Text random_key(Rng *rng)
 {
-    static char longest[MEMORY_STORE_KEY_BYTES + 1];
+    static char longest[STORE_KEY_BYTES + 1];
     memset(longest, 'k', sizeof longest);
     switch (rng_below(rng, 16)) {
     case 0:
-        return (Text){longest, MEMORY_STORE_KEY_BYTES};
+        return (Text){longest, STORE_KEY_BYTES};
     case 1:
-        return (Text){longest, MEMORY_STORE_KEY_BYTES + 1};
+        return (Text){longest, STORE_KEY_BYTES + 1};
     case 2:
         return (Text){"nul\0in it", 9};
     default: {
