@@ -169,25 +169,9 @@ typedef struct Bound {
     bool enabled;
 } Bound;
 
-// Scenes may write `SoulService/` before a path and `.lua` after it; manifests never do.
-static Text path_plain(Text path)
-{
-    static const char soul[] = "SoulService/";
-    static const char lua[] = ".lua";
-    const size_t before = sizeof soul - 1;
-    const size_t after = sizeof lua - 1;
-    if (path.bytes > before && memcmp(path.data, soul, before) == 0) {
-        path = (Text){path.data + before, path.bytes - before};
-    }
-    if (path.bytes > after && memcmp(path.data + path.bytes - after, lua, after) == 0) {
-        path.bytes -= after;
-    }
-    return path;
-}
-
 static Bound bound_by(const PlaceBinding *binding)
 {
-    return (Bound){path_plain(binding->script_path), binding->parameters, binding->enabled};
+    return (Bound){script_path_plain(binding->script_path), binding->parameters, binding->enabled};
 }
 
 static const Prefab *prefab_of(const Client *client, uint64_t net_id)
@@ -218,7 +202,7 @@ static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
     if (prefab == NULL || prefab->script_path == NULL) {
         return false;
     }
-    *out = (Bound){path_plain((Text){prefab->script_path, strlen(prefab->script_path)}),
+    *out = (Bound){script_path_plain((Text){prefab->script_path, strlen(prefab->script_path)}),
                    {prefab->parameters, prefab->parameters_bytes},
                    true};
     return true;

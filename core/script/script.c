@@ -10,6 +10,21 @@
 
 // --- creation -----------------------------------------------------------------------------------
 
+Text script_path_plain(Text path)
+{
+    static const char soul[] = "SoulService/";
+    static const char lua[] = ".lua";
+    const size_t before = sizeof soul - 1;
+    const size_t after = sizeof lua - 1;
+    if (path.bytes > before && memcmp(path.data, soul, before) == 0) {
+        path = (Text){path.data + before, path.bytes - before};
+    }
+    if (path.bytes > after && memcmp(path.data + path.bytes - after, lua, after) == 0) {
+        path.bytes -= after;
+    }
+    return path;
+}
+
 ScriptConfig script_config_default(void)
 {
     return (ScriptConfig){

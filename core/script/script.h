@@ -23,6 +23,10 @@
 
 typedef struct ScriptSystem ScriptSystem;
 
+// The path by which a script is known: without `SoulService/` before it and `.lua` after it, as
+// scenes and files may write it.
+Text script_path_plain(Text path);
+
 typedef struct ScriptConfig {
     ScriptWorld *world; // kept
     VmConfig vm;

@@ -120,20 +120,10 @@ static const Service *service_of(const char *path)
     return NULL;
 }
 
-// A script is known by its path without `SoulService/` before it and `.lua` after it, as scenes
-// and files may write it. Terminated; false for what is no path.
-static bool copy_path(Text from, char to[SCRIPT_PATH_BYTES])
+// The plain path, terminated; false for what is no path.
+static bool copy_path(Text path, char to[SCRIPT_PATH_BYTES])
 {
-    static const char soul[] = "SoulService/";
-    static const char lua[] = ".lua";
-    const size_t skip = sizeof soul - 1;
-    const size_t end = sizeof lua - 1;
-    if (from.bytes > skip && memcmp(from.data, soul, skip) == 0) {
-        from = (Text){from.data + skip, from.bytes - skip};
-    }
-    if (from.bytes > end && memcmp(from.data + from.bytes - end, lua, end) == 0) {
-        from.bytes -= end;
-    }
+    const Text from = script_path_plain(path);
     if (from.bytes < 1 || from.bytes >= SCRIPT_PATH_BYTES ||
         !utf8_is_valid(from.data, from.bytes)) {
         return false;
