@@ -225,12 +225,9 @@ static uint32_t bind(Client *client, const char *path, uint64_t entity, const Bo
     return status == STATUS_OK ? slot : 0;
 }
 
-// Scenes may write "Workspace/Door.lua"; a script's own path has no ending.
 static bool path_is(Text path, const char *other)
 {
-    const bool ended = path.bytes > 4 && memcmp(path.data + path.bytes - 4, ".lua", 4) == 0;
-    const size_t bytes = ended ? path.bytes - 4 : path.bytes;
-    return bytes == strlen(other) && memcmp(path.data, other, bytes) == 0;
+    return path.bytes == strlen(other) && memcmp(path.data, other, path.bytes) == 0;
 }
 
 static void bind_workspace(Client *client, const ClientRune *rune)
