@@ -284,6 +284,17 @@ class Player:
         self.socket.close()
 
 
+def come_back(world, player):
+    """The same player, over a new connection. One that reaches a world which has just died, before
+    the host knows it, is cut: like any client, this one tries again."""
+    def attempt():
+        try:
+            return Player(world, resume=player.welcome["resumeToken"])
+        except (Closed, OSError):
+            return None
+    return wait_until(attempt, "a player is back")
+
+
 def run(tests, arguments):
     """Runs the tests of a file, or the one that is named."""
     program, places, names = arguments[1], arguments[2], arguments[3:]

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 
-from support import (Closed, Failure, Player, WebSocket, World, check, run, wait_until)
+from support import (Closed, Failure, Player, WebSocket, World, check, come_back, run,
+                     wait_until)
 
 
 def distance(a, b):
@@ -150,7 +151,7 @@ def test_killed_world_comes_back(program, places, folder):
             raise Failure("the connection outlived its world")
         except (Closed, OSError):
             pass
-        back = Player(world, resume=player.welcome["resumeToken"])
+        back = come_back(world, player)
         took = time.monotonic() - begin
         check(back.welcome["resumed"], "resumed")
         check(back.welcome["player"] == player.welcome["player"], "the same player")
@@ -178,7 +179,7 @@ def test_killed_host_comes_back(program, places, folder):
         world.process.wait()
         wait_until(lambda: not os.path.exists(f"/proc/{child}"), "the world dies with its host", 3)
         world = island(program, places, folder)
-        back = Player(world, resume=player.welcome["resumeToken"])
+        back = come_back(world, player)
         check(back.welcome["resumed"], "resumed")
         back.walk(0.5, move_z=0)
         check(built in structures(back), "the structure")
@@ -378,8 +379,8 @@ def test_debug_truth(program, places, folder):
                 raise Failure("the connection outlived its world")
             except (Closed, OSError):
                 pass
-        plain = Player(world, resume=plain.welcome["resumeToken"])
-        told = Player(world, resume=told.welcome["resumeToken"])
+        plain = come_back(world, plain)
+        told = come_back(world, told)
         check(plain.welcome["resumed"] and told.welcome["resumed"], "resumed")
         told.walk(1.5, move_z=0)
         plain.listen(0.1)
