@@ -2,7 +2,7 @@
 #include "core/script/place.h"
 #include "server/cli/command.h"
 #include "server/host/journal_file.h"
-#include "server/host/place_folder.h"
+#include "server/build/place_folder.h"
 #include "server/sys/file.h"
 
 #include <inttypes.h>

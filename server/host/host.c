@@ -239,7 +239,7 @@ static int open_data(Host *host)
     if (status != STATUS_OK) {
         return data_failed(host, "host.id", status_text(status));
     }
-    status = join_path(path, host->data, "ticket.key") ? ticket_key_open(path, &host->key)
+    status = join_path(path, host->data, "ticket.key") ? signing_key_open(path, &host->key)
                                                        : STATUS_RANGE;
     if (status != STATUS_OK) {
         return data_failed(host, "ticket.key",

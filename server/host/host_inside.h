@@ -10,7 +10,7 @@
 #include "server/host/host.h"
 #include "server/host/journal_file.h"
 #include "server/host/metrics.h"
-#include "server/host/place_folder.h"
+#include "server/build/place_folder.h"
 #include "server/host/ticket.h"
 #include "server/net/http.h"
 #include "server/sys/process.h"
@@ -65,7 +65,7 @@ typedef struct Host {
     Store *store;
     StoreWorld row;
     HttpServer *http;
-    TicketKey key;
+    SigningKey key;
     TicketBook book;
 
     // Between the threads, with the lock.

@@ -5,77 +5,12 @@
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/sys/file.h"
 
-#include <fcntl.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define TICKET_FORMAT 1
 #define TICKET_BYTES  512
-
-_Static_assert(sizeof((TicketKey){0}.secret) == crypto_sign_SECRETKEYBYTES, "libsodium's key");
-_Static_assert(sizeof((TicketKey){0}.public_half) == crypto_sign_PUBLICKEYBYTES, "and its half");
-
-// --- the key ------------------------------------------------------------------------------------
-
-static bool is_private(const char *path)
-{
-    struct stat about;
-    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & 077) == 0;
-}
-
-static Status make_key(const char *path, TicketKey *out)
-{
-    TicketKey key;
-    if (crypto_sign_keypair(key.public_half, key.secret) != 0) {
-        return STATUS_BLOCKED;
-    }
-    const Status status = file_write_private(path, key.secret, sizeof key.secret);
-    if (status == STATUS_OK) {
-        *out = key;
-    }
-    sodium_memzero(&key, sizeof key);
-    return status;
-}
-
-Status ticket_key_open(const char *path, TicketKey *out)
-{
-    if (sodium_init() < 0) {
-        return STATUS_BLOCKED;
-    }
-    uint8_t *bytes = NULL;
-    size_t count = 0;
-    Status status = file_read(path, 4096, &bytes, &count);
-    if (status == STATUS_NOT_FOUND) {
-        return make_key(path, out);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    TicketKey key;
-    uint8_t seed[crypto_sign_SEEDBYTES], again[crypto_sign_SECRETKEYBYTES];
-    status = !is_private(path) ? STATUS_DENIED : STATUS_MALFORMED;
-    if (status == STATUS_MALFORMED && count == sizeof key.secret) {
-        // The second half must be what the first half gives, or signatures would leak the key.
-        memcpy(key.secret, bytes, count);
-        (void)crypto_sign_ed25519_sk_to_seed(seed, key.secret);
-        (void)crypto_sign_seed_keypair(key.public_half, again, seed);
-        status = sodium_memcmp(again, key.secret, sizeof again) == 0 ? STATUS_OK : status;
-    }
-    if (status == STATUS_OK) {
-        *out = key;
-    }
-    sodium_memzero(bytes, count);
-    sodium_memzero(&key, sizeof key);
-    sodium_memzero(seed, sizeof seed);
-    sodium_memzero(again, sizeof again);
-    free(bytes);
-    return status;
-}
 
 // --- bytes --------------------------------------------------------------------------------------
 
@@ -110,7 +45,7 @@ static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
     }
 }
 
-Status ticket_write(const TicketKey *key, const Ticket *ticket, char *text, size_t capacity)
+Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, size_t capacity)
 {
     uint8_t bytes[TICKET_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes - crypto_sign_BYTES);
@@ -136,7 +71,7 @@ Status ticket_write(const TicketKey *key, const Ticket *ticket, char *text, size
     return STATUS_OK;
 }
 
-static Status read_signed(const TicketKey *key, const uint8_t *bytes, size_t count, Ticket *out)
+static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t count, Ticket *out)
 {
     if (count <= crypto_sign_BYTES) {
         return STATUS_MALFORMED;
@@ -172,7 +107,7 @@ static Status read_signed(const TicketKey *key, const uint8_t *bytes, size_t cou
     return STATUS_OK;
 }
 
-Status ticket_read(const TicketKey *key, const char *text, size_t bytes, Ticket *out)
+Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket *out)
 {
     uint8_t raw[TICKET_BYTES];
     size_t count = 0;

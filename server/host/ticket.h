@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/status.h"
+#include "server/build/signing_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,10 +33,6 @@ typedef enum TicketFlag {
     TICKET_FLAGS_ALL = (1 << 3) - 1
 } TicketFlag;
 
-typedef struct TicketKey {
-    uint8_t secret[64], public_half[32];
-} TicketKey;
-
 typedef struct Ticket {
     TicketPurpose purpose;
     uint32_t flags;
@@ -48,15 +45,12 @@ typedef struct Ticket {
     uint8_t nonce[TICKET_NONCE_BYTES];
 } Ticket;
 
-// Reads the key, or makes it on first use: a file for its owner alone. STATUS_MALFORMED: the file
-// is no key; STATUS_DENIED: others may read it.
-MUST_USE Status ticket_key_open(const char *path, TicketKey *out);
 // STATUS_LIMIT when the text does not fit, which TICKET_TEXT_BYTES never is too little for.
-MUST_USE Status ticket_write(const TicketKey *key, const Ticket *ticket, char *text,
+MUST_USE Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text,
                              size_t capacity);
 // Total. STATUS_MALFORMED: no ticket; STATUS_MISMATCH: another key's; STATUS_DENIED: not signed by
 // ours. Nothing else is checked.
-MUST_USE Status ticket_read(const TicketKey *key, const char *text, size_t bytes, Ticket *out);
+MUST_USE Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket *out);
 
 // --- who may enter ------------------------------------------------------------------------------
 // What has been used and not expired; a ticket is in it at most once.
@@ -71,7 +65,7 @@ MUST_USE Status ticket_book_open(TicketBook *book);
 void ticket_book_close(TicketBook *book);
 
 typedef struct TicketGate {
-    const TicketKey *key;
+    const SigningKey *key;
     const char *world_id;
     uint64_t epoch;
     const uint8_t *boot;

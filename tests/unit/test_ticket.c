@@ -16,15 +16,15 @@
 static char folder[] = "/tmp/sandlot-ticket-XXXXXX";
 static char path[64];
 
-static TicketKey key(void)
+static SigningKey key(void)
 {
-    TicketKey made;
+    SigningKey made;
     memset(&made, 0, sizeof made);
     if (path[0] == '\0') {
         CHECK(mkdtemp(folder) != NULL);
         snprintf(path, sizeof path, "%s/ticket.key", folder);
     }
-    CHECK_OK(ticket_key_open(path, &made));
+    CHECK_OK(signing_key_open(path, &made));
     return made;
 }
 
@@ -42,7 +42,7 @@ static Ticket sample(void)
     return ticket;
 }
 
-static TicketGate gate_of(const TicketKey *made, const Ticket *ticket)
+static TicketGate gate_of(const SigningKey *made, const Ticket *ticket)
 {
     return (TicketGate){
         .key = made, .world_id = "world_a", .epoch = 3, .boot = ticket->boot, .development = true};
@@ -50,14 +50,14 @@ static TicketGate gate_of(const TicketKey *made, const Ticket *ticket)
 
 TEST(the_key_is_made_once_and_for_its_owner_alone)
 {
-    const TicketKey first = key(), second = key();
+    const SigningKey first = key(), second = key();
     CHECK_BYTES(&first, &second, sizeof first);
     struct stat about;
     REQUIRE(stat(path, &about) == 0);
     CHECK_INT(about.st_mode & 0777, 0600);
-    TicketKey out;
+    SigningKey out;
     REQUIRE(chmod(path, 0644) == 0);
-    CHECK_INT(ticket_key_open(path, &out), STATUS_DENIED);
+    CHECK_INT(signing_key_open(path, &out), STATUS_DENIED);
     REQUIRE(chmod(path, 0600) == 0);
     char bad[80];
     snprintf(bad, sizeof bad, "%s.bad", path);
@@ -65,16 +65,16 @@ TEST(the_key_is_made_once_and_for_its_owner_alone)
     uint8_t bytes[64] = {1, 2, 3}; // the halves do not belong together
     CHECK_INT(write(file, bytes, sizeof bytes), sizeof bytes);
     close(file);
-    CHECK_INT(ticket_key_open(bad, &out), STATUS_MALFORMED);
+    CHECK_INT(signing_key_open(bad, &out), STATUS_MALFORMED);
     CHECK(truncate(bad, 10) == 0);
-    CHECK_INT(ticket_key_open(bad, &out), STATUS_MALFORMED);
+    CHECK_INT(signing_key_open(bad, &out), STATUS_MALFORMED);
     unlink(bad);
-    CHECK(ticket_key_open("/nowhere/at/all/key", &out) != STATUS_OK);
+    CHECK(signing_key_open("/nowhere/at/all/key", &out) != STATUS_OK);
 }
 
 TEST(a_ticket_comes_back_as_it_was)
 {
-    const TicketKey made = key();
+    const SigningKey made = key();
     const Ticket ticket = sample();
     char text[TICKET_TEXT_BYTES];
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
@@ -89,7 +89,7 @@ TEST(a_ticket_comes_back_as_it_was)
 
 TEST(nothing_else_is_a_ticket)
 {
-    const TicketKey made = key();
+    const SigningKey made = key();
     const Ticket ticket = sample();
     char text[TICKET_TEXT_BYTES], changed[TICKET_TEXT_BYTES];
     Ticket out;
@@ -108,17 +108,17 @@ TEST(nothing_else_is_a_ticket)
     CHECK_INT(ticket_read(&made, "", 0, &out), STATUS_MALFORMED);
     CHECK_INT(ticket_read(&made, "no ticket", 9, &out), STATUS_MALFORMED);
     // Another host's.
-    TicketKey other;
+    SigningKey other;
     char second[80];
     snprintf(second, sizeof second, "%s.other", path);
-    CHECK_OK(ticket_key_open(second, &other));
+    CHECK_OK(signing_key_open(second, &other));
     unlink(second);
     CHECK_INT(ticket_read(&other, text, bytes, &out), STATUS_MISMATCH);
 }
 
 TEST(a_ticket_is_good_once_for_its_world)
 {
-    const TicketKey made = key();
+    const SigningKey made = key();
     TicketBook book;
     REQUIRE(ticket_book_open(&book) == STATUS_OK);
     const Ticket ticket = sample();
@@ -148,7 +148,7 @@ TEST(a_ticket_is_good_once_for_its_world)
 
 TEST(only_development_takes_sign_ins_and_debug)
 {
-    const TicketKey made = key();
+    const SigningKey made = key();
     TicketBook book;
     REQUIRE(ticket_book_open(&book) == STATUS_OK);
     Ticket ticket = sample();
@@ -173,7 +173,7 @@ TEST(only_development_takes_sign_ins_and_debug)
 
 TEST(a_full_book_refuses_until_tickets_expire)
 {
-    const TicketKey made = key();
+    const SigningKey made = key();
     TicketBook book;
     REQUIRE(ticket_book_open(&book) == STATUS_OK);
     for (uint32_t i = 0; i < TICKET_USED_MAX; i++) {

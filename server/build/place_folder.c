@@ -1,7 +1,7 @@
 // See place_folder.h. Folders are opened one inside the other, each without following a link, so
 // that no path can lead out, whatever changes on disk meanwhile.
 #define _GNU_SOURCE
-#include "server/host/place_folder.h"
+#include "server/build/place_folder.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

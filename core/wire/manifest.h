@@ -1,0 +1,48 @@
+// The signed list of a world's runes as JSON, exactly as in the script-distribution document plus
+// `requires`, `cdn_base` and `signature`:
+//
+//   {"scripts":[{"path":"Workspace/Door.lua","replicate":true,"requires":["ReplicatedStorage/Tools"],
+//    "run_context":"Both","rune_hash":"sha256:…","service":"Workspace","size_bytes":412}],
+//    "server_tick":0,"signature":"…","version":3}
+//
+// The signature (Ed25519, as 128 hex digits) is over the same text without it: members sorted by
+// name, no spaces, scripts sorted by path. One function writes those bytes for whoever signs and
+// for whoever verifies, on every side.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/bytes.h"
+#include "core/base/json.h"
+#include "core/wire/net.h"
+
+#define MANIFEST_SIGNATURE_BYTES 64
+#define MANIFEST_SCRIPTS_MAX     512 // of the client's; the server's may have as many again
+#define MANIFEST_REQUIRES_MAX    64
+
+typedef struct ManifestRow {
+    NetText path; // with the ending of its source: .lua, .ts, .soul
+    uint8_t rune_hash[32];
+    uint32_t size_bytes;
+    NetText run_context; // Server, Client, Both
+    NetText service;
+    bool replicate;
+    const NetText *requires; // paths without an ending, sorted
+    uint32_t require_count;
+} ManifestRow;
+
+typedef struct ManifestList {
+    uint32_t version;     // only rises
+    uint64_t server_tick; // 0 from a build; of the load or reload when a host signs
+    NetText cdn_base;     // "": none
+    const ManifestRow *rows;
+    uint32_t row_count;
+} ManifestList;
+
+// With a signature (64 bytes) the whole file; with NULL the bytes that are signed. Rows must be
+// sorted by path. STATUS_LIMIT: it does not fit.
+MUST_USE Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWriter *out);
+// Total; everything points into the arena or into `text`. A member that is unknown, missing or of
+// another form is an error that names its JSON path. *has_signature false: there is none.
+MUST_USE Status manifest_read(Arena *arena, const char *text, size_t bytes, ManifestList *out,
+                              uint8_t signature[MANIFEST_SIGNATURE_BYTES], bool *has_signature,
+                              JsonError *error);

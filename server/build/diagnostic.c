@@ -1,0 +1,164 @@
+// See diagnostic.h.
+#include "server/build/diagnostic.h"
+
+#include "core/base/bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void diagnostic_list_free(DiagnosticList *list)
+{
+    free(list->items);
+    *list = (DiagnosticList){0};
+}
+
+static bool make_room(DiagnosticList *list)
+{
+    if (list->count < list->capacity) {
+        return true;
+    }
+    if (list->capacity == DIAGNOSTICS_MAX) {
+        return false;
+    }
+    const uint32_t wanted = list->capacity == 0 ? 16 : list->capacity * 2;
+    const uint32_t capacity = wanted < DIAGNOSTICS_MAX ? wanted : DIAGNOSTICS_MAX;
+    Diagnostic *items = realloc(list->items, capacity * sizeof *items);
+    if (items == NULL) {
+        return false;
+    }
+    list->items = items;
+    list->capacity = capacity;
+    return true;
+}
+
+void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic)
+{
+    list->error_count += diagnostic->level == DIAGNOSTIC_ERROR;
+    list->warning_count += diagnostic->level == DIAGNOSTIC_WARNING;
+    if (!make_room(list)) {
+        list->dropped_count += 1;
+        return;
+    }
+    list->items[list->count++] = *diagnostic;
+}
+
+void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,
+                     uint32_t column, const char *code, const char *format, ...)
+{
+    Diagnostic diagnostic = {.level = level, .line = line, .column = column};
+    snprintf(diagnostic.file, sizeof diagnostic.file, "%s", file);
+    snprintf(diagnostic.code, sizeof diagnostic.code, "%s", code);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(diagnostic.message, sizeof diagnostic.message, format, arguments);
+    va_end(arguments);
+    diagnostic_add(list, &diagnostic);
+}
+
+void diagnostic_list_append(DiagnosticList *list, const DiagnosticList *from)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        diagnostic_add(list, &from->items[i]);
+    }
+    list->dropped_count += from->dropped_count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const Diagnostic *one = a, *two = b;
+    int order = strcmp(one->file, two->file);
+    order = order != 0 ? order : (one->line > two->line) - (one->line < two->line);
+    order = order != 0 ? order : (one->column > two->column) - (one->column < two->column);
+    order = order != 0 ? order : (int)one->level - (int)two->level;
+    order = order != 0 ? order : strcmp(one->code, two->code);
+    return order != 0 ? order : strcmp(one->message, two->message);
+}
+
+void diagnostic_list_sort(DiagnosticList *list)
+{
+    if (list->count > 1) {
+        qsort(list->items, list->count, sizeof *list->items, compare);
+    }
+}
+
+void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out, size_t bytes)
+{
+    char where[32] = "";
+    if (diagnostic->line > 0 && diagnostic->column > 0) {
+        snprintf(where, sizeof where, "%u:%u:", diagnostic->line, diagnostic->column);
+    } else if (diagnostic->line > 0) {
+        snprintf(where, sizeof where, "%u:", diagnostic->line);
+    }
+    const char *level = diagnostic->level == DIAGNOSTIC_ERROR ? "error" : "warning";
+    snprintf(out, bytes, "%s%s:%s %s: %s%s%s%s", folder, diagnostic->file, where, level,
+             diagnostic->message, diagnostic->code[0] != '\0' ? " [" : "", diagnostic->code,
+             diagnostic->code[0] != '\0' ? "]" : "");
+}
+
+// --- between processes --------------------------------------------------------------------------
+
+void diagnostic_list_write(const DiagnosticList *list, Buffer *out)
+{
+    buffer_put_u32(out, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const Diagnostic *item = &list->items[i];
+        buffer_put_u8(out, (uint8_t)item->level);
+        buffer_put_u32(out, item->line);
+        buffer_put_u32(out, item->column);
+        buffer_put_block(out, item->file, strlen(item->file));
+        buffer_put_block(out, item->code, strlen(item->code));
+        buffer_put_block(out, item->message, strlen(item->message));
+    }
+}
+
+// Text that a person will see: no zero, no control characters but the ends of lines.
+static bool read_text(ByteReader *reader, char *out, size_t capacity)
+{
+    const uint32_t bytes = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || bytes >= capacity || bytes > byte_reader_left(reader)) {
+        return false;
+    }
+    const char *text = (const char *)byte_read_bytes(reader, bytes);
+    for (uint32_t i = 0; i < bytes; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        out[i] = c < 0x20 && c != '\n' && c != '\t' ? ' ' : (char)c;
+    }
+    out[bytes] = '\0';
+    return true;
+}
+
+static bool read_one(ByteReader *reader, Diagnostic *out)
+{
+    *out = (Diagnostic){0};
+    const uint8_t level = byte_read_u8(reader);
+    out->level = level == DIAGNOSTIC_WARNING ? DIAGNOSTIC_WARNING : DIAGNOSTIC_ERROR;
+    out->line = byte_read_u32(reader);
+    out->column = byte_read_u32(reader);
+    return level <= DIAGNOSTIC_WARNING && read_text(reader, out->file, sizeof out->file) &&
+           read_text(reader, out->code, sizeof out->code) &&
+           read_text(reader, out->message, sizeof out->message);
+}
+
+Status diagnostic_list_read(const uint8_t *bytes, size_t count, size_t *used, DiagnosticList *list)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    const uint32_t items = byte_read_u32(&reader);
+    if (reader.status != STATUS_OK || items > DIAGNOSTICS_MAX) {
+        return STATUS_MALFORMED;
+    }
+    DiagnosticList read = {0};
+    for (uint32_t i = 0; i < items; i++) {
+        Diagnostic item;
+        if (!read_one(&reader, &item)) {
+            diagnostic_list_free(&read);
+            return STATUS_MALFORMED;
+        }
+        diagnostic_add(&read, &item);
+    }
+    diagnostic_list_append(list, &read);
+    diagnostic_list_free(&read);
+    *used = count - byte_reader_left(&reader);
+    return STATUS_OK;
+}

@@ -1,0 +1,50 @@
+// What a build has to say about a creator's files: errors and warnings with file, line and column,
+// in one list, printed in the form that editors parse:
+//
+//   Workspace/Door.lua:12:5: error: unexpected symbol near 'end' [syntax]
+#pragma once
+
+#include "core/base/status.h"
+#include "server/build/buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DIAGNOSTIC_FILE_BYTES    128
+#define DIAGNOSTIC_CODE_BYTES    32
+#define DIAGNOSTIC_MESSAGE_BYTES 768
+#define DIAGNOSTICS_MAX          1000
+
+typedef enum DiagnosticLevel { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING } DiagnosticLevel;
+
+typedef struct Diagnostic {
+    DiagnosticLevel level;
+    char file[DIAGNOSTIC_FILE_BYTES]; // as it is in the place's folder; "": the place as a whole
+    uint32_t line, column;            // from 1; 0: of the file as a whole
+    char code[DIAGNOSTIC_CODE_BYTES]; // "syntax", "undefined-global", "TS2322"
+    char message[DIAGNOSTIC_MESSAGE_BYTES];
+} Diagnostic;
+
+typedef struct DiagnosticList {
+    Diagnostic *items; // free with diagnostic_list_free
+    uint32_t count, capacity;
+    uint32_t error_count, warning_count; // also of those that did not fit
+    uint32_t dropped_count;
+} DiagnosticList;
+
+void diagnostic_list_free(DiagnosticList *list);
+void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic);
+void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,
+                     uint32_t column, const char *code, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+// Adds all of `from`, which stays as it is.
+void diagnostic_list_append(DiagnosticList *list, const DiagnosticList *from);
+// By file, line, column, level, code, message: the same build gives the same order.
+void diagnostic_list_sort(DiagnosticList *list);
+// A line without its end. `folder` goes before the file ("places/island/"), "" for none.
+void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out, size_t bytes);
+// Between processes.
+void diagnostic_list_write(const DiagnosticList *list, Buffer *out);
+// Total: appends what is there, or STATUS_MALFORMED and nothing.
+MUST_USE Status diagnostic_list_read(const uint8_t *bytes, size_t count, size_t *used,
+                                     DiagnosticList *list);

@@ -1,0 +1,46 @@
+// The souls (sources of scripts) of a place: which files they are, in which service, where they
+// run. Only names are looked at and place.json's own narrowing; what is inside is the worker's.
+#pragma once
+
+#include "core/script/script.h"
+#include "server/build/diagnostic.h"
+#include "server/build/place_folder.h"
+
+#define SOULS_MAX 1024
+
+typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
+typedef enum SoulService {
+    SERVICE_SERVER_SCRIPT, // ServerScriptService
+    SERVICE_REPLICATED_STORAGE,
+    SERVICE_WORKSPACE,
+    SERVICE_STARTER_GUI,
+    SERVICE_STARTER_PLAYER,
+    SERVICE_REPLICATED_FIRST,
+    SERVICE_COUNT
+} SoulService;
+typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH } RunContext;
+
+typedef struct Soul {
+    char path[SCRIPT_PATH_BYTES]; // "Workspace/Door": the script's name everywhere
+    const PlaceFile *file;        // "SoulService/Workspace/Door.ts"
+    SoulLanguage language;
+    SoulService service;
+    RunContext context; // the service's, or narrower by place.json
+    bool replicate;     // never for CONTEXT_SERVER
+} Soul;
+
+typedef struct SoulList {
+    Soul *items; // sorted by path; free with soul_list_free
+    uint32_t count;
+} SoulList;
+
+const char *soul_service_name(SoulService service);
+const char *soul_context_name(RunContext context);
+const char *soul_language_ending(SoulLanguage language); // ".lua"
+RunContext soul_service_context(SoulService service);
+
+// Everything wrong is a diagnostic: a script in no service (names the services), two sources for
+// one name, a name that cannot be one, too many, a context that place.json would widen.
+// `Door.soul.lua` is what was made of `Door.soul`, no soul of its own. STATUS_LIMIT: out of memory.
+MUST_USE Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagnostics);
+void soul_list_free(SoulList *list);

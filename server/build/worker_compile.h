@@ -1,0 +1,32 @@
+// What WORKER_COMPILE is asked and answers, for both sides of the pipe. Lints always run; a lint of
+// level error fails the compile, as a syntax error does.
+#pragma once
+
+#include "server/build/diagnostic.h"
+#include "server/build/soul.h"
+#include "server/build/worker.h"
+
+typedef struct CompileJob {
+    const char *path; // "Workspace/Door"
+    const char *file; // what diagnostics name: "Workspace/Door.lua"
+    RunContext context;
+    const char *source; // Lua
+    size_t source_bytes;
+    bool dry_run; // also run its top level in a small world, with budgets; a fault is a warning
+    bool is_generated;     // made from TypeScript or by a model: no lints about style
+    const uint32_t *lines; // by line of the Lua (from 0): the line to show instead; may be NULL.
+    uint32_t line_count;   // The rune itself carries these lines, so every fault on every side
+} CompileJob;              // names the line of the source without a map.
+
+typedef struct CompileOutput {
+    uint8_t *rune; // free with compile_output_free
+    size_t rune_bytes;
+    uint8_t rune_hash[32];               // made outside the jail, from the bytes that came out
+    char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
+    uint32_t require_count;
+} CompileOutput;
+
+// STATUS_MALFORMED: it does not compile; `diagnostics` says why. Others: see worker_call.
+MUST_USE Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
+                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+void compile_output_free(CompileOutput *output);

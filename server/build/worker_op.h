@@ -1,0 +1,23 @@
+// Inside the build worker: what a request is answered with. An op reads its request, which may be
+// any bytes at all, and writes its reply; it runs locked in and may take as long as it shows
+// progress. It must not keep anything: the next request comes to the same process.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "server/build/buffer.h"
+#include "server/build/worker.h"
+
+typedef struct WorkerCall {
+    ByteReader request;
+    Buffer reply;
+    char reason[WORKER_REASON_BYTES]; // when it fails: for people, names file and rule
+} WorkerCall;
+
+typedef Status (*WorkerFunction)(WorkerCall *call);
+// Tells the other side; quick enough to call in any loop (it says nothing more often than every
+// 50 ms).
+void worker_progress(uint32_t done, uint32_t total);
+
+#define WORKER_OP(name, function) Status function(WorkerCall *call);
+#include "server/build/worker_op.def"
+#undef WORKER_OP
