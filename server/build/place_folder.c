@@ -22,6 +22,7 @@
 
 typedef struct Walk {
     PlaceFolder *folder;
+    bool takes_all;
     uint32_t capacity;
     char *reason;
     size_t reason_bytes;
@@ -41,16 +42,25 @@ static bool ends_with(const char *path, const char *ending)
     return bytes > want && strcmp(path + bytes - want, ending) == 0;
 }
 
-// How large a file of that name may be; 0: it is none of ours (assets, notes).
+// How large a file of that name may be; 0: it is none that a build looks at (assets, notes).
 static size_t bytes_max_of(const char *path)
 {
-    if (ends_with(path, ".lua")) {
+    if (ends_with(path, ".d.ts")) {
+        return 0; // declarations for an editor
+    }
+    if (ends_with(path, ".lua") || ends_with(path, ".ts") || ends_with(path, ".soul")) {
         return SCRIPT_BYTES_MAX;
     }
     if (ends_with(path, ".json")) {
         return JSON_BYTES_MAX;
     }
     return ends_with(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
+}
+
+// What is never a place's own: hidden files, our artifacts among them, and an editor's packages.
+static bool is_skipped(const char *name)
+{
+    return name[0] == '.' || strcmp(name, "node_modules") == 0;
 }
 
 static const char *const services[] = {"ServerScriptService", "ReplicatedStorage",
@@ -115,11 +125,21 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
         return refuse(walk, STATUS_BLOCKED, path, "is no plain file");
     }
     const uint64_t left = PLACE_FOLDER_BYTES_MAX - walk->folder->bytes;
-    if ((uint64_t)about.st_size > bytes_max || (uint64_t)about.st_size > left) {
-        return refuse(walk, STATUS_LIMIT, path, "is too large");
+    char why[96];
+    if ((uint64_t)about.st_size > bytes_max) {
+        snprintf(why, sizeof why, "has %llu bytes, a file of its kind may have %zu",
+                 (unsigned long long)about.st_size, bytes_max);
+        return refuse(walk, STATUS_LIMIT, path, why);
+    }
+    if ((uint64_t)about.st_size > left) {
+        snprintf(why, sizeof why, "with it the place is larger than %u MiB",
+                 PLACE_FOLDER_BYTES_MAX >> 20);
+        return refuse(walk, STATUS_LIMIT, path, why);
     }
     if (walk->folder->file_count == PLACE_FOLDER_FILES_MAX) {
-        return refuse(walk, STATUS_LIMIT, path, "there are too many files");
+        snprintf(why, sizeof why, "with it the place has more than %d files",
+                 PLACE_FOLDER_FILES_MAX);
+        return refuse(walk, STATUS_LIMIT, path, why);
     }
     const size_t size = (size_t)about.st_size;
     uint8_t *data = malloc(size + 1);
@@ -151,11 +171,12 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     const int length =
         snprintf(path, sizeof path, "%s%s%s", parent, parent[0] != '\0' ? "/" : "", name);
     struct stat about;
-    if (name[0] == '.' || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (is_skipped(name) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
         return STATUS_OK;
     }
     const bool is_folder = S_ISDIR(about.st_mode);
-    const size_t bytes_max = bytes_max_of(name);
+    size_t bytes_max = bytes_max_of(name);
+    bytes_max = bytes_max == 0 && walk->takes_all ? PLACE_FOLDER_BYTES_MAX : bytes_max;
     if (!is_folder && bytes_max == 0) {
         return STATUS_OK;
     }
@@ -201,10 +222,12 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
 }
 
-Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+static Status read_folder(const char *path, bool takes_all, PlaceFolder *out, char *reason,
+                          size_t reason_bytes)
 {
     PlaceFolder folder = {0};
-    Walk walk = {.folder = &folder, .reason = reason, .reason_bytes = reason_bytes};
+    Walk walk = {
+        .folder = &folder, .takes_all = takes_all, .reason = reason, .reason_bytes = reason_bytes};
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
         return refuse(&walk, STATUS_NOT_FOUND, path, strerror(errno));
@@ -219,6 +242,16 @@ Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_
     }
     *out = folder;
     return STATUS_OK;
+}
+
+Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+{
+    return read_folder(path, false, out, reason, reason_bytes);
+}
+
+Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+{
+    return read_folder(path, true, out, reason, reason_bytes);
 }
 
 void place_folder_free(PlaceFolder *folder)

@@ -1,6 +1,6 @@
-// A place as a folder on disk, read whole into memory: what place_compile wants, and the scripts.
-// Nothing outside the folder is reached: links are not followed, names that begin with a dot are
-// skipped, and files, sizes and depth are bounded.
+// A place as a folder on disk, read whole into memory: what place_compile wants, and the souls.
+// Nothing outside the folder is reached: links are not followed, names that begin with a dot and
+// folders named node_modules are skipped, and files, sizes and depth are bounded.
 #pragma once
 
 #include "core/wire/place.h"
@@ -15,9 +15,14 @@ typedef struct PlaceFolder {
     size_t bytes;
 } PlaceFolder;
 
-// On failure `reason` says which file and why.
+// What a build looks at: souls (.lua, .ts, .soul; not .d.ts), .json and .chunk; other files are
+// skipped. On failure `reason` says which file and why.
 MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
                                   size_t reason_bytes);
+// Every file, assets and notes included, for packing. What is no plain file and no folder is
+// refused.
+MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,
+                                      size_t reason_bytes);
 void place_folder_free(PlaceFolder *folder);
 
 // Is it a script of a world: <Service>/….lua? The path without its ending is its name.
