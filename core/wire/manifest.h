@@ -17,7 +17,13 @@
 
 #define MANIFEST_SIGNATURE_BYTES 64
 #define MANIFEST_SCRIPTS_MAX     512 // of the client's; the server's may have as many again
+#define MANIFEST_ROWS_MAX        (2 * MANIFEST_SCRIPTS_MAX)
 #define MANIFEST_REQUIRES_MAX    64
+#define MANIFEST_PATH_BYTES_MAX  127
+#define MANIFEST_RUNE_BYTES_MAX  (4u << 20)
+#define MANIFEST_BYTES_MAX       (2u << 20)
+// What reading the largest takes from an arena; of an ordinary one about ten times its text.
+#define MANIFEST_ARENA_BYTES (16u << 20)
 
 typedef struct ManifestRow {
     NetText path; // with the ending of its source: .lua, .ts, .soul
@@ -41,8 +47,10 @@ typedef struct ManifestList {
 // With a signature (64 bytes) the whole file; with NULL the bytes that are signed. Rows must be
 // sorted by path. STATUS_LIMIT: it does not fit.
 MUST_USE Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWriter *out);
-// Total; everything points into the arena or into `text`. A member that is unknown, missing or of
-// another form is an error that names its JSON path. *has_signature false: there is none.
+// Total; everything points into the arena. A member that is unknown, missing or of another form is
+// an error that names its JSON path: rows and requires must be sorted, each once, a path must begin
+// with its service, and what runs on the server alone is not replicated. *has_signature false:
+// there is none.
 MUST_USE Status manifest_read(Arena *arena, const char *text, size_t bytes, ManifestList *out,
                               uint8_t signature[MANIFEST_SIGNATURE_BYTES], bool *has_signature,
                               JsonError *error);
