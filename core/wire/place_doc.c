@@ -130,6 +130,7 @@ static const PlaceField settings_rows[] = {
     R("voxelKinds", PLACE_LIST, voxel_kinds, .high = VOXEL_KINDS_MAX - 1, .table = &voxel_table),
     R("spells", PLACE_JSON, spells, .high = PLACE_PARAMETERS_BYTES, .flags = PLACE_SERVER),
     R("source", PLACE_CHOICE, source, .words = source_words, .flags = PLACE_SERVER),
+    R("contexts", PLACE_JSON, contexts, .high = PLACE_CONTEXTS_BYTES, .flags = PLACE_SERVER),
 };
 TABLE(place_table_settings, "place.json", PlaceSettingsDoc, settings_rows);
 #undef R
@@ -187,7 +188,7 @@ static TABLE(script_table, "scriptRef", PlaceScriptDoc, script_rows);
         ROW(type, "npc", PLACE_OBJECT, body.npc, .table = &npc_table, .flags = PLACE_SERVER),    \
         ROW(type, "scriptRef", PLACE_OBJECT, body.script_ref, .table = &script_table,            \
             .flags = PLACE_SERVER),                                                              \
-        ROW(type, "scriptPath", PLACE_TEXT, body.script_path, .low = 0, .high = 127),            \
+        ROW(type, "scriptPath", PLACE_TEXT, body.script_path, .low = 0, .high = 160),            \
         ROW(type, "parameters", PLACE_JSON, body.parameters, .high = PLACE_PARAMETERS_BYTES),    \
         ROW(type, "serverOnly", PLACE_BOOL, body.server_only, .flags = PLACE_SERVER)
 

@@ -70,7 +70,8 @@ typedef struct PlaceSettingsDoc {
     PlaceList weapons;     // PlaceWeaponDoc
     PlaceList voxel_kinds; // PlaceVoxelDoc; kind 1 is the first
     PlaceText spells;
-    uint32_t source; // PlaceSource
+    uint32_t source;    // PlaceSource
+    PlaceText contexts; // of scripts; a build reads them (server/build/soul.h), a world does not
 } PlaceSettingsDoc;
 
 typedef struct PlaceTransformDoc {
@@ -274,7 +275,10 @@ MUST_USE Status place_motion(const PlaceEntityDoc *entity, uint32_t tick_rate,
                              uint32_t *loop_ticks);
 // The script that runs: scriptPath, or the path of scriptRef. "": none.
 PlaceText place_script(const PlaceBodyDoc *body);
+// The same as it is known everywhere (script_path.h); not terminated.
+PlaceText place_script_plain(PlaceText path);
 bool place_script_is_server_only(PlaceText path);
+bool place_script_has_entity(PlaceText path); // in one of the services whose scripts may
 // The base terrain of a checked doc; *out is NULL when it has none and every kind is solid.
 MUST_USE Status place_terrain(Heap *heap, const PlaceDoc *doc, ChunkStore **out,
                               uint32_t *bad_fill);

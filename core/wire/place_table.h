@@ -17,6 +17,7 @@
 #define PLACE_NAME_BYTES       64   // of entities, attributes and tags; as in core/script/book.h
 #define PLACE_ATTRIBUTE_BYTES  1024 // of an attribute's text; as in core/script/book.h
 #define PLACE_PARAMETERS_BYTES 8192 // of parameters and spells, as compact JSON
+#define PLACE_CONTEXTS_BYTES   65536
 
 typedef struct PlaceText {
     const char *data; // UTF-8 without zero bytes, terminated

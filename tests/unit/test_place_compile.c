@@ -131,7 +131,8 @@ static const char rich_place[] =
     "\"radius\": 0.2, \"lifetimeMs\": 900, \"kind\": 4}, {\"name\": \"h\", \"intervalMs\": 70}],"
     "\"voxelKinds\": [{\"name\": \"k\", \"solid\": false, \"material\": \"n\","
     "\"colour\": \"#010203\"}, {\"name\": \"l\"}],"
-    "\"spells\": {\"fire\": [1, 2, {\"x\": null}]}, \"source\": \"open\"}";
+    "\"spells\": {\"fire\": [1, 2, {\"x\": null}]}, \"source\": \"open\",\n"
+    "\"contexts\": {\"Workspace/Door\": \"Server\"}}";
 static const char rich_scene[] =
     "{\"format\": 1, \"bounds\": {\"min\": [-50, -50, -50], \"max\": [50, 50, 50.25]},"
     "\"terrain\": [{\"min\": [-9, -9, -9], \"max\": [9, -1, 9], \"kind\": \"l\"},"

@@ -1,0 +1,398 @@
+// See soul.h. A file's name says everything but one thing: place.json may take a side away from a
+// script. That one member is read here, with the JSON reader of core, which is total and fuzzed;
+// all else in the file is the worker's to judge. A member that is not understood is an error, never
+// ignored: a narrowing that is overlooked would send a secret to every client.
+#define _GNU_SOURCE
+#include "server/build/soul.h"
+
+#include "core/base/arena.h"
+#include "core/base/json_read.h"
+#include "core/base/utf8.h"
+#include "core/wire/manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SEGMENT_BYTES_MAX 64
+#define SETTINGS_BYTES    (2u << 20) // of place.json, for those who look at contexts
+#define SETTINGS_NODES    (1u << 16)
+#define SETTINGS_ARENA    (12u << 20)
+#define KEPT_ENDING       ".soul.lua"
+#define SERVICE_NAMES                                                                  \
+    "ServerScriptService, ReplicatedStorage, Workspace, StarterGui, StarterPlayer or " \
+    "ReplicatedFirst"
+
+static const struct {
+    const char *name;
+    RunContext context;
+} service_table[SERVICE_COUNT] = {
+    [SERVICE_SERVER_SCRIPT] = {"ServerScriptService", CONTEXT_SERVER},
+    [SERVICE_REPLICATED_STORAGE] = {"ReplicatedStorage", CONTEXT_BOTH},
+    [SERVICE_WORKSPACE] = {"Workspace", CONTEXT_BOTH},
+    [SERVICE_STARTER_GUI] = {"StarterGui", CONTEXT_CLIENT},
+    [SERVICE_STARTER_PLAYER] = {"StarterPlayer", CONTEXT_CLIENT},
+    [SERVICE_REPLICATED_FIRST] = {"ReplicatedFirst", CONTEXT_CLIENT},
+};
+static const char *const context_names[] = {"Server", "Client", "Both"};
+static const char *const endings[] = {".lua", ".ts", ".soul"};
+
+const char *soul_service_name(SoulService service)
+{
+    return service_table[service].name;
+}
+
+const char *soul_context_name(RunContext context)
+{
+    return context_names[context];
+}
+
+const char *soul_language_ending(SoulLanguage language)
+{
+    return endings[language];
+}
+
+RunContext soul_service_context(SoulService service)
+{
+    return service_table[service].context;
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t bytes = strlen(text), want = strlen(ending);
+    return bytes > want && strcmp(text + bytes - want, ending) == 0;
+}
+
+static bool language_of(const char *path, SoulLanguage *out)
+{
+    for (uint32_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (ends_with(path, endings[i]) && !ends_with(path, ".d.ts")) {
+            *out = (SoulLanguage)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *without_folder(const char *path)
+{
+    static const char folder[] = "SoulService/";
+    return strncmp(path, folder, sizeof folder - 1) == 0 ? path + sizeof folder - 1 : path;
+}
+
+// SERVICE_COUNT: none. *nearly: a service whose name differs in case alone.
+static SoulService service_of(const char *path, const char **nearly)
+{
+    *nearly = NULL;
+    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
+        const size_t bytes = strlen(service_table[i].name);
+        if (strncmp(path, service_table[i].name, bytes) == 0 && path[bytes] == '/') {
+            return (SoulService)i;
+        }
+        if (strncasecmp(path, service_table[i].name, bytes) == 0 && path[bytes] == '/') {
+            *nearly = service_table[i].name;
+        }
+    }
+    return SERVICE_COUNT;
+}
+
+static bool is_letter(uint8_t byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' || byte >= 0x80;
+}
+
+// Why a plain path cannot be a script's name; NULL: it can. Names are shown in messages, are files
+// and parts of URLs: letters (of any script), digits, '_', '-', and inside also '.' and ' '.
+static const char *name_problem(const char *path)
+{
+    if (!utf8_is_valid(path, strlen(path))) {
+        return "the name is not UTF-8";
+    }
+    size_t segment = 0;
+    for (const char *at = path;; at++) {
+        const uint8_t byte = (uint8_t)*at;
+        if (byte == '\0' || byte == '/') {
+            if (segment == 0 || segment > SEGMENT_BYTES_MAX) {
+                return "each part of a script's name has 1 to 64 bytes";
+            }
+            if (!is_letter((uint8_t)at[-1])) {
+                return "a part of a script's name ends with a letter or digit";
+            }
+            segment = 0;
+        } else if (is_letter(byte) || (segment > 0 && (byte == '.' || byte == ' '))) {
+            // U+0080 to U+009F are control characters.
+            if (byte == 0xc2 && (uint8_t)at[1] < 0xa0) {
+                return "a script's name has no control characters";
+            }
+            segment += 1;
+        } else {
+            return "a script's name is made of letters, digits, '_', '-', '.' and spaces";
+        }
+        if (byte == '\0') {
+            return NULL;
+        }
+    }
+}
+
+static void error_at(DiagnosticList *diagnostics, const char *file, const char *code,
+                     const char *message)
+{
+    diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, code, "%s", message);
+}
+
+static const PlaceFile *file_named(const PlaceFolder *folder, const char *path, size_t bytes)
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        const char *name = folder->files[i].path;
+        if (strlen(name) == bytes && memcmp(name, path, bytes) == 0) {
+            return &folder->files[i];
+        }
+    }
+    return NULL;
+}
+
+// What was made of a plain soul is no soul; without its source nothing would ever use it.
+static void check_kept(const PlaceFolder *folder, const PlaceFile *file,
+                       DiagnosticList *diagnostics)
+{
+    if (file_named(folder, file->path, strlen(file->path) - strlen(".lua")) == NULL) {
+        diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, file->path, 0, 0, "orphan",
+                        "this is what was made of a .soul that is not there; delete it, or name "
+                        "it without .soul to keep it as a script");
+    }
+}
+
+static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnostics)
+{
+    SoulLanguage language;
+    if (!language_of(file->path, &language)) {
+        return false;
+    }
+    const char *plain = without_folder(file->path), *nearly = NULL;
+    const SoulService service = service_of(plain, &nearly);
+    if (service == SERVICE_COUNT) {
+        if (nearly != NULL) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, 0, 0, "service",
+                            "this script is in no service; did you mean %s?", nearly);
+        } else {
+            error_at(diagnostics, file->path, "service",
+                     "this script is in no service; put it into " SERVICE_NAMES);
+        }
+        return false;
+    }
+    *soul = (Soul){.file = file,
+                   .language = language,
+                   .service = service,
+                   .context = service_table[service].context};
+    const size_t bytes = strlen(plain) - strlen(endings[language]);
+    if (bytes >= sizeof soul->path) {
+        error_at(diagnostics, file->path, "name", "a script's name has at most 127 bytes");
+        return false;
+    }
+    memcpy(soul->path, plain, bytes);
+    const char *problem = name_problem(soul->path);
+    if (problem != NULL) {
+        error_at(diagnostics, file->path, "name", problem);
+        return false;
+    }
+    soul->replicate = soul->context != CONTEXT_SERVER;
+    return true;
+}
+
+// --- what place.json takes away -----------------------------------------------------------------
+
+static Soul *soul_named(const SoulList *list, const char *path, size_t bytes)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strlen(list->items[i].path) == bytes && memcmp(list->items[i].path, path, bytes) == 0) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *error)
+{
+    const uint32_t count = sizeof context_names / sizeof context_names[0];
+    const RunContext context = (RunContext)json_read_choice(member, context_names, count, error);
+    Soul *soul = soul_named(list, member->name, member->name_bytes);
+    if (error->status != STATUS_OK) {
+        return;
+    }
+    if (soul == NULL) {
+        json_fail(error, STATUS_NOT_FOUND, member,
+                  "names no script; write it as \"Workspace/Door\", without an ending");
+    } else if (context != soul->context && soul->context != CONTEXT_BOTH) {
+        json_fail(error, STATUS_DENIED, member,
+                  "cannot be %s: %s runs on the %s alone; contexts only narrow",
+                  context_names[context], service_table[soul->service].name,
+                  soul->context == CONTEXT_SERVER ? "server" : "client");
+    } else {
+        soul->context = context;
+        soul->replicate = context != CONTEXT_SERVER;
+    }
+}
+
+static void narrow(const PlaceFile *file, SoulList *list, Arena *arena, DiagnosticList *diagnostics)
+{
+    JsonConfig config = json_config_default(arena);
+    config.bytes_max = SETTINGS_BYTES;
+    config.node_count_max = SETTINGS_NODES;
+    JsonError error = {0};
+    const JsonNode *root = NULL;
+    // That the text is JSON and the rest of its members are right is the worker's to say; but what
+    // cannot be read here fails here, or a narrowing in it would be lost.
+    if (json_parse(&config, (const char *)file->data, file->bytes, &root, &error) == STATUS_OK) {
+        const JsonNode *contexts = json_find(root, "contexts");
+        const JsonNode *member = contexts == NULL ? NULL : json_read_object(contexts, &error);
+        for (; member != NULL && error.status == STATUS_OK; member = member->next) {
+            narrow_one(list, member, &error);
+        }
+    }
+    if (error.status != STATUS_OK) {
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column, "json",
+                        "%s %s", error.path, error.message);
+    }
+}
+
+// --- the list -----------------------------------------------------------------------------------
+
+static int by_path(const void *a, const void *b)
+{
+    const Soul *one = a, *two = b;
+    const int order = strcmp(one->path, two->path);
+    return order != 0 ? order : strcmp(one->file->path, two->file->path);
+}
+
+// Keeps the first of those with one name, so that the others' errors are still found.
+static void drop_doubles(SoulList *list, DiagnosticList *diagnostics)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (kept > 0 && strcmp(list->items[kept - 1].path, list->items[i].path) == 0) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, list->items[i].file->path, 0, 0,
+                            "duplicate", "%s is also a source of %s; keep one of them",
+                            list->items[kept - 1].file->path, list->items[i].path);
+            continue;
+        }
+        list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+static int by_folded_path(const void *a, const void *b)
+{
+    const Soul *const *one = a, *const *two = b;
+    const int order = strcasecmp((*one)->path, (*two)->path);
+    return order != 0 ? order : strcmp((*one)->path, (*two)->path);
+}
+
+// Two names that are one file on other machines could not be packed.
+static Status check_case(const SoulList *list, DiagnosticList *diagnostics)
+{
+    const Soul **sorted = calloc(list->count + 1, sizeof *sorted);
+    if (sorted == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        sorted[i] = &list->items[i];
+    }
+    qsort(sorted, list->count, sizeof *sorted, by_folded_path);
+    for (uint32_t i = 1; i < list->count; i++) {
+        if (strcasecmp(sorted[i - 1]->path, sorted[i]->path) == 0) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, sorted[i]->file->path, 0, 0, "case",
+                            "its name differs from %s in case alone, which is one file on many "
+                            "machines; rename one of them",
+                            sorted[i - 1]->file->path);
+        }
+    }
+    free(sorted);
+    return STATUS_OK;
+}
+
+static void check_counts(const SoulList *list, DiagnosticList *diagnostics)
+{
+    uint32_t replicated = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        replicated += list->items[i].replicate;
+    }
+    if (replicated > MANIFEST_SCRIPTS_MAX) {
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, "", 0, 0, "limit",
+                        "%u scripts are sent to clients, at most %d may be; join some, or move "
+                        "them to ServerScriptService",
+                        replicated, MANIFEST_SCRIPTS_MAX);
+    }
+}
+
+static Status collect(const PlaceFolder *folder, SoulList *list, DiagnosticList *diagnostics)
+{
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        const PlaceFile *file = &folder->files[i];
+        Soul soul;
+        if (ends_with(file->path, KEPT_ENDING)) {
+            check_kept(folder, file, diagnostics);
+        } else if (scan_file(file, &soul, diagnostics)) {
+            if (list->count < SOULS_MAX) {
+                list->items[list->count++] = soul;
+            } else {
+                left_out += 1;
+            }
+        }
+    }
+    if (left_out > 0) {
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, "", 0, 0, "limit",
+                        "the place has %u scripts, at most %d may be; join some",
+                        SOULS_MAX + left_out, SOULS_MAX);
+    }
+    qsort(list->items, list->count, sizeof *list->items, by_path);
+    drop_doubles(list, diagnostics);
+    return check_case(list, diagnostics);
+}
+
+static Status narrow_all(const PlaceFolder *folder, SoulList *list, DiagnosticList *diagnostics)
+{
+    static const char name[] = "place.json";
+    const PlaceFile *file = file_named(folder, name, sizeof name - 1);
+    if (file == NULL) {
+        return STATUS_OK; // which the worker will say
+    }
+    void *block = malloc(SETTINGS_ARENA);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, block, SETTINGS_ARENA);
+    narrow(file, list, &arena, diagnostics);
+    free(block);
+    return STATUS_OK;
+}
+
+Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagnostics)
+{
+    SoulList list = {.items = calloc(SOULS_MAX, sizeof *list.items)};
+    if (list.items == NULL) {
+        return STATUS_LIMIT;
+    }
+    Status status = collect(folder, &list, diagnostics);
+    if (status == STATUS_OK) {
+        status = narrow_all(folder, &list, diagnostics);
+    }
+    if (status != STATUS_OK) {
+        soul_list_free(&list);
+        return status;
+    }
+    check_counts(&list, diagnostics);
+    *out = list;
+    return STATUS_OK;
+}
+
+void soul_list_free(SoulList *list)
+{
+    free(list->items);
+    *list = (SoulList){0};
+}
