@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define EVENTS_MAX        512
+#define READS_MAX         64 // of one bot, before it acts
 #define TAG_TIMER         UINT32_MAX
 #define TAG_DOOR          (UINT32_MAX - 1)
 #define ASKS_PER_SECOND   400 // for tickets, while everybody joins
@@ -146,12 +147,19 @@ static void fetch(Bots *bots, Bot *bot)
 
 // --- links --------------------------------------------------------------------------------------
 
+// An honest one that plays reads before it acts, when its memory is about to be needed anyway; what
+// came is stamped by the system.
+static bool reads_when_it_acts(const Bot *bot)
+{
+    return bot->behaviour != BOTS_SLOW && bot->behaviour != BOTS_HOSTILE && bot->playing_ms > 0;
+}
+
 static void register_link(Bots *bots, Bot *bot)
 {
     const bool reads = bot->behaviour == BOTS_SLOW ? bots->now_ms >= bot->pause_ms
                        : bot->behaviour == BOTS_HOSTILE
                            ? bot->link.state != BOTS_LINK_OPEN || hostile_reads(bot)
-                           : true;
+                           : !reads_when_it_acts(bot);
     const bool writes = bot->link.writes || bot->link.state == BOTS_LINK_CONNECTING;
     if (bot->link.socket < 0 ||
         (bot->in_epoll && bot->epoll_reads == reads && bot->epoll_writes == writes)) {
@@ -263,7 +271,7 @@ static void serve_link(Bots *bots, Bot *bot, uint32_t events)
     }
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
         const size_t bytes = bot->behaviour == BOTS_SLOW ? SLOW_READ_BYTES : BOTS_SCRATCH;
-        bots_link_readable(&bot->link, bots->scratch, bytes, &sink);
+        (void)bots_link_readable(&bot->link, bots->scratch, bytes, &sink); // epoll says when again
         if (bot->behaviour == BOTS_SLOW && bot->link.state == BOTS_LINK_OPEN) {
             const uint32_t long_pause = rng_below(&bot->rng, 40) == 0 ? 3000 : 0;
             bot->pause_ms = bots->now_ms + 40 + long_pause;
@@ -378,8 +386,26 @@ static void update_playing(Bots *bots, Bot *bot)
     mind_play(bots, bot);
 }
 
+static void read_all(Bots *bots, Bot *bot)
+{
+    Context context = {.bots = bots, .bot = bot};
+    const BotsLinkSink sink = {.user = &context, .open = on_open, .message = on_message};
+    uint32_t reads = 0;
+    while (reads < READS_MAX &&
+           bots_link_readable(&bot->link, bots->scratch, BOTS_SCRATCH, &sink)) {
+        reads += 1;
+    }
+}
+
 static void update_open(Bots *bots, Bot *bot)
 {
+    if (reads_when_it_acts(bot)) {
+        read_all(bots, bot);
+        if (bot->link.state != BOTS_LINK_OPEN) {
+            link_lost(bots, bot);
+            return;
+        }
+    }
     if (bot->behaviour == BOTS_HOSTILE) {
         if (bot->client != NULL && client_state(bot->client) == CLIENT_CONNECTING) {
             flush_client(bots, bot);

@@ -331,15 +331,24 @@ static ssize_t receive(BotsLink *link, uint8_t *bytes, size_t count)
     return got;
 }
 
-void bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
+// Up to the end of the frame's header or of the frame. The system tells when the last byte that was
+// read had come: with more than one frame in a read, the others would seem to have come with it.
+static size_t bytes_wanted(const BotsLink *link, size_t most)
+{
+    const uint64_t wanted =
+        link->state == BOTS_LINK_OPEN ? websocket_wanted(&link->reader) : (uint64_t)most;
+    return wanted < most ? (size_t)wanted : most;
+}
+
+bool bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
                         const BotsLinkSink *sink)
 {
     if (link->socket < 0 || link->state == BOTS_LINK_CONNECTING) {
-        return;
+        return false;
     }
-    const ssize_t got = receive(link, scratch, scratch_bytes);
+    const ssize_t got = receive(link, scratch, bytes_wanted(link, scratch_bytes));
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return;
+        return false;
     }
     if (got <= 0) {
         if (got == 0) {
@@ -347,7 +356,8 @@ void bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
         } else {
             end_by_errno(link, "receive", errno);
         }
-        return;
+        return false;
     }
     take_bytes(link, scratch, (size_t)got, sink);
+    return link->socket >= 0;
 }

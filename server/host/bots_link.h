@@ -66,8 +66,9 @@ typedef struct BotsLinkSink {
 } BotsLinkSink;
 // The socket can be written or has been connected.
 void bots_link_writable(BotsLink *link, const BotsAddress *address);
-// There are bytes. `scratch` is shared by all links. At most so many are read now.
-void bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
+// Reads once, at most to the end of a frame. `scratch` is shared by all links. False: there is no
+// more now, or the link has ended.
+bool bots_link_readable(BotsLink *link, uint8_t *scratch, size_t scratch_bytes,
                         const BotsLinkSink *sink);
 // A masked frame. False when there is no room: the other side does not read.
 bool bots_link_send(BotsLink *link, WebsocketOpcode opcode, const uint8_t *bytes, size_t count);

@@ -175,6 +175,11 @@ static WebsocketEvent end_frame(WebsocketReader *reader)
                             .bytes = reader->used};
 }
 
+uint64_t websocket_wanted(const WebsocketReader *reader)
+{
+    return reader->in_payload ? reader->payload_left : header_bytes(reader) - reader->header_used;
+}
+
 WebsocketEvent websocket_read(WebsocketReader *reader, const uint8_t *data, size_t bytes,
                               size_t *used)
 {

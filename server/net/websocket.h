@@ -66,6 +66,9 @@ void websocket_reader_init(WebsocketReader *reader, uint8_t *buffer, size_t capa
 // Uses some of the bytes; says in *used how many, and what they led to. Call again with the rest.
 WebsocketEvent websocket_read(WebsocketReader *reader, const uint8_t *data, size_t bytes,
                               size_t *used);
+// How many bytes are missing for the next thing to be known: the header of a frame, or its end.
+// Never 0.
+uint64_t websocket_wanted(const WebsocketReader *reader);
 
 // The header of a whole unfragmented frame; returns its length. mask NULL: not masked.
 size_t websocket_header(uint8_t out[WEBSOCKET_HEADER_MAX], WebsocketOpcode opcode,

@@ -71,6 +71,34 @@ TEST(message_in_every_cut)
     wire_bytes = 0;
 }
 
+// Who reads what is wanted has a whole message after two reads, and nothing of the next one.
+TEST(wanted_bytes_end_with_the_frame)
+{
+    static uint8_t payload[70000], large[70000];
+    const size_t sizes[] = {0, 1, 125, 126, 65535, 65536};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        uint8_t header[WEBSOCKET_HEADER_MAX];
+        const size_t header_bytes = websocket_header(header, WEBSOCKET_BINARY, sizes[s], NULL);
+        WebsocketReader reader;
+        websocket_reader_init(&reader, large, sizeof large, false);
+        WebsocketEvent event = {.type = WEBSOCKET_NEEDS_MORE};
+        size_t at = 0, used = 0;
+        while (at < header_bytes) {
+            const uint64_t wanted = websocket_wanted(&reader);
+            REQUIRE(wanted >= 1 && wanted <= header_bytes - at);
+            event = websocket_read(&reader, header + at, (size_t)wanted, &used);
+            at += used;
+        }
+        if (sizes[s] > 0) {
+            CHECK_INT(event.type, WEBSOCKET_NEEDS_MORE);
+            CHECK_INT(websocket_wanted(&reader), sizes[s]);
+            event = websocket_read(&reader, payload, sizes[s], &used);
+        }
+        CHECK_INT(event.type, WEBSOCKET_MESSAGE);
+        CHECK_INT(websocket_wanted(&reader), 2);
+    }
+}
+
 TEST(fragments_with_a_ping_between)
 {
     wire_bytes = 0;
