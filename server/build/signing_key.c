@@ -5,6 +5,7 @@
 #include "server/sys/file.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,10 @@ static bool is_private(const char *path)
     struct stat about;
     return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & 077) == 0;
 }
+
+#define PATH_BYTES     4096
+#define OLD_LINE_BYTES (2 * SIGNING_PUBLIC_BYTES + 1) // hex and a line end
+#define OLD_BYTES_MAX  (SIGNING_OLD_MAX * OLD_LINE_BYTES)
 
 static Status make_key(const char *path, SigningKey *out)
 {
@@ -65,4 +70,116 @@ Status signing_key_open(const char *path, SigningKey *out)
     sodium_memzero(again, sizeof again);
     free(bytes);
     return status;
+}
+
+void signing_key_wipe(SigningKey *key)
+{
+    sodium_memzero(key, sizeof *key);
+}
+
+// --- the keys before ----------------------------------------------------------------------------
+
+static Status old_path(const char *path, char out[PATH_BYTES])
+{
+    const int length = snprintf(out, PATH_BYTES, "%s.old", path);
+    return length > 0 && length < PATH_BYTES ? STATUS_OK : STATUS_RANGE;
+}
+
+// One public half a line, as hex.
+static Status read_old(const char *path, SigningHalves *halves)
+{
+    char old[PATH_BYTES];
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    Status status = old_path(path, old);
+    status = status == STATUS_OK ? file_read(old, OLD_BYTES_MAX, &bytes, &count) : status;
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    status = count % OLD_LINE_BYTES == 0 ? STATUS_OK : STATUS_MALFORMED;
+    for (size_t at = 0; status == STATUS_OK && at < count; at += OLD_LINE_BYTES) {
+        uint8_t *half = halves->items[halves->count++];
+        size_t made = 0;
+        const int failed = sodium_hex2bin(half, SIGNING_PUBLIC_BYTES, (const char *)bytes + at,
+                                          OLD_LINE_BYTES - 1, NULL, &made, NULL);
+        if (failed != 0 || made != SIGNING_PUBLIC_BYTES || bytes[at + OLD_LINE_BYTES - 1] != '\n') {
+            status = STATUS_MALFORMED;
+        }
+    }
+    free(bytes);
+    return status;
+}
+
+static Status write_old(const char *path, const SigningHalves *halves)
+{
+    char old[PATH_BYTES], text[OLD_BYTES_MAX + 1];
+    const uint32_t count = halves->count < SIGNING_OLD_MAX ? halves->count : SIGNING_OLD_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        sodium_bin2hex(text + i * OLD_LINE_BYTES, sizeof text - i * OLD_LINE_BYTES,
+                       halves->items[i], SIGNING_PUBLIC_BYTES);
+        text[(i + 1) * OLD_LINE_BYTES - 1] = '\n';
+    }
+    const Status status = old_path(path, old);
+    return status == STATUS_OK ? file_write_private(old, text, count * OLD_LINE_BYTES) : status;
+}
+
+// signing_key_open makes a key where there is none, which is not everybody's wish.
+static Status open_existing(const char *path, SigningKey *out)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 ? signing_key_open(path, out) : STATUS_NOT_FOUND;
+}
+
+Status signing_halves_open(const char *path, SigningHalves *out)
+{
+    SigningKey key;
+    Status status = open_existing(path, &key);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    SigningHalves halves = {.count = 1};
+    memcpy(halves.items[0], key.public_half, sizeof key.public_half);
+    signing_key_wipe(&key);
+    status = read_old(path, &halves);
+    if (status == STATUS_OK) {
+        *out = halves;
+    }
+    return status;
+}
+
+Status signing_key_rotate(const char *path, SigningKey *out)
+{
+    SigningHalves halves;
+    Status status = signing_halves_open(path, &halves);
+    // First the old half, then the new key: what was signed is verifiable at every moment.
+    status = status == STATUS_OK ? write_old(path, &halves) : status;
+    return status == STATUS_OK ? make_key(path, out) : status;
+}
+
+// --- signatures ---------------------------------------------------------------------------------
+
+void signing_sign(const SigningKey *key, const void *bytes, size_t count,
+                  uint8_t signature[SIGNING_SIGNATURE_BYTES])
+{
+    (void)crypto_sign_detached(signature, NULL, bytes, count, key->secret); // never fails
+}
+
+bool signing_verify(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const void *bytes,
+                    size_t count, const uint8_t signature[SIGNING_SIGNATURE_BYTES])
+{
+    return crypto_sign_verify_detached(signature, bytes, count, public_half) == 0;
+}
+
+bool signing_verify_any(const SigningHalves *halves, const void *bytes, size_t count,
+                        const uint8_t signature[SIGNING_SIGNATURE_BYTES], uint32_t *which)
+{
+    for (uint32_t i = 0; i < halves->count; i++) {
+        if (signing_verify(halves->items[i], bytes, count, signature)) {
+            if (which != NULL) {
+                *which = i;
+            }
+            return true;
+        }
+    }
+    return false;
 }

@@ -21,3 +21,23 @@ typedef struct SigningKey {
 // Reads the key, or makes it on first use. STATUS_MALFORMED: the file is no key; STATUS_DENIED:
 // others may read it.
 MUST_USE Status signing_key_open(const char *path, SigningKey *out);
+void signing_key_wipe(SigningKey *key);
+// A new key takes the file; the public half of the one before goes to the front of `<path>.old`. A
+// crash in between leaves the key as it was. STATUS_NOT_FOUND: there is none to replace.
+MUST_USE Status signing_key_rotate(const char *path, SigningKey *out);
+
+// The public halves that count: the key's own first, then those before it.
+typedef struct SigningHalves {
+    uint8_t items[1 + SIGNING_OLD_MAX][SIGNING_PUBLIC_BYTES];
+    uint32_t count;
+} SigningHalves;
+// Makes no key: STATUS_NOT_FOUND. `<path>.old` may be missing, not malformed.
+MUST_USE Status signing_halves_open(const char *path, SigningHalves *out);
+
+void signing_sign(const SigningKey *key, const void *bytes, size_t count,
+                  uint8_t signature[SIGNING_SIGNATURE_BYTES]);
+bool signing_verify(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const void *bytes,
+                    size_t count, const uint8_t signature[SIGNING_SIGNATURE_BYTES]);
+// By any of them; *which (may be NULL) is the index of the one, 0 for the current.
+bool signing_verify_any(const SigningHalves *halves, const void *bytes, size_t count,
+                        const uint8_t signature[SIGNING_SIGNATURE_BYTES], uint32_t *which);
