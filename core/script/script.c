@@ -4,6 +4,7 @@
 #include "core/script/api.h"
 #include "core/script/rune.h"
 #include "core/script/script_inside.h"
+#include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +13,8 @@
 
 Text script_path_plain(Text path)
 {
-    static const char soul[] = "SoulService/";
-    static const char lua[] = ".lua";
-    const size_t before = sizeof soul - 1;
-    const size_t after = sizeof lua - 1;
-    if (path.bytes > before && memcmp(path.data, soul, before) == 0) {
-        path = (Text){path.data + before, path.bytes - before};
-    }
-    if (path.bytes > after && memcmp(path.data + path.bytes - after, lua, after) == 0) {
-        path.bytes -= after;
-    }
-    return path;
+    const ScriptPath plain = script_path_trim(path.data, path.bytes);
+    return (Text){plain.data, plain.bytes};
 }
 
 ScriptConfig script_config_default(void)

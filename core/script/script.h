@@ -23,8 +23,8 @@
 
 typedef struct ScriptSystem ScriptSystem;
 
-// The path by which a script is known: without `SoulService/` before it and `.lua` after it, as
-// scenes and files may write it.
+// The path by which a script is known, from what scenes and files may call it
+// (core/wire/script_path.h).
 Text script_path_plain(Text path);
 
 typedef struct ScriptConfig {

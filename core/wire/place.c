@@ -512,7 +512,7 @@ static void strip_attributes(PlaceList *list)
 static void strip_body(PlaceBodyDoc *body)
 {
     strip_attributes(&body->attributes);
-    body->script_path = place_script(body);
+    body->script_path = place_script_plain(place_script(body));
     body->script_ref = (PlaceScriptDoc){PLACE_TEXT_NONE, PLACE_TEXT_NONE};
     if (place_script_is_server_only(body->script_path)) {
         body->script_path = PLACE_TEXT_NONE;

@@ -405,25 +405,12 @@ static Status check_members(Check *check, const PlaceTable *table, const void *i
     return STATUS_OK;
 }
 
-static bool is_entity_script(PlaceText path)
-{
-    static const char *const folders[] = {"Workspace/", "ServerScriptService/",
-                                          "SoulService/Workspace/",
-                                          "SoulService/ServerScriptService/"};
-    for (uint32_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        if (strncmp(path.data, folders[i], strlen(folders[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Status check_script(Check *check, PlaceText path, PlaceText parameters, const char *member)
 {
     if (path.bytes == 0 && parameters.bytes != 0) {
         return fail(check, STATUS_NOT_FOUND, "scriptPath", "is missing, but parameters are not");
     }
-    if (path.bytes != 0 && !is_entity_script(path)) {
+    if (path.bytes != 0 && !place_script_has_entity(path)) {
         return fail(check, STATUS_NOT_FOUND, member,
                     "must be in Workspace/ or ServerScriptService/: scripts there have an entity");
     }

@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/wire/place_doc.h"
+#include "core/wire/script_path.h"
 
 #include <string.h>
 
@@ -203,16 +204,30 @@ PlaceText place_script(const PlaceBodyDoc *body)
     return body->script_path.bytes != 0 ? body->script_path : body->script_ref.path;
 }
 
+PlaceText place_script_plain(PlaceText path)
+{
+    if (path.bytes == 0) {
+        return path;
+    }
+    const ScriptPath plain = script_path_trim(path.data, path.bytes);
+    return (PlaceText){plain.data, (uint32_t)plain.bytes};
+}
+
+static bool is_in(PlaceText path, const char *folder)
+{
+    const PlaceText plain = place_script_plain(path);
+    const size_t bytes = strlen(folder);
+    return plain.bytes > bytes && memcmp(plain.data, folder, bytes) == 0;
+}
+
 bool place_script_is_server_only(PlaceText path)
 {
-    static const char *const folders[] = {"ServerScriptService/",
-                                          "SoulService/ServerScriptService/"};
-    for (uint32_t i = 0; i < 2; i++) {
-        if (strncmp(path.data, folders[i], strlen(folders[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return is_in(path, "ServerScriptService/");
+}
+
+bool place_script_has_entity(PlaceText path)
+{
+    return is_in(path, "Workspace/") || place_script_is_server_only(path);
 }
 
 // --- terrain ------------------------------------------------------------------------------------
