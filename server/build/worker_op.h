@@ -13,10 +13,15 @@ typedef struct WorkerCall {
     char reason[WORKER_REASON_BYTES]; // when it fails: for people, names file and rule
 } WorkerCall;
 
+// A status of STATUS_BLOCKED or STATUS_DENIED reaches the caller as STATUS_MALFORMED: those two say
+// something about the worker.
 typedef Status (*WorkerFunction)(WorkerCall *call);
 // Tells the other side; quick enough to call in any loop (it says nothing more often than every
 // 50 ms).
 void worker_progress(uint32_t done, uint32_t total);
+
+// Answers a request as the process does: any op, any bytes. `call` is filled; free its reply.
+Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCall *call);
 
 #define WORKER_OP(name, function) Status function(WorkerCall *call);
 #include "server/build/worker_op.def"

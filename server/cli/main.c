@@ -1,4 +1,5 @@
 // The sandlot program: finds the subcommand and hands over.
+#include "server/build/worker.h"
 #include "server/cli/command.h"
 
 #include <stdio.h>
@@ -58,6 +59,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "world-process") == 0) {
         return cmd_world_process(argc - 1, argv + 1);
+    }
+    if (strcmp(argv[1], "build-worker") == 0) {
+        return worker_main(); // for a build, not for people
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

@@ -45,7 +45,8 @@ static void place_descriptors(const ProcessConfig *config)
 _Noreturn static void become(const ProcessConfig *config, pid_t parent)
 {
     // The parent may have gone between fork and here.
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
+    const bool is_bound = !config->outlives_thread;
+    if ((is_bound && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) || getppid() != parent) {
         _exit(127);
     }
     sigset_t none;

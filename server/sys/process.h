@@ -1,6 +1,8 @@
 // Starting our own program again as another process with a few descriptors, and knowing when it
 // ends. Nothing is inherited but those descriptors and standard error; the environment is empty but
-// for what is named. The child dies with its parent.
+// for what is named. The child dies with its parent, or rather with the thread that started it:
+// `outlives_thread` is for those started from threads that come and go, and that see by themselves
+// when their descriptor has nobody at its other end.
 #pragma once
 
 #include "core/base/status.h"
@@ -16,6 +18,7 @@ typedef struct ProcessConfig {
     const char *const *arguments;             // ends with NULL; the first is the name
     int descriptors[PROCESS_DESCRIPTORS_MAX]; // become 3, 4, …
     uint32_t descriptor_count;
+    bool outlives_thread;
 } ProcessConfig;
 
 typedef struct Process {

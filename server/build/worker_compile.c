@@ -1,0 +1,390 @@
+// One Lua source into a rune, in the worker. Both sides of the pipe:
+//
+//   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated), u32 lines,
+//             u32 each, block source
+//   reply     diagnostics; when it compiled: block rune, u32 requires, block each
+//
+// Each request has a Vm of its own, with the settings of a world's, so what compiles here compiles
+// and loads there. Outside, the rune's own header is looked at and its hash is made from the bytes
+// that came; which file a diagnostic is about is never the worker's to say.
+#include "server/build/worker_compile.h"
+
+#include "core/base/check.h"
+#include "core/script/lint.h"
+#include "core/script/rune.h"
+#include "server/build/worker_dry_run.h"
+#include "server/build/worker_op.h"
+
+#include <lua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAG_DRY_RUN   1
+#define FLAG_GENERATED 2
+#define LINES_MAX      (VM_SOURCE_BYTES_MAX + 1)
+#define FINDINGS_MAX   200
+#define REQUIRES_MAX   SOULS_MAX
+#define VM_HEAP_BYTES  (64u << 20)
+
+typedef struct Request {
+    char path[SCRIPT_PATH_BYTES];
+    char file[DIAGNOSTIC_FILE_BYTES];
+    RunContext context;
+    bool dry_run, is_generated;
+    const uint8_t *source;
+    size_t source_bytes;
+    uint32_t *lines; // NULL: none
+    uint32_t line_count;
+} Request;
+
+// What one request needs and gives back.
+typedef struct Work {
+    Request request;
+    DiagnosticList diagnostics;
+    LintResult lint;
+    uint8_t *rune;
+    size_t rune_bytes;
+} Work;
+
+// --- the request --------------------------------------------------------------------------------
+
+static bool read_block(ByteReader *reader, const uint8_t **data, size_t *bytes)
+{
+    *bytes = byte_read_u32(reader);
+    *data = *bytes <= byte_reader_left(reader) ? byte_read_bytes(reader, *bytes) : NULL;
+    return reader->status == STATUS_OK && *data != NULL;
+}
+
+static bool read_text(ByteReader *reader, char *out, size_t capacity)
+{
+    const uint8_t *data;
+    size_t bytes;
+    if (!read_block(reader, &data, &bytes) || bytes == 0 || bytes >= capacity) {
+        return false;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        if (data[i] < 0x20 || data[i] == 0x7f) {
+            return false;
+        }
+    }
+    memcpy(out, data, bytes);
+    out[bytes] = '\0';
+    return true;
+}
+
+// The lines are only read once all the rest has been found good.
+static Status read_request(ByteReader *reader, Request *out)
+{
+    if (!read_text(reader, out->path, sizeof out->path) ||
+        !read_text(reader, out->file, sizeof out->file)) {
+        return STATUS_MALFORMED;
+    }
+    const uint8_t context = byte_read_u8(reader);
+    const uint8_t flags = byte_read_u8(reader);
+    out->line_count = byte_read_u32(reader);
+    if (context > CONTEXT_BOTH || flags > (FLAG_DRY_RUN | FLAG_GENERATED) ||
+        out->line_count > LINES_MAX) {
+        return STATUS_MALFORMED;
+    }
+    out->context = (RunContext)context;
+    out->dry_run = (flags & FLAG_DRY_RUN) != 0;
+    out->is_generated = (flags & FLAG_GENERATED) != 0;
+    const uint8_t *lines = byte_read_bytes(reader, (size_t)out->line_count * 4);
+    if (lines == NULL || !read_block(reader, &out->source, &out->source_bytes) ||
+        byte_reader_finish(reader) != STATUS_OK) {
+        return STATUS_MALFORMED;
+    }
+    if (out->line_count == 0) {
+        return STATUS_OK;
+    }
+    out->lines = malloc(out->line_count * sizeof *out->lines);
+    if (out->lines == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteReader numbers = byte_reader(lines, (size_t)out->line_count * 4);
+    for (uint32_t i = 0; i < out->line_count; i++) {
+        out->lines[i] = byte_read_u32(&numbers);
+    }
+    return STATUS_OK;
+}
+
+// --- compiling ----------------------------------------------------------------------------------
+
+static uint32_t shown_line(const Request *request, uint32_t line)
+{
+    const bool is_mapped = line > 0 && line <= request->line_count;
+    return is_mapped && request->lines[line - 1] > 0 ? request->lines[line - 1] : line;
+}
+
+// "Workspace/Door:12: unexpected symbol" → line 12 and the rest.
+static void tell_syntax(Work *work, const char *message)
+{
+    const Request *request = &work->request;
+    char chunk[LUA_IDSIZE]; // as vm_compile names it, without the sign before it
+    snprintf(chunk, sizeof chunk - 1, "%s", request->path);
+    const size_t name = strlen(chunk);
+    uint32_t line = 0;
+    if (strncmp(message, chunk, name) == 0 && message[name] == ':') {
+        const char *at = message + name + 1;
+        while (*at >= '0' && *at <= '9' && line < 100000000) {
+            line = line * 10 + (uint32_t)(*at++ - '0');
+        }
+        if (at[0] == ':' && at[1] == ' ') {
+            message = at + 2;
+        }
+    }
+    diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, shown_line(request, line),
+                    0, "syntax", "%s", message);
+}
+
+static void tell_findings(Work *work)
+{
+    const LintResult *lint = &work->lint;
+    for (uint32_t i = 0; i < lint->finding_count; i++) {
+        const LintFinding *finding = &lint->findings[i];
+        if (work->request.is_generated && finding->kind == LINT_SHADOWED) {
+            continue; // names that nobody chose
+        }
+        diagnostic_addf(&work->diagnostics,
+                        finding->is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
+                        work->request.file, finding->line, 0, lint_kind_name(finding->kind), "%s",
+                        finding->message);
+    }
+    if (lint->dropped_count > 0) {
+        diagnostic_addf(&work->diagnostics, DIAGNOSTIC_WARNING, work->request.file, 0, 0, "lint",
+                        "there is more: %u findings did not fit", lint->dropped_count);
+    }
+}
+
+static LintSide side_of(RunContext context)
+{
+    return context == CONTEXT_SERVER   ? LINT_SERVER
+           : context == CONTEXT_CLIENT ? LINT_CLIENT
+                                       : LINT_BOTH;
+}
+
+// The function is on top of the stack.
+static Status finish(Work *work, lua_State *lua, char *reason)
+{
+    const Request *request = &work->request;
+    Status status = STATUS_OK;
+    if (request->lines != NULL) {
+        status = lint_map_lines(lua, request->lines, request->line_count);
+    }
+    if (status == STATUS_OK) {
+        lint_function(lua, side_of(request->context), &work->lint);
+        tell_findings(work);
+        work->rune = malloc(RUNE_BYTES_MAX);
+        status = work->rune == NULL ? STATUS_LIMIT
+                                    : rune_write(lua, request->path, work->rune, RUNE_BYTES_MAX,
+                                                 &work->rune_bytes);
+    }
+    if (status != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "%s: compiled it is larger than %u MB", request->file,
+                 RUNE_BYTES_MAX >> 20);
+    }
+    return status;
+}
+
+static Status compile(Work *work, char *reason)
+{
+    Heap heap = heap_make(VM_HEAP_BYTES);
+    const VmConfig config = vm_config_default();
+    Vm *vm = NULL;
+    const Request *request = &work->request;
+    if (vm_create(&heap, &config, &vm) != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "the build worker has too little memory for Lua");
+        return STATUS_LIMIT;
+    }
+    lua_State *lua = vm_main(vm);
+    vm_push_environment(lua);
+    Status status = vm_compile(lua, request->path, (const char *)request->source,
+                               request->source_bytes, lua_gettop(lua));
+    if (status == STATUS_OK) {
+        status = finish(work, lua, reason);
+    } else {
+        tell_syntax(work, lua_tostring(lua, -1));
+        status = STATUS_MALFORMED;
+    }
+    vm_destroy(&heap, vm);
+    return status;
+}
+
+static void write_reply(const Work *work, Buffer *reply, bool has_rune)
+{
+    diagnostic_list_write(&work->diagnostics, reply);
+    if (!has_rune) {
+        return;
+    }
+    buffer_put_block(reply, work->rune, work->rune_bytes);
+    buffer_put_u32(reply, work->lint.require_count);
+    for (uint32_t i = 0; i < work->lint.require_count; i++) {
+        buffer_put_block(reply, work->lint.requires[i], strlen(work->lint.requires[i]));
+    }
+}
+
+static Status run(Work *work, WorkerCall *call)
+{
+    Status status = compile(work, call->reason);
+    if (status == STATUS_OK && work->diagnostics.error_count > 0) {
+        status = STATUS_MALFORMED;
+    }
+    const Request *request = &work->request;
+    if (status == STATUS_OK && request->dry_run) {
+        worker_dry_run(request->path, request->file, request->context, &work->lint, work->rune,
+                       work->rune_bytes, &work->diagnostics);
+    }
+    if (status == STATUS_MALFORMED) {
+        snprintf(call->reason, sizeof call->reason, "%s does not compile", request->file);
+    }
+    if (status == STATUS_OK || status == STATUS_MALFORMED) {
+        write_reply(work, &call->reply, status == STATUS_OK);
+    }
+    return status;
+}
+
+Status worker_compile(WorkerCall *call)
+{
+    Work work = {0};
+    Status status = read_request(&call->request, &work.request);
+    work.lint.finding_max = FINDINGS_MAX;
+    work.lint.require_max = REQUIRES_MAX;
+    work.lint.findings = calloc(FINDINGS_MAX, sizeof *work.lint.findings);
+    work.lint.requires = calloc(REQUIRES_MAX, sizeof *work.lint.requires);
+    if (status == STATUS_OK && (work.lint.findings == NULL || work.lint.requires == NULL)) {
+        status = STATUS_LIMIT;
+    }
+    if (status == STATUS_OK) {
+        status = run(&work, call);
+    } else if (status == STATUS_MALFORMED) {
+        snprintf(call->reason, sizeof call->reason, "not a request to compile");
+    }
+    free(work.request.lines);
+    free(work.lint.findings);
+    free(work.lint.requires);
+    free(work.rune);
+    diagnostic_list_free(&work.diagnostics);
+    return status;
+}
+
+// --- outside ------------------------------------------------------------------------------------
+
+static void write_request(const CompileJob *job, Buffer *out)
+{
+    buffer_put_block(out, job->path, strlen(job->path));
+    buffer_put_block(out, job->file, strlen(job->file));
+    buffer_put_u8(out, (uint8_t)job->context);
+    buffer_put_u8(out, (uint8_t)((job->dry_run ? FLAG_DRY_RUN : 0) |
+                                 (job->is_generated ? FLAG_GENERATED : 0)));
+    const uint32_t lines = job->lines != NULL ? job->line_count : 0;
+    buffer_put_u32(out, lines);
+    for (uint32_t i = 0; i < lines; i++) {
+        buffer_put_u32(out, job->lines[i]);
+    }
+    buffer_put_block(out, job->source, job->source_bytes);
+}
+
+static bool read_requires(ByteReader *reader, CompileOutput *out)
+{
+    const uint32_t count = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || count > REQUIRES_MAX) {
+        return false;
+    }
+    out->requires = calloc(count + 1, sizeof *out->requires);
+    for (uint32_t i = 0; out->requires != NULL && i < count; i++) {
+        char *path = out->requires[i];
+        // In order and each once, as they go into a signed manifest.
+        if (!read_text(reader, path, SCRIPT_PATH_BYTES) ||
+            (i > 0 && strcmp(out->requires[i - 1], path) >= 0)) {
+            return false;
+        }
+        out->require_count += 1;
+    }
+    return out->requires != NULL;
+}
+
+static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *out)
+{
+    const uint8_t *data;
+    Rune rune;
+    if (!read_block(reader, &data, &out->rune_bytes) ||
+        rune_check(data, out->rune_bytes, &rune) != STATUS_OK ||
+        strcmp(rune.path, job->path) != 0) {
+        return false;
+    }
+    out->rune = malloc(out->rune_bytes);
+    if (out->rune == NULL) {
+        return false;
+    }
+    memcpy(out->rune, data, out->rune_bytes);
+    sha256_of(out->rune, out->rune_bytes, out->rune_hash);
+    return true;
+}
+
+static Status read_reply(const Buffer *reply, Status said, const CompileJob *job,
+                         CompileOutput *out, DiagnosticList *diagnostics)
+{
+    size_t used = 0;
+    DiagnosticList list = {0};
+    const Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &list);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        snprintf(list.items[i].file, sizeof list.items[i].file, "%s", job->file);
+    }
+    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
+    CompileOutput output = {0};
+    // An error and a rune, or no error and none: neither can be.
+    const bool is_sound = (list.error_count > 0) == (said != STATUS_OK) &&
+                          (said != STATUS_OK ||
+                           (read_rune(&reader, job, &output) && read_requires(&reader, &output)));
+    if (!is_sound || byte_reader_finish(&reader) != STATUS_OK) {
+        compile_output_free(&output);
+        diagnostic_list_free(&list);
+        return STATUS_MALFORMED;
+    }
+    diagnostic_list_append(diagnostics, &list);
+    diagnostic_list_free(&list);
+    *out = output;
+    return STATUS_OK;
+}
+
+Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
+                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    *out = (CompileOutput){0};
+    if (job->source_bytes > VM_SOURCE_BYTES_MAX) { // said here, where it need not be sent
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
+                        "a script has at most %d KiB", VM_SOURCE_BYTES_MAX >> 10);
+        snprintf(reason, WORKER_REASON_BYTES, "%s does not compile", job->file);
+        return STATUS_MALFORMED;
+    }
+    write_request(job, &request);
+    if (request.status != STATUS_OK) {
+        buffer_free(&request);
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    const Status status =
+        worker_call(worker, WORKER_COMPILE, request.data, request.bytes, &reply, reason);
+    buffer_free(&request);
+    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
+    if (answered && read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
+        worker_end(worker);
+        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
+        buffer_free(&reply);
+        return STATUS_BLOCKED;
+    }
+    buffer_free(&reply);
+    return status;
+}
+
+void compile_output_free(CompileOutput *output)
+{
+    free(output->rune);
+    free(output->requires);
+    *output = (CompileOutput){0};
+}

@@ -1,0 +1,229 @@
+// The scene of a place, compiled in the worker. Both sides of the pipe:
+//
+//   request   u32 files; each: block path, block data (only what a scene is made of)
+//   reply     diagnostics; when it compiled: block whole, block stripped
+//
+// The two forms are written straight into the reply, which may be large: the worker's memory holds
+// the request, the reply and the compiler's scratch, and not one of them twice.
+#include "server/build/worker_place.h"
+
+#include "core/base/check.h"
+#include "server/build/worker_op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCRATCH_BYTES (320u << 20)
+
+// --- inside -------------------------------------------------------------------------------------
+
+static Status refuse(WorkerCall *call, Status status, const char *why)
+{
+    snprintf(call->reason, sizeof call->reason, "%s", why);
+    return status;
+}
+
+static bool read_block(ByteReader *reader, const uint8_t **data, size_t *bytes)
+{
+    *bytes = byte_read_u32(reader);
+    *data = *bytes <= byte_reader_left(reader) ? byte_read_bytes(reader, *bytes) : NULL;
+    return reader->status == STATUS_OK && *data != NULL;
+}
+
+// Paths have no zero after them on the wire: they are copied into one block.
+static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, char *paths)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *path, *data;
+        size_t path_bytes, bytes;
+        if (!read_block(reader, &path, &path_bytes) || !read_block(reader, &data, &bytes) ||
+            path_bytes >= DIAGNOSTIC_FILE_BYTES || memchr(path, 0, path_bytes) != NULL) {
+            return STATUS_MALFORMED;
+        }
+        char *name = paths + (size_t)i * DIAGNOSTIC_FILE_BYTES;
+        memcpy(name, path, path_bytes);
+        files[i] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
+    }
+    return byte_reader_finish(reader);
+}
+
+// What went wrong, as editors show it.
+static void tell_error(const PlaceError *error, DiagnosticList *list)
+{
+    const JsonError *where = &error->where;
+    const char *text = where->message[0] != '\0' ? where->message : status_text(error->status);
+    diagnostic_addf(list, DIAGNOSTIC_ERROR, error->path, where->line, where->column, "place",
+                    "%s%s%s", where->path, where->path[0] != '\0' ? " " : "", text);
+}
+
+// A block whose length is known when it has been written.
+static ByteWriter block_begin(Buffer *reply)
+{
+    buffer_put_u32(reply, 0);
+    return byte_writer(reply->data + reply->bytes, reply->capacity - reply->bytes);
+}
+
+static void block_end(Buffer *reply, size_t bytes)
+{
+    uint8_t *length = reply->data + reply->bytes - 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        length[i] = (uint8_t)(bytes >> (8 * i));
+    }
+    reply->bytes += bytes;
+}
+
+static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
+{
+    Heap heap = heap_make(SCRATCH_BYTES);
+    Buffer *reply = &call->reply;
+    PlaceError error = {0};
+    // The whole of it at once: pages that are never written are never there.
+    reply->data = malloc(reply->bytes_max);
+    if (reply->data == NULL) {
+        return refuse(call, STATUS_LIMIT, "the build worker has too little memory for a scene");
+    }
+    reply->capacity = reply->bytes_max;
+    buffer_put_u32(reply, 0); // no diagnostics
+    ByteWriter whole = block_begin(reply);
+    worker_progress(0, 2);
+    Status status = place_compile(&heap, files, count, &whole, &error);
+    if (status != STATUS_OK) {
+        DiagnosticList list = {0};
+        error.status = status;
+        tell_error(&error, &list);
+        reply->bytes = 0;
+        diagnostic_list_write(&list, reply);
+        diagnostic_list_free(&list);
+        return refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
+    }
+    const uint8_t *bytes = reply->data + reply->bytes;
+    block_end(reply, whole.at);
+    ByteWriter stripped = block_begin(reply);
+    worker_progress(1, 2);
+    status = place_strip(&heap, bytes, whole.at, &stripped);
+    if (status != STATUS_OK) {
+        reply->bytes = 0;
+        return refuse(call, status,
+                      status == STATUS_LIMIT ? "the compiled scene is too large"
+                                             : "the compiled scene cannot be stripped");
+    }
+    block_end(reply, stripped.at);
+    return STATUS_OK;
+}
+
+Status worker_place(WorkerCall *call)
+{
+    const uint32_t count = byte_read_u32(&call->request);
+    if (call->request.status != STATUS_OK || count > PLACE_FOLDER_FILES_MAX) {
+        return refuse(call, STATUS_MALFORMED, "not a request for a scene");
+    }
+    PlaceFile *files = calloc(count + 1, sizeof *files);
+    char *paths = calloc(count + 1, DIAGNOSTIC_FILE_BYTES);
+    Status status = STATUS_LIMIT;
+    if (files == NULL || paths == NULL) {
+        refuse(call, status, "out of memory");
+    } else if ((status = read_files(&call->request, files, count, paths)) != STATUS_OK) {
+        refuse(call, status, "not a request for a scene");
+    } else {
+        status = compile(call, files, count);
+    }
+    free(files);
+    free(paths);
+    return status;
+}
+
+// --- outside ------------------------------------------------------------------------------------
+
+static bool ends_with(const char *path, const char *ending)
+{
+    const size_t bytes = strlen(path), want = strlen(ending);
+    return bytes > want && strcmp(path + bytes - want, ending) == 0;
+}
+
+static bool is_of_scene(const PlaceFile *file)
+{
+    return ends_with(file->path, ".json") || ends_with(file->path, ".chunk");
+}
+
+static void write_request(const PlaceFolder *folder, Buffer *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        count += is_of_scene(&folder->files[i]);
+    }
+    buffer_put_u32(out, count);
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        const PlaceFile *file = &folder->files[i];
+        if (is_of_scene(file)) {
+            buffer_put_block(out, file->path, strlen(file->path));
+            buffer_put_block(out, file->data, file->bytes);
+        }
+    }
+}
+
+static bool copy_block(ByteReader *reader, uint8_t **out, size_t *bytes)
+{
+    const uint8_t *data;
+    if (!read_block(reader, &data, bytes)) {
+        return false;
+    }
+    *out = malloc(*bytes + 1);
+    if (*out != NULL) {
+        memcpy(*out, data, *bytes);
+    }
+    return *out != NULL;
+}
+
+static Status read_reply(const Buffer *reply, Status said, PlaceOutput *out,
+                         DiagnosticList *diagnostics)
+{
+    size_t used = 0;
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, diagnostics);
+    if (status != STATUS_OK || said != STATUS_OK) {
+        return status;
+    }
+    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
+    PlaceOutput output = {0};
+    const bool whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
+                       copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
+                       byte_reader_finish(&reader) == STATUS_OK;
+    if (!whole) {
+        place_output_free(&output);
+        return STATUS_MALFORMED;
+    }
+    *out = output;
+    return STATUS_OK;
+}
+
+Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
+                  DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    *out = (PlaceOutput){0};
+    write_request(folder, &request);
+    if (request.status != STATUS_OK) {
+        buffer_free(&request);
+        snprintf(reason, WORKER_REASON_BYTES, "the place's JSON and chunks are too large");
+        return STATUS_LIMIT;
+    }
+    const Status status =
+        worker_call(worker, WORKER_PLACE, request.data, request.bytes, &reply, reason);
+    buffer_free(&request);
+    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
+    if (answered && read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
+        worker_end(worker);
+        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
+        buffer_free(&reply);
+        return STATUS_BLOCKED;
+    }
+    buffer_free(&reply);
+    return status;
+}
+
+void place_output_free(PlaceOutput *output)
+{
+    free(output->whole);
+    free(output->stripped);
+    *output = (PlaceOutput){0};
+}

@@ -1,0 +1,13 @@
+// A test program that is its own build worker: with this file among its sources a worker whose
+// config names no program starts the test program again, which ends up here before any test runs.
+#include "server/build/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((constructor)) static void become_worker(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "build-worker") == 0) {
+        exit(worker_main());
+    }
+}
