@@ -38,6 +38,8 @@ typedef struct TypeScriptResult {
 TypeScriptConfig typescript_config_default(void);
 MUST_USE Status typescript_create(const TypeScriptConfig *config, TypeScript **out);
 void typescript_destroy(TypeScript *typescript); // NULL is allowed
+// What cancels the next calls; NULL: nothing.
+void typescript_watch(TypeScript *typescript, const atomic_bool *cancel);
 // Compiles the place's TypeScript souls together, because they import each other, and gives the Lua
 // of those that `wanted` marks (one flag per soul; NULL: all), and the library if any needs it.
 // STATUS_MALFORMED: errors, in `diagnostics`, with TypeScript's own codes and lines; the traps
