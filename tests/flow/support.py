@@ -200,6 +200,56 @@ class WebSocket:
         self.socket.close()
 
 
+class Relay:
+    """Stands between players and a world, reads whatever comes and keeps it for who does not: the
+    world's socket is always empty, as behind a proxy. Looks like a world to a Player."""
+
+    def __init__(self, world):
+        self.room, self.world = world.room, world
+        self.from_world = 0  # bytes
+        self.closed = 0      # connections that the world ended
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        try:
+            while True:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.world.port))
+                threading.Thread(target=self._up, args=(near, far), daemon=True).start()
+                threading.Thread(target=self._down, args=(far, near), daemon=True).start()
+        except OSError:
+            pass
+
+    def _up(self, near, far):
+        try:
+            while data := near.recv(65536):
+                far.sendall(data)
+            far.close()
+        except OSError:
+            pass
+
+    def _down(self, far, near):
+        """Never waits for the player: what it does not take is kept here."""
+        kept = b""
+        try:
+            while data := far.recv(65536):
+                self.from_world += len(data)
+                kept += data
+                try:
+                    kept = kept[near.send(kept, socket.MSG_DONTWAIT):]
+                except BlockingIOError:
+                    pass
+        except OSError:
+            pass
+        self.closed += 1
+        near.close()
+
+    def close(self):
+        self.listener.close()
+
+
 class Player:
     """A player over JSON: joins, says what it does 30 times a second, keeps what it is told."""
 
