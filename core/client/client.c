@@ -14,7 +14,7 @@
 #define EVENT_SCRIPT_BYTES   (256u << 10)
 #define ANSWER_BYTES         (12u << 10)
 #define SCRATCH_BYTES        (8u << 10)
-#define SCRATCH_SCRIPT_BYTES (64u << 10) // a manifest with all its rows
+#define SCRATCH_SCRIPT_BYTES (256u << 10) // a manifest with all its rows
 #define CATCH_UP_TICKS_MAX   240
 
 // --- creation -----------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ bool client_want(const Client *client, uint32_t index, ClientWant *out)
         index -= 1;
     }
     const Manifest *staged = &client->runes.staged;
-    for (uint32_t i = 0; i < staged->count; i++) {
+    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
         const ClientRune *rune = &staged->runes[i];
         if (rune->here) {
             continue;
@@ -546,6 +546,12 @@ ClientStats client_stats(const Client *client)
         stats.visible += client->merge.slots[slot].net_id != 0;
     }
     stats.snapshot_interval_p99_ms = interval_p99(client);
+    const RuneCache *cache = &client->runes;
+    const Manifest *newest = cache->staged.version != 0 ? &cache->staged : &cache->current;
+    stats.manifest_version = cache->current.version;
+    stats.manifest_is_proven = newest->is_proven;
+    stats.script_count = newest->count;
+    stats.rune_count = newest->here_count;
     return stats;
 }
 

@@ -48,6 +48,11 @@ typedef struct ClientConfig {
     // zstd; NULL: only runes that are sent as they are can be taken over the wire.
     Status (*decompress)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
     void *decompress_user;
+    // Is the text signed by the key that the owner knows (64 bytes of Ed25519)? With it, or with
+    // owner_verifies, a manifest that is not signed, or not by that key, ends the session.
+    Status (*verify)(void *user, const uint8_t *text, size_t bytes, const uint8_t *signature);
+    void *verify_user;
+    bool owner_verifies; // the owner looks at client_proof and says client_verified
     // Added to now_ms it is the time of day in Unix milliseconds: what scripts' os.time shows.
     double unix_offset_ms;
 } ClientConfig;
@@ -83,6 +88,16 @@ bool client_want(const Client *client, uint32_t index, ClientWant *out);
 // Uncompressed. STATUS_MISMATCH when it is not what its hash says, STATUS_NOT_FOUND when nobody
 // asked for it.
 MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
+// A manifest that waits for the owner's verdict; valid until the next call. False: none does.
+typedef struct ClientProof {
+    uint32_t version;
+    const uint8_t *text; // what must have been signed
+    size_t text_bytes;
+    const uint8_t *signature; // 64 bytes
+} ClientProof;
+bool client_proof(const Client *client, ClientProof *out);
+// Nothing happens when another manifest has come since.
+void client_verified(Client *client, uint32_t version, bool good);
 // The owner cannot bring it after all: from now on everything is asked for over the wire.
 void client_fetch_over_wire(Client *client);
 // 0..1 of scene and runes, for a progress bar that is honest.
@@ -144,6 +159,9 @@ typedef struct ClientStats {
     uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events, events_dropped,
         outputs_dropped, chunks_asked, chunks_applied, chunks_refused, edits_applied;
     double snapshot_interval_p99_ms;
+    uint32_t manifest_version;         // of the scripts that run; 0: none yet
+    uint32_t script_count, rune_count; // in the newest manifest; of these, here
+    bool manifest_is_proven;           // its signature was verified
 } ClientStats;
 ClientStats client_stats(const Client *client);
 // What decides the future of prediction and merge, for comparing builds.

@@ -4,6 +4,7 @@
 //   receive.c       messages and frames in             client_queue.c queues of bytes
 //   client_event.c  events in tick order               chunk_cache.c  versions of terrain
 //   rune_cache.c    manifest and runes                 client_script.c  scripts and their world
+//   manifest_proof.c  whether a manifest is signed
 //
 // Two lifetimes: what every session needs is one block from create; what depends on the scene
 // (prediction, view, scripts) is made when the scene is there and kept across sessions with the
@@ -92,7 +93,17 @@ typedef struct Manifest {
     uint64_t store_bytes;
     uint64_t at_tick; // switch when the state of this tick was applied
     bool first_done;  // RUNE_FIRST runs already
+    bool is_good;     // verified, or nobody wants to know
+    bool is_proven;   // verified
 } Manifest;
+
+// A manifest whose signature has not been looked at yet.
+typedef struct ManifestProof {
+    uint8_t *text; // heap; NULL: none
+    size_t text_bytes;
+    uint8_t signature[64];
+    uint32_t version;
+} ManifestProof;
 
 // A blob or rune on its way: chunks come in order.
 typedef struct Transfer {
@@ -111,6 +122,7 @@ typedef struct Transfer {
 typedef struct RuneCache {
     Manifest current, staged;
     Transfer transfer;
+    ManifestProof proof;
     uint32_t request_left; // runes of the request under way that are not here yet
     uint32_t reload_version;
     uint64_t reload_tick;
@@ -291,10 +303,22 @@ ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
 // STATUS_NOT_FOUND when no rune that is missing has that hash.
 MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES],
                                 const uint8_t *bytes, size_t count);
+// The verdict over the staged manifest.
+void rune_cache_verified(Client *client, bool good);
 // The staged manifest becomes the current one.
 void rune_cache_switch(Client *client);
 // Are all runes up to that service here, and is it their time?
 bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneService last);
+
+// --- manifest_proof.c ---------------------------------------------------------------------------
+#define PROOF_BAD_TEXT "the manifest of the scripts is not signed by this world's host"
+typedef enum ProofState {
+    PROOF_BAD, // the session has ended
+    PROOF_WAITS,
+    PROOF_GOOD
+} ProofState;
+ProofState manifest_proof_begin(Client *client, const MessageScriptManifest *message);
+void manifest_proof_free(Client *client);
 
 // --- client_script.c ----------------------------------------------------------------------------
 MUST_USE Status client_script_open(Client *client); // the scene is there

@@ -35,6 +35,7 @@ void rune_cache_free(Client *client)
     manifest_clear(client, &client->runes.current);
     manifest_clear(client, &client->runes.staged);
     transfer_free(client->heap, &client->runes.transfer);
+    manifest_proof_free(client);
 }
 
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path)
@@ -107,7 +108,7 @@ static const char *refuse_script(const WireManifestScript *script, RuneService *
     return refuse_path(script->path, *service);
 }
 
-static const char *manifest_read(Manifest *staged, const MessageScriptManifest *message)
+static const char *read_message(Manifest *staged, const MessageScriptManifest *message)
 {
     uint64_t bytes = 0;
     // In the order of the services, so that what is needed first is asked for first.
@@ -217,7 +218,7 @@ void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
         rune_cache_switch(client);
     }
     manifest_clear(client, &cache->staged);
-    const char *refused = manifest_read(&cache->staged, message);
+    const char *refused = read_message(&cache->staged, message);
     if (refused != NULL) {
         manifest_clear(client, &cache->staged);
         client_fail(client, "a script of the manifest: %s", refused);
@@ -228,9 +229,30 @@ void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
         client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
         return;
     }
+    const ProofState proof = manifest_proof_begin(client, message);
+    if (proof == PROOF_BAD) {
+        manifest_clear(client, &cache->staged);
+        return;
+    }
     cache->staged.version = version;
+    cache->staged.is_good = proof == PROOF_GOOD;
+    cache->staged.is_proven = proof == PROOF_GOOD && client->config.verify != NULL;
     cache->staged.at_tick = cache->reload_version == version ? cache->reload_tick : 0;
     keep_known(&cache->staged, &cache->current);
+}
+
+void rune_cache_verified(Client *client, bool good)
+{
+    Manifest *staged = &client->runes.staged;
+    if (good) {
+        staged->is_good = true;
+        staged->is_proven = true;
+        return;
+    }
+    manifest_clear(client, staged);
+    if (client->state != CLIENT_IDLE) {
+        client_fail(client, PROOF_BAD_TEXT);
+    }
 }
 
 void rune_cache_reload(Client *client, const MessageScriptReload *reload)
@@ -278,7 +300,8 @@ bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneSer
             return false;
         }
     }
-    return manifest->version != 0 && manifest->at_tick <= now && client->merge.last.seq != 0;
+    return manifest->version != 0 && manifest->is_good && manifest->at_tick <= now &&
+           client->merge.last.seq != 0;
 }
 
 // Nothing came for a while: whatever is not here is asked for again.
@@ -328,7 +351,7 @@ Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const u
 {
     Manifest *staged = &client->runes.staged;
     Status status = STATUS_NOT_FOUND;
-    for (uint32_t i = 0; i < staged->count; i++) {
+    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
         ClientRune *rune = &staged->runes[i];
         if (!rune->here && rune->bytes == count && memcmp(rune->hash, hash, SHA256_BYTES) == 0) {
             status = rune_keep(client, rune, bytes) ? STATUS_OK : STATUS_MALFORMED;
@@ -389,7 +412,7 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
     RuneCache *cache = &client->runes;
     Transfer *transfer = &cache->transfer;
     ClientRune *rune = find_text(&cache->staged, chunk->script_path);
-    if (rune == NULL || rune->here || transfer->data == NULL) {
+    if (rune == NULL || rune->here || transfer->data == NULL || !cache->staged.is_good) {
         return; // of a manifest that is past, or asked for twice
     }
     const uint32_t index = (uint32_t)(rune - cache->staged.runes);
@@ -430,8 +453,10 @@ static void send_request(Client *client, const uint32_t *runes, uint32_t count, 
         paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
         rune->asked = true;
     }
-    const MessageScriptRequest request = {
-        .script_paths = paths, .script_paths_count = count, .from_chunk = from_chunk};
+    const MessageScriptRequest request = {.script_paths = paths,
+                                          .script_paths_count = count,
+                                          .from_chunk = from_chunk,
+                                          .encoding = client->config.decompress != NULL};
     client->runes.request_left = count;
     client->runes.transfer.asked_ms = client->now_ms;
     client->runes.transfer.seq = client_send(client, MESSAGE_SCRIPT_REQUEST, &request);
@@ -441,7 +466,7 @@ void rune_cache_ask(Client *client)
 {
     RuneCache *cache = &client->runes;
     const Manifest *staged = &cache->staged;
-    if (client->config.owner_fetches || staged->here_count == staged->count ||
+    if (client->config.owner_fetches || staged->here_count == staged->count || !staged->is_good ||
         client->state != CLIENT_PLAYING) {
         return;
     }

@@ -321,7 +321,7 @@ static void read_text(const JsonNode *root, const char *name, char *out, size_t 
 }
 
 // A JSON object: ticket, session_token, playerId, name, resumeToken, visibleMax, scripts,
-// ownerFetches; all optional. 0 on failure.
+// ownerFetches, ownerVerifies; all optional. 0 on failure.
 EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t bytes)
 {
     ClientConfig config = client_config_default();
@@ -344,6 +344,8 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
         config.scripts = scripts != NULL && json_read_bool(scripts, &error);
         const JsonNode *fetches = json_find(root, "ownerFetches");
         config.owner_fetches = fetches != NULL && json_read_bool(fetches, &error);
+        const JsonNode *verifies = json_find(root, "ownerVerifies");
+        config.owner_verifies = verifies != NULL && json_read_bool(verifies, &error);
     }
     config.log = heap() != NULL ? &module.log : NULL;
     config.script.log = config.log;
@@ -437,6 +439,27 @@ EXPORT("clientGive")
 int32_t export_client_give(Client *client, const uint8_t *bytes, uint32_t count)
 {
     return (int32_t)client_give(client, bytes, count);
+}
+
+// A manifest that waits for a verdict: u32 version (little-endian), 64 bytes of signature, then the
+// text that must have been signed; 0: none waits.
+EXPORT("clientProof") const void *export_client_proof(const Client *client)
+{
+    ClientProof proof;
+    if (!client_proof(client, &proof)) {
+        return NULL;
+    }
+    ByteWriter writer = byte_writer(module.scratch, SCRATCH_BYTES);
+    byte_write_u32(&writer, proof.version);
+    byte_write_bytes(&writer, proof.signature, 64);
+    byte_write_bytes(&writer, proof.text, proof.text_bytes);
+    return writer.status == STATUS_OK ? result(module.scratch, writer.at) : NULL;
+}
+
+EXPORT("clientVerified")
+void export_client_verified(Client *client, uint32_t version, int32_t good)
+{
+    client_verified(client, version, good != 0);
 }
 
 // What clientWant lists cannot be brought: it is asked for over the wire.
@@ -596,6 +619,11 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
     write_count(&json, "bytesUp", stats.bytes_up);
     write_count(&json, "snapshots", stats.snapshots);
     write_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
+    write_count(&json, "manifestVersion", stats.manifest_version);
+    json_write_name(&json, "manifestProven");
+    json_write_bool(&json, stats.manifest_is_proven);
+    write_count(&json, "scripts", stats.script_count);
+    write_count(&json, "runes", stats.rune_count);
     json_write_object_end(&json);
     return end_json(&json, &writer);
 }

@@ -130,7 +130,7 @@ void message_write_payload(uint8_t number, const void *body, JsonWriter *writer)
 // With MESSAGE_DOWN events are taken too. Texts point into the arena, which takes the parsed tree:
 // MESSAGE_JSON_ARENA_BYTES are enough for whatever we write ourselves.
 #define MESSAGE_JSON_DOWN_BYTES_MAX (512 << 10)
-#define MESSAGE_JSON_NODES_MAX      4096
-#define MESSAGE_JSON_ARENA_BYTES    (2u << 20)
+#define MESSAGE_JSON_NODES_MAX      8192
+#define MESSAGE_JSON_ARENA_BYTES    (3u << 20)
 MUST_USE Status message_from_json(const char *text, size_t bytes, MessageDirection direction,
                                   Arena *arena, Message *out, MessageJsonError *error);

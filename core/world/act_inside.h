@@ -48,6 +48,8 @@ typedef struct HostRune {
     const char *path;
     const uint8_t *bytes;
     size_t byte_count;
+    const uint8_t *packed; // the same as a zstd stream
+    size_t packed_count;   // 0: there is none
     uint8_t hash[32];
     uint32_t number;
 } HostRune;

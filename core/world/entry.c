@@ -8,6 +8,7 @@ void entry_write(const Entry *entry, ByteWriter *writer)
 {
     ASSERT(entry->type > ENTRY_NONE && entry->type < ENTRY_TYPE_COUNT);
     ASSERT((entry->flags & ~(uint32_t)ENTRY_FLAGS_ALL) == 0);
+    ASSERT((entry->flags & ENTRY_PACKED) == 0 || entry->type == ENTRY_SCRIPT);
     ASSERT(entry->name_bytes <= ENTRY_NAME_BYTES);
     ASSERT(entry->byte_count <= ENTRY_BYTES_MAX);
     byte_write_u8(writer, (uint8_t)entry->type);
@@ -31,7 +32,9 @@ Status entry_read(ByteReader *reader, Entry *out)
     entry.name = (const char *)byte_read_bytes(reader, entry.name_bytes);
     entry.byte_count = byte_read_count(reader, ENTRY_BYTES_MAX);
     entry.bytes = byte_read_bytes(reader, entry.byte_count);
-    if (type == ENTRY_NONE || type >= ENTRY_TYPE_COUNT || (flags & ~ENTRY_FLAGS_ALL) != 0) {
+    // Every bit of the byte has a meaning; the last one has it for scripts alone.
+    if (type == ENTRY_NONE || type >= ENTRY_TYPE_COUNT ||
+        ((flags & ENTRY_PACKED) != 0 && type != ENTRY_SCRIPT)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
     }
     if (reader->status != STATUS_OK) {

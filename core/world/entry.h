@@ -17,9 +17,10 @@ typedef enum EntryType {
     ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
     ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
     ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h)
-    ENTRY_SCRIPT,     // name: path; bytes: a rune, or the source; before the first tick, or staged
-                      // for a reload
-    ENTRY_RELOAD,     // version, bytes: signature; the staged scripts take over at the next tick
+    ENTRY_SCRIPT,     // name: path; number: ScriptContext; bytes: a rune, or the source; before the
+                      // first tick, or staged for a reload
+    ENTRY_RELOAD,     // version; bytes: the signed manifest of clients (manifest.h), or none; the
+                      // staged scripts take over at the next tick
     ENTRY_ADMIN,      // name: what; bytes: its argument (world.h)
     ENTRY_TYPE_COUNT
 } EntryType;
@@ -33,8 +34,18 @@ typedef enum EntryFlag {
     ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
                               // and refused for one that is never sent
     ENTRY_DEBUG = 1 << 6,     // AUTH: is told exact positions once a second
-    ENTRY_FLAGS_ALL = (1 << 7) - 1
+    ENTRY_PACKED = 1 << 7,    // SCRIPT: bytes are the rune of the entry before as a zstd stream
+    ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
+
+// Where a script runs. A place may narrow what its service says, never widen it.
+typedef enum ScriptContext {
+    SCRIPT_CONTEXT_SERVICE, // as its service says
+    SCRIPT_CONTEXT_SERVER,
+    SCRIPT_CONTEXT_CLIENT,
+    SCRIPT_CONTEXT_BOTH
+} ScriptContext;
+const char *script_context_name(ScriptContext context); // as manifests have it
 
 #define ENTRY_NAME_BYTES 128
 #define ENTRY_BYTES_MAX  (512 << 10)
@@ -43,8 +54,9 @@ typedef struct Entry {
     EntryType type;
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
-    uint64_t number;     // TICK: unix milliseconds; AUTH: account; STORED: request; RELOAD: version
-    const char *name;    // AUTH: the player's name; SCRIPT, ADMIN
+    uint64_t number;  // TICK: unix milliseconds; AUTH: account; STORED: request; RELOAD: version;
+                      // SCRIPT: ScriptContext
+    const char *name; // AUTH: the player's name; SCRIPT, ADMIN
     uint32_t name_bytes;
     const uint8_t *bytes;
     size_t byte_count;

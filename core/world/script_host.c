@@ -4,60 +4,25 @@
 // Every script is kept as a rune, also one that came as source, so there is one way in. The service
 // in its path decides where it runs and whether anything of it may leave the server; what is in
 // ServerScriptService is never named to a client. A path in no known service is refused.
-#include "core/world/act_inside.h"
+#include "core/world/script_host_inside.h"
 
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
+#include "core/world/save_inside.h"
 
 #include <string.h>
 
-#define HOST_SCRIPTS_MAX   1024
-#define HOST_BYTES_MAX     (8u << 20) // runes, the staged ones included
-#define MANIFEST_MAX       512
-#define MANIFEST_BYTES_MAX (64u << 10)
-
-typedef struct Service {
-    const char *name;
-    const char *context;
-    bool replicates;
-    bool runs_here; // loaded on the server
-    bool executes;  // clients are told to run it; modules run by require
-} Service;
-
 static const Service SERVICES[] = {
-    {"ServerScriptService", "Server", false, true, false},
-    {"ReplicatedStorage", "Both", true, true, false},
-    {"Workspace", "Both", true, true, true},
-    {"StarterGui", "Client", true, false, true},
-    {"StarterPlayer", "Client", true, false, true},
-    {"ReplicatedFirst", "Client", true, false, true},
+    {"ServerScriptService", false, true, false, SCRIPT_CONTEXT_SERVER},
+    {"ReplicatedStorage", true, true, false, SCRIPT_CONTEXT_BOTH},
+    {"Workspace", true, true, true, SCRIPT_CONTEXT_BOTH},
+    {"StarterGui", true, false, true, SCRIPT_CONTEXT_CLIENT},
+    {"StarterPlayer", true, false, true, SCRIPT_CONTEXT_CLIENT},
+    {"ReplicatedFirst", true, false, true, SCRIPT_CONTEXT_CLIENT},
 };
 #define SERVICE_COUNT (sizeof SERVICES / sizeof SERVICES[0])
 #define SERVICE_FIRST (&SERVICES[5])
-
-typedef struct HostScript {
-    char path[SCRIPT_PATH_BYTES];
-    const Service *service;
-    size_t offset, byte_count; // of the rune; count 0: it goes
-    uint8_t hash[32];
-} HostScript;
-
-typedef struct ScriptHost {
-    HostScript *scripts; // those that run, then those that are staged
-    uint32_t script_count, staged_count;
-    uint8_t *bytes; // of the runes, in the same order
-    size_t bytes_used;
-    bool reload_waits;
-    uint32_t reload_version;
-    uint8_t signature[64];
-    uint32_t signature_bytes;
-    uint8_t next_signature[64];
-    uint32_t next_signature_bytes;
-    bool dead_told;
-    uint64_t verify_failed, load_failed;
-    WireManifestScript *manifest; // scratch of MANIFEST_MAX
-} ScriptHost;
 
 // --- creation -----------------------------------------------------------------------------------
 
@@ -66,9 +31,8 @@ static Status create_host(World *world)
     ScriptHost *host = world->script_host;
     host->scripts = heap_alloc(world->heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
     host->bytes = heap_alloc(world->heap, HOST_BYTES_MAX);
-    host->manifest =
-        heap_alloc(world->heap, heap_array_bytes(MANIFEST_MAX, sizeof(WireManifestScript)));
-    if (host->scripts == NULL || host->bytes == NULL || host->manifest == NULL) {
+    const Status status = script_manifest_create(world);
+    if (host->scripts == NULL || host->bytes == NULL || status != STATUS_OK) {
         return STATUS_LIMIT;
     }
     ScriptConfig config = world->config.script;
@@ -99,7 +63,7 @@ void script_host_destroy(World *world)
     }
     script_destroy(world->heap, world->scripts);
     world->scripts = NULL;
-    heap_free(world->heap, host->manifest);
+    script_manifest_destroy(world);
     heap_free(world->heap, host->bytes);
     heap_free(world->heap, host->scripts);
     heap_free(world->heap, host);
@@ -148,21 +112,40 @@ static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path
     return NULL;
 }
 
-static bool is_sent(const HostScript *script)
+static bool replicates(const HostScript *script)
 {
-    return script->service->replicates && script->byte_count > 0;
+    return script->service->replicates && script->context != SCRIPT_CONTEXT_SERVER;
+}
+
+static bool runs_here(const HostScript *script)
+{
+    return script->service->runs_here && script->context != SCRIPT_CONTEXT_CLIENT;
+}
+
+bool script_host_is_sent(const HostScript *script)
+{
+    return replicates(script) && script->byte_count > 0;
+}
+
+const HostScript *script_host_after(const ScriptHost *host, const char *path)
+{
+    HostScript *staged = &host->scripts[host->script_count];
+    const HostScript *script = find_in(staged, host->staged_count, path);
+    return script != NULL ? script : find_in(host->scripts, host->script_count, path);
 }
 
 bool script_host_at(const World *world, uint32_t number, HostRune *out)
 {
     const ScriptHost *host = world->script_host;
-    if (number >= host->script_count || !is_sent(&host->scripts[number])) {
+    if (number >= host->script_count || !script_host_is_sent(&host->scripts[number])) {
         return false;
     }
     const HostScript *script = &host->scripts[number];
     *out = (HostRune){.path = script->path,
                       .bytes = host->bytes + script->offset,
                       .byte_count = script->byte_count,
+                      .packed = host->bytes + script->offset + script->byte_count,
+                      .packed_count = script->packed_count,
                       .number = number};
     memcpy(out->hash, script->hash, sizeof out->hash);
     return true;
@@ -221,12 +204,44 @@ static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
     for (uint32_t i = 0; i <= host->script_count + host->staged_count; i++) {
         const HostScript *script =
             i < host->script_count + host->staged_count ? &host->scripts[i] : more;
-        if (script->service->replicates) {
+        if (replicates(script)) {
             bytes += 2 * strlen(script->path) + 32 + 4 + 9 + 20 + 24;
             count += 1;
         }
     }
-    return count <= MANIFEST_MAX && bytes <= MANIFEST_BYTES_MAX;
+    return count <= MANIFEST_MAX && bytes <= MANIFEST_WIRE_BYTES_MAX;
+}
+
+// A place may narrow where a script runs, never widen it.
+static bool set_context(HostScript *script, uint64_t wanted)
+{
+    const ScriptContext own = script->service->context;
+    if (wanted > SCRIPT_CONTEXT_BOTH) {
+        return false;
+    }
+    script->context = wanted == SCRIPT_CONTEXT_SERVICE ? own : (ScriptContext)wanted;
+    return script->context == own || own == SCRIPT_CONTEXT_BOTH;
+}
+
+// The zstd stream of the rune that came last, for clients that can read it. What is in it nobody
+// here can tell; who unpacks it compares the hash.
+static Status add_packed(World *world, const Entry *entry, const char *path)
+{
+    ScriptHost *host = world->script_host;
+    HostScript *last =
+        host->staged_count > 0 ? &host->scripts[host->script_count + host->staged_count - 1] : NULL;
+    if (last == NULL || strcmp(last->path, path) != 0 || last->packed_count > 0 ||
+        !script_host_is_sent(last)) {
+        return STATUS_NOT_FOUND;
+    }
+    if (entry->byte_count == 0 || entry->byte_count > HOST_BYTES_MAX - host->bytes_used) {
+        return STATUS_LIMIT;
+    }
+    ASSERT(last->offset + last->byte_count == host->bytes_used);
+    memcpy(host->bytes + host->bytes_used, entry->bytes, entry->byte_count);
+    last->packed_count = entry->byte_count;
+    host->bytes_used += entry->byte_count;
+    return STATUS_OK;
 }
 
 Status script_host_add(World *world, const Entry *entry)
@@ -247,11 +262,15 @@ Status script_host_add(World *world, const Entry *entry)
                   script.path);
         return STATUS_MALFORMED;
     }
-    if ((entry->flags & ENTRY_REPLICATE) != 0 && !script.service->replicates) {
+    if (!set_context(&script, entry->number) ||
+        ((entry->flags & ENTRY_REPLICATE) != 0 && !replicates(&script))) {
         return STATUS_DENIED;
     }
-    if (host->reload_waits && world->started) {
-        return STATUS_BLOCKED; // what is staged is about to take over
+    if (host->reload_waits && (world->started || host->signed_next.is_set)) {
+        return STATUS_BLOCKED; // what is staged is about to take over, and may be signed
+    }
+    if ((entry->flags & ENTRY_PACKED) != 0) {
+        return add_packed(world, entry, script.path);
     }
     if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||
         !manifest_has_room(host, &script)) {
@@ -274,14 +293,30 @@ Status script_host_add(World *world, const Entry *entry)
     return STATUS_OK;
 }
 
+// The signed one must be the last word: nothing that was stored may be newer, because a version
+// cannot be raised without signing it again.
+static Status take_signed(World *world, const Entry *entry, uint64_t version)
+{
+    const uint64_t stored = world->started ? 0 : world->saves->meta.manifest_version;
+    if (version <= stored) {
+        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+                  "manifest %llu was signed, and an earlier life of this world had %llu",
+                  (unsigned long long)version, (unsigned long long)stored);
+        return STATUS_RANGE;
+    }
+    const Status status = script_manifest_take(world, entry->bytes, entry->byte_count, version);
+    if (status != STATUS_OK) {
+        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+                  "the manifest cannot be used: %s", status_text(status));
+    }
+    return status;
+}
+
 Status script_host_reload(World *world, const Entry *entry)
 {
     ScriptHost *host = world->script_host;
     if (world->scripts == NULL) {
         return STATUS_OK;
-    }
-    if (entry->byte_count > sizeof host->next_signature) {
-        return STATUS_RANGE;
     }
     const uint64_t version = entry->number != 0 ? entry->number : world->manifest_version + 1ull;
     // Versions only rise; before the first tick the owner may say what the first one is.
@@ -289,9 +324,12 @@ Status script_host_reload(World *world, const Entry *entry)
         (world->started && version == world->manifest_version)) {
         return STATUS_RANGE;
     }
-    host->next_signature_bytes = (uint32_t)entry->byte_count;
-    if (entry->byte_count > 0) {
-        memcpy(host->next_signature, entry->bytes, entry->byte_count);
+    const Status status = entry->byte_count > 0 ? take_signed(world, entry, version) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (entry->byte_count == 0) {
+        script_manifest_clear_next(host);
     }
     host->reload_version = (uint32_t)version;
     host->reload_waits = true;
@@ -366,7 +404,7 @@ static void take_script(World *world, const HostScript *staged, bool first)
 {
     ScriptHost *host = world->script_host;
     const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
-    if (!staged->service->runs_here) {
+    if (!runs_here(staged)) {
         return;
     }
     if (staged->byte_count == 0) {
@@ -421,9 +459,10 @@ static void pack_bytes(ScriptHost *host)
             }
         }
         ASSERT(next != NULL);
-        memmove(host->bytes + used, host->bytes + next->offset, next->byte_count);
+        const size_t block = next->byte_count + next->packed_count;
+        memmove(host->bytes + used, host->bytes + next->offset, block);
         next->offset = used;
-        used += next->byte_count;
+        used += block;
     }
     host->bytes_used = used;
 }
@@ -447,8 +486,7 @@ static void take_over(World *world, bool first)
     transfer_forget_scripts(world);
     if (host->reload_waits) {
         world->manifest_version = host->reload_version;
-        memcpy(host->signature, host->next_signature, sizeof host->signature);
-        host->signature_bytes = host->next_signature_bytes;
+        script_manifest_switch(host);
         host->reload_waits = false;
     }
 }
@@ -476,30 +514,6 @@ static NetText text_of(const char *text)
     return (NetText){text, (uint32_t)strlen(text)};
 }
 
-static void send_manifest(World *world, Session *session)
-{
-    ScriptHost *host = world->script_host;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < host->script_count; i++) {
-        const HostScript *script = &host->scripts[i];
-        if (!is_sent(script)) {
-            continue;
-        }
-        ASSERT(count < MANIFEST_MAX);
-        WireManifestScript *row = &host->manifest[count++];
-        *row = (WireManifestScript){.path = text_of(script->path),
-                                    .size_bytes = script->byte_count,
-                                    .run_context = text_of(script->service->context),
-                                    .service = text_of(script->service->name)};
-        memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
-    }
-    const MessageScriptManifest manifest = {.version = world->manifest_version,
-                                            .scripts = host->manifest,
-                                            .scripts_count = count,
-                                            .signature = {host->signature, host->signature_bytes}};
-    session_send(world, session, MESSAGE_SCRIPT_MANIFEST, &manifest);
-}
-
 // ReplicatedFirst before the others.
 static void send_executes(World *world, Session *session)
 {
@@ -507,12 +521,13 @@ static void send_executes(World *world, Session *session)
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < host->script_count; i++) {
             const HostScript *script = &host->scripts[i];
-            if (!is_sent(script) || !script->service->executes ||
+            if (!script_host_is_sent(script) || !script->service->executes ||
                 (script->service == SERVICE_FIRST) != (pass == 0)) {
                 continue;
             }
             const MessageScriptExecute execute = {.script_path = text_of(script->path),
-                                                  .run_context = text_of(script->service->context),
+                                                  .run_context =
+                                                      text_of(script_context_name(script->context)),
                                                   .at_tick = world->tick};
             session_send(world, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }
@@ -522,7 +537,7 @@ static void send_executes(World *world, Session *session)
 void script_host_welcome(World *world, Session *session)
 {
     if (world->scripts != NULL) {
-        send_manifest(world, session);
+        script_manifest_send(world, session);
         send_executes(world, session);
     }
 }
@@ -711,4 +726,7 @@ void script_host_hash(const World *world, Hash64 *hash)
         hash_bytes(hash, host->scripts[i].hash, sizeof host->scripts[i].hash);
     }
     hash_u64(hash, host->reload_waits);
+    if (host->signed_now.is_set) {
+        hash_bytes(hash, host->signed_now.signature, sizeof host->signed_now.signature);
+    }
 }

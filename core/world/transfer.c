@@ -19,6 +19,7 @@
 
 typedef struct Transfer {
     bool is_blob;
+    bool packed;     // the rune's zstd stream
     uint32_t script; // its number at the host
     uint32_t piece_bytes;
     uint32_t next;
@@ -167,9 +168,11 @@ void act_script_request(World *world, Session *session, uint32_t seq,
                      "The manifest has no such script; ask by the paths in it.");
             return;
         }
+        const bool packed = command->encoding == 1 && rune.packed_count > 0;
         // from_chunk goes on with the first; the others start.
-        const Status status = enqueue(world, session, (Transfer){.script = rune.number},
-                                      rune.byte_count, i == 0 ? command->from_chunk : 0);
+        const Status status =
+            enqueue(world, session, (Transfer){.script = rune.number, .packed = packed},
+                    packed ? rune.packed_count : rune.byte_count, i == 0 ? command->from_chunk : 0);
         if (status != STATUS_OK) {
             act_deny(world, session, seq, status,
                      status == STATUS_LIMIT ? "Too many scripts at once; ask for the rest later."
@@ -220,8 +223,9 @@ static void send_script(World *world, Session *session, const Transfer *transfer
         .script_path = {rune.path, (uint32_t)strlen(rune.path)},
         .chunk_index = transfer->next,
         .total_chunks = transfer->total,
-        .encoding = 0,
-        .data = piece_of(transfer, rune.bytes, rune.byte_count),
+        .encoding = transfer->packed,
+        .data = transfer->packed ? piece_of(transfer, rune.packed, rune.packed_count)
+                                 : piece_of(transfer, rune.bytes, rune.byte_count),
     };
     session_send(world, session, MESSAGE_SCRIPT_CHUNK, &chunk);
 }

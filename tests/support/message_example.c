@@ -10,6 +10,7 @@ typedef struct Example {
     const ExampleConfig *config;
     Rng *rng;
     Arena *arena;
+    bool inside; // of a list: lists in it are short, or the largest message would be none
 } Example;
 
 static uint64_t minimum(uint64_t a, uint64_t b)
@@ -75,14 +76,17 @@ static void fill_group(const Example *example, MessageGroup group, uint8_t *body
 
 static void fill_list(const Example *example, const MessageField *field, uint8_t *body)
 {
-    const uint32_t most = (uint32_t)minimum(field->limit, example->config->items_max);
+    const uint32_t items_max = example->inside ? 2 : example->config->items_max;
+    const uint32_t most = (uint32_t)minimum(field->limit, items_max);
     const uint32_t count =
         example->config->kind == EXAMPLE_LARGEST ? most : 1 + rng_below(example->rng, most);
     const size_t item_bytes = message_group_bytes(field->item);
     uint8_t *items = arena_array(example->arena, count, item_bytes);
     ASSERT(items != NULL);
     for (uint32_t i = 0; i < count; i++) {
-        fill_group(example, field->item, items + i * item_bytes);
+        Example item = *example;
+        item.inside = true;
+        fill_group(&item, field->item, items + i * item_bytes);
     }
     *(const void **)(void *)(body + field->offset) = items;
     *(uint32_t *)(void *)(body + field->count_offset) = count;
@@ -150,7 +154,7 @@ static void fill_group(const Example *example, MessageGroup group, uint8_t *body
 const void *message_example(const MessageRow *row, const ExampleConfig *config, Rng *rng,
                             Arena *arena)
 {
-    const Example example = {config, rng, arena};
+    const Example example = {.config = config, .rng = rng, .arena = arena};
     uint8_t *body = arena_alloc(arena, row->body_bytes);
     ASSERT(body != NULL);
     if (config->kind != EXAMPLE_EMPTY) {

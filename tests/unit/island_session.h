@@ -4,6 +4,6 @@
 // rules or the protocol on purpose takes the new ones from the test's output.
 #pragma once
 
-#define ISLAND_WORLD_HASH "e1d0a7d75850fbf3"
+#define ISLAND_WORLD_HASH "e14082467122a08c"
 #define ISLAND_ADA_HASH   "f1a5a85337980fd3"
 #define ISLAND_BO_HASH    "33bc7075530443ab"

@@ -203,7 +203,7 @@ TEST(script_paths_are_strings)
     MessageJsonError error;
     const char *text = "{\"v\":2,\"kind\":\"command\",\"seq\":3,\"feature\":\"script\",\"action\":"
                        "\"ScriptRequest\",\"clientTime\":0,\"payload\":{\"script_paths\":["
-                       "\"Workspace/Door\",\"StarterGui/HUD\"],\"from_chunk\":0}}";
+                       "\"Workspace/Door\",\"StarterGui/HUD\"],\"from_chunk\":0,\"encoding\":1}}";
     CHECK_OK(read_json(text, MESSAGE_UP, &out, &error));
     REQUIRE(test_is_passing());
     const MessageScriptRequest *request = out.body;
@@ -387,7 +387,7 @@ TEST(every_message_comes_back)
 
 TEST(the_largest_message_fits)
 {
-    const ExampleConfig config = {EXAMPLE_LARGEST, 60, 512};
+    const ExampleConfig config = {EXAMPLE_LARGEST, 20, 512};
     Arena arena;
     arena_init(&arena, example_block, sizeof example_block);
     Rng rng = rng_make(1, 1);

@@ -1,0 +1,71 @@
+// The inside of a world's scripts, for script_host.c (what runs here) and script_manifest.c (what
+// clients are told of it).
+#pragma once
+
+#include "core/wire/manifest.h"
+#include "core/world/act_inside.h"
+
+#define HOST_SCRIPTS_MAX 1024
+#define HOST_BYTES_MAX   (8u << 20) // runes, the staged ones included
+#define MANIFEST_MAX     512
+// What a manifest may take as a binary message: it must fit between two frames.
+#define MANIFEST_WIRE_BYTES_MAX (64u << 10)
+#define MANIFEST_BLOCK_BYTES    (2u << 20) // of one signed manifest, read
+#define MANIFEST_REQUIRES_ALL   4096
+
+typedef struct Service {
+    const char *name;
+    bool replicates;
+    bool runs_here; // loaded on the server
+    bool executes;  // clients are told to run it; modules run by require
+    ScriptContext context;
+} Service;
+
+typedef struct HostScript {
+    char path[SCRIPT_PATH_BYTES];
+    const Service *service;
+    ScriptContext context;     // the service's, or narrower
+    size_t offset, byte_count; // of the rune; count 0: it goes
+    size_t packed_count;       // the same as a zstd stream, right behind it; 0: there is none
+    uint8_t hash[32];
+} HostScript;
+
+// A manifest that the owner signed. The world does not look at the signature (its owner has the
+// key); it looks at whether the manifest names exactly the runes that clients will get.
+typedef struct SignedManifest {
+    uint8_t *block; // MANIFEST_BLOCK_BYTES
+    Arena arena;
+    ManifestList list;
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    bool is_set;
+} SignedManifest;
+
+typedef struct ScriptHost {
+    HostScript *scripts; // those that run, then those that are staged
+    uint32_t script_count, staged_count;
+    uint8_t *bytes; // of the runes, in the same order
+    size_t bytes_used;
+    bool reload_waits;
+    uint32_t reload_version;
+    SignedManifest signed_now, signed_next;
+    bool dead_told;
+    uint64_t verify_failed, load_failed;
+    WireManifestScript *rows; // scratch of MANIFEST_MAX
+    WireScriptPath *requires; // scratch of MANIFEST_REQUIRES_ALL
+} ScriptHost;
+
+// --- script_host.c ------------------------------------------------------------------------------
+bool script_host_is_sent(const HostScript *script);
+// The script of that path once what is staged has taken over; NULL: none.
+const HostScript *script_host_after(const ScriptHost *host, const char *path);
+
+// --- script_manifest.c --------------------------------------------------------------------------
+MUST_USE Status script_manifest_create(World *world);
+void script_manifest_destroy(World *world);
+// Reads a signed manifest of that version into signed_next and compares it with what clients will
+// get. STATUS_MISMATCH: it names other runes; STATUS_LIMIT: it cannot be sent.
+MUST_USE Status script_manifest_take(World *world, const uint8_t *text, size_t bytes,
+                                     uint64_t version);
+void script_manifest_clear_next(ScriptHost *host);
+void script_manifest_switch(ScriptHost *host); // signed_next is the one that holds
+void script_manifest_send(World *world, Session *session);

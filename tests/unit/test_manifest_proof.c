@@ -1,0 +1,392 @@
+// Whether a client believes a manifest: what is signed, what is not, what waits for a verdict, and
+// that nothing of a manifest is fetched or run before there is one. The signature is a toy here
+// (the hash of the text, twice); that the text is the one that servers sign is compared with
+// manifest_write. Real signatures are tested with the host and with the page.
+#include "core/wire/manifest.h"
+#include "tests/support/test.h"
+#include "tests/unit/client_stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Cast {
+    Stage *stage;
+    uint8_t rune[8192];
+    size_t rune_bytes;
+    WireManifestScript rows[2];
+    WireScriptPath requires[2];
+    uint32_t verified, decompressed;
+    uint8_t signature[64];
+} Cast;
+
+static Cast cast;
+
+static void sign(const uint8_t *text, size_t bytes, uint8_t out[64])
+{
+    sha256_of(text, bytes, out);
+    memcpy(out + 32, out, 32);
+}
+
+static Status verify(void *user, const uint8_t *text, size_t bytes, const uint8_t *signature)
+{
+    Cast *self = user;
+    uint8_t want[64];
+    sign(text, bytes, want);
+    self->verified += 1;
+    return memcmp(want, signature, sizeof want) == 0 ? STATUS_OK : STATUS_MISMATCH;
+}
+
+// "Unpacks" by turning every byte around.
+static Status decompress(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
+{
+    ((Cast *)user)->decompressed += 1;
+    for (size_t i = 0; i < count; i++) {
+        byte_write_u8(out, (uint8_t)~bytes[i]);
+    }
+    return STATUS_OK;
+}
+
+static void cast_open(ClientConfig config)
+{
+    memset(&cast, 0, sizeof cast);
+    config.scripts = true;
+    config.verify_user = &cast;
+    config.decompress_user = &cast;
+    cast.stage = stage_open(&config, true);
+    cast.rune_bytes =
+        stage_rune(cast.stage, "StarterGui/Hud", "function onStart() Network.FireServer('hi') end",
+                   cast.rune, sizeof cast.rune);
+    cast.requires[0] = (WireScriptPath){stage_text("ReplicatedStorage/A")};
+    cast.requires[1] = (WireScriptPath){stage_text("ReplicatedStorage/B")};
+    cast.rows[0] = (WireManifestScript){.path = stage_text("StarterGui/Hud"),
+                                        .size_bytes = cast.rune_bytes,
+                                        .run_context = stage_text("Client"),
+                                        .service = stage_text("StarterGui"),
+                                        .ending = stage_text(".ts"),
+                                        .requires = cast.requires,
+                                        .requires_count = 2};
+    sha256_of(cast.rune, cast.rune_bytes, cast.rows[0].rune_hash.bytes);
+    stage_play(cast.stage);
+}
+
+static MessageScriptManifest manifest_of(uint32_t version)
+{
+    return (MessageScriptManifest){.version = version,
+                                   .scripts = cast.rows,
+                                   .scripts_count = 1,
+                                   .server_tick = 77,
+                                   .cdn_base = stage_text("https://cdn.example/")};
+}
+
+// The text as the server would write it.
+static size_t server_text(uint32_t version, uint8_t *out, size_t capacity)
+{
+    const NetText requires[] = {cast.requires[0].path, cast.requires[1].path};
+    ManifestRow row = {.path = stage_text("StarterGui/Hud.ts"),
+                       .size_bytes = (uint32_t)cast.rune_bytes,
+                       .run_context = stage_text("Client"),
+                       .service = stage_text("StarterGui"),
+                       .replicate = true,
+                       .requires = requires,
+                       .require_count = 2};
+    memcpy(row.rune_hash, cast.rows[0].rune_hash.bytes, 32);
+    const ManifestList list = {.version = version,
+                               .server_tick = 77,
+                               .cdn_base = stage_text("https://cdn.example/"),
+                               .rows = &row,
+                               .row_count = 1};
+    ByteWriter writer = byte_writer(out, capacity);
+    CHECK_OK(manifest_write(&list, NULL, &writer));
+    return writer.at;
+}
+
+static void send_signed(uint32_t version)
+{
+    uint8_t text[2048];
+    const size_t bytes = server_text(version, text, sizeof text);
+    sign(text, bytes, cast.signature);
+    MessageScriptManifest manifest = manifest_of(version);
+    manifest.signature = (WireBytes){cast.signature, 64};
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+}
+
+static void send_rune(bool packed)
+{
+    static uint8_t turned[8192];
+    for (size_t i = 0; i < cast.rune_bytes; i++) {
+        turned[i] = (uint8_t)~cast.rune[i];
+    }
+    const MessageScriptChunk chunk = {
+        .script_path = stage_text("StarterGui/Hud"),
+        .total_chunks = 1,
+        .encoding = packed,
+        .data = {packed ? turned : cast.rune, (uint32_t)cast.rune_bytes}};
+    stage_send(cast.stage, MESSAGE_SCRIPT_CHUNK, &chunk);
+}
+
+static bool has_run(void)
+{
+    return stage_up(cast.stage, MESSAGE_REMOTE_UP).body != NULL;
+}
+
+static void check_closed(const char *want)
+{
+    CHECK_INT(client_state(cast.stage->client), CLIENT_CLOSED);
+    CHECK(strstr(client_closed_reason(cast.stage->client), want) != NULL);
+}
+
+// --- at once ------------------------------------------------------------------------------------
+
+TEST(what_is_signed_runs)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    send_signed(3);
+    CHECK_INT(cast.verified, 1);
+    stage_run(cast.stage, 3);
+    send_rune(false);
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    const ClientStats stats = client_stats(cast.stage->client);
+    CHECK_INT(stats.manifest_version, 3);
+    CHECK(stats.manifest_is_proven);
+    CHECK_INT(stats.script_count, 1);
+    CHECK_INT(stats.rune_count, 1);
+    stage_close(cast.stage);
+}
+
+TEST(what_is_not_signed_ends_the_session)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    const MessageScriptManifest manifest = manifest_of(3);
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    check_closed("is not signed");
+    CHECK_INT(cast.verified, 0);
+    stage_close(cast.stage);
+}
+
+// Each field that is signed, changed after it was.
+TEST(a_changed_field_ends_the_session)
+{
+    for (uint32_t way = 0; way < 9; way++) {
+        ClientConfig config = client_config_default();
+        config.verify = verify;
+        cast_open(config);
+        uint8_t text[2048];
+        const size_t bytes = server_text(3, text, sizeof text);
+        sign(text, bytes, cast.signature);
+        MessageScriptManifest manifest = manifest_of(3);
+        manifest.signature = (WireBytes){cast.signature, 64};
+        WireManifestScript *row = &cast.rows[0];
+        switch (way) {
+        case 0:
+            manifest.version = 4;
+            break;
+        case 1:
+            manifest.server_tick = 78;
+            break;
+        case 2:
+            manifest.cdn_base = stage_text("https://evil.example/");
+            break;
+        case 3:
+            row->rune_hash.bytes[5] ^= 1;
+            break;
+        case 4:
+            row->size_bytes += 1;
+            break;
+        case 5:
+            row->run_context = stage_text("Both");
+            break;
+        case 6:
+            row->ending = stage_text(".lua");
+            break;
+        case 7:
+            row->requires_count = 1;
+            break;
+        default:
+            cast.signature[63] ^= 1;
+            break;
+        }
+        stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+        check_closed("is not signed by this world's host");
+        stage_run(cast.stage, 3);
+        CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body == NULL);
+        stage_close(cast.stage);
+    }
+}
+
+TEST(another_order_than_the_signed_one_is_refused)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    cast.rows[1] = cast.rows[0];
+    cast.rows[1].path = stage_text("StarterGui/Again");
+    MessageScriptManifest manifest = manifest_of(3);
+    manifest.scripts_count = 2;
+    manifest.signature = (WireBytes){cast.signature, 64};
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    check_closed("cannot be verified");
+    stage_close(cast.stage);
+}
+
+TEST(versions_only_rise)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    send_signed(3);
+    send_signed(3); // told again: nothing to verify
+    CHECK_INT(cast.verified, 1);
+    send_signed(2);
+    check_closed("manifest 2 after 3");
+    stage_close(cast.stage);
+}
+
+// A lie is forgotten with its session: who comes back is not bound by its version.
+TEST(a_refused_manifest_leaves_nothing)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    MessageScriptManifest manifest = manifest_of(4000000000u);
+    manifest.signature = (WireBytes){cast.signature, 64};
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    check_closed("is not signed by");
+    stage_connect(cast.stage);
+    stage_welcome(cast.stage, true);
+    send_signed(3);
+    stage_run(cast.stage, 3);
+    send_rune(false);
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    stage_close(cast.stage);
+}
+
+// --- later --------------------------------------------------------------------------------------
+
+static ClientConfig owner_config(void)
+{
+    ClientConfig config = client_config_default();
+    config.owner_verifies = true;
+    config.owner_fetches = true;
+    return config;
+}
+
+TEST(nothing_happens_before_the_verdict)
+{
+    cast_open(owner_config());
+    send_signed(3);
+    ClientProof proof;
+    ClientWant want;
+    REQUIRE(client_proof(cast.stage->client, &proof));
+    CHECK_INT(proof.version, 3);
+    uint8_t text[2048];
+    const size_t bytes = server_text(3, text, sizeof text);
+    CHECK_INT(proof.text_bytes, bytes);
+    CHECK_BYTES(proof.text, text, bytes);
+    CHECK_BYTES(proof.signature, cast.signature, 64);
+    CHECK(!client_want(cast.stage->client, 0, &want));
+    CHECK_INT(client_give(cast.stage->client, cast.rune, cast.rune_bytes), STATUS_NOT_FOUND);
+    client_fetch_over_wire(cast.stage->client);
+    stage_run(cast.stage, 6);
+    send_rune(false);
+    stage_run(cast.stage, 6);
+    CHECK(!has_run());
+    CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body == NULL);
+    client_verified(cast.stage->client, 2, true); // about another one
+    CHECK(client_proof(cast.stage->client, &proof));
+    client_verified(cast.stage->client, 3, true);
+    CHECK(!client_proof(cast.stage->client, &proof));
+    stage_run(cast.stage, 3);
+    CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body != NULL);
+    send_rune(false);
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    stage_close(cast.stage);
+}
+
+TEST(a_bad_verdict_ends_the_session)
+{
+    cast_open(owner_config());
+    send_signed(3);
+    client_verified(cast.stage->client, 3, false);
+    check_closed("is not signed by this world's host");
+    CHECK_INT(client_stats(cast.stage->client).script_count, 0);
+    stage_close(cast.stage);
+}
+
+TEST(a_newer_manifest_waits_for_its_own_verdict)
+{
+    cast_open(owner_config());
+    send_signed(3);
+    send_signed(4);
+    ClientProof proof;
+    ClientWant want;
+    client_verified(cast.stage->client, 3, true);
+    CHECK(!client_want(cast.stage->client, 0, &want));
+    REQUIRE(client_proof(cast.stage->client, &proof));
+    CHECK_INT(proof.version, 4);
+    client_verified(cast.stage->client, 4, true);
+    CHECK(client_want(cast.stage->client, 0, &want));
+    stage_close(cast.stage);
+}
+
+// The verdict comes while the connection is away.
+TEST(a_verdict_outlives_a_cut)
+{
+    cast_open(owner_config());
+    send_signed(3);
+    client_disconnected(cast.stage->client);
+    client_verified(cast.stage->client, 3, false);
+    CHECK_INT(client_state(cast.stage->client), CLIENT_IDLE);
+    stage_connect(cast.stage);
+    stage_welcome(cast.stage, true);
+    send_signed(3);
+    ClientProof proof;
+    CHECK(client_proof(cast.stage->client, &proof)); // asked again
+    client_verified(cast.stage->client, 3, true);
+    CHECK_OK(client_give(cast.stage->client, cast.rune, cast.rune_bytes));
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    stage_close(cast.stage);
+}
+
+// --- packed -------------------------------------------------------------------------------------
+
+TEST(who_can_unpack_says_so)
+{
+    ClientConfig config = client_config_default();
+    config.decompress = decompress;
+    cast_open(config);
+    send_signed(1);
+    stage_run(cast.stage, 3);
+    const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+    REQUIRE(request != NULL);
+    CHECK_INT(request->encoding, 1);
+    send_rune(true);
+    CHECK_INT(cast.decompressed, 1);
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    stage_close(cast.stage);
+}
+
+TEST(who_cannot_unpack_asks_for_it_plain)
+{
+    cast_open(client_config_default());
+    send_signed(1);
+    stage_run(cast.stage, 3);
+    const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+    REQUIRE(request != NULL);
+    CHECK_INT(request->encoding, 0);
+    send_rune(true); // not what was asked for
+    stage_run(cast.stage, 6);
+    CHECK(!has_run());
+    const MessageScriptVerify *told = stage_up(cast.stage, MESSAGE_SCRIPT_VERIFY).body;
+    REQUIRE(told != NULL);
+    CHECK(!told->success);
+    stage_close(cast.stage);
+}
