@@ -1,15 +1,9 @@
-// What a client may compare itself with: the exact positions of what moves in its view, once a
+// What a client may compare itself with: the exact positions of what is in its view, once a
 // second, for sessions whose ticket allows it. Positions are those of the sim after the step, not
 // the curves that snapshots carry, so nothing of replication can hide in them.
 #include "core/world/world_inside.h"
 
 #define TRUTH_MAX 256
-
-static bool moves(const Entity *entity)
-{
-    return entity->type == ENTITY_PLAYER || entity->type == ENTITY_NPC ||
-           entity->type == ENTITY_PROJECTILE;
-}
 
 static void tell(World *world, Session *session)
 {
@@ -19,7 +13,7 @@ static void tell(World *world, Session *session)
     const uint32_t count = replicator_seen(world->replicator, session_number(world, session), seen);
     for (uint32_t i = 0; i < count && message.entities_count < TRUTH_MAX; i++) {
         const Entity *entity = sim_entity(world->sim, sim_find(world->sim, seen[i]));
-        if (entity != NULL && moves(entity)) {
+        if (entity != NULL) {
             truths[message.entities_count++] =
                 (WireTruth){.entity_id = seen[i], .position = entity->position};
         }

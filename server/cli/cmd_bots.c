@@ -129,6 +129,8 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"position_error_p99_m", r->position_error_p99_m},
         {"position_error_max_m", r->position_error_max_m},
         {"position_checks", (double)r->position_checks},
+        {"shape_error_max_m", r->shape_error_max_m},
+        {"shape_checks", (double)r->shape_checks},
         {"position_missing", (double)r->position_missing},
         {"corrections_per_second", r->corrections_per_second},
         {"corrections_without_cause", (double)r->corrections_without_cause},

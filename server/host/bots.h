@@ -83,6 +83,8 @@ struct BotsReport {
     double bytes_down_per_client_second, bytes_up_per_client_second;
     double position_error_p50_m, position_error_p99_m, position_error_max_m;
     uint64_t position_checks, position_missing;
+    double shape_error_max_m; // of parts, props and structures, which are sent exactly
+    uint64_t shape_checks;
     double corrections_per_second; // of one client
     uint64_t corrections_without_cause;
     double visible; // mean

@@ -75,6 +75,27 @@ static bool has_past(const InterpolateLine *line, uint64_t tick)
     return line != NULL && line->count > 0 && line->true_tick[0] <= tick;
 }
 
+// Parts, props and structures are sent whole: they are where the server has them, or something is
+// wrong. They move by segments that are known beforehand, also for ticks that are past.
+static void compare_shape(Bots *bots, const Sim *sim, uint64_t net_id, const BotTruth *truth,
+                          uint32_t tick_rate)
+{
+    const Entity *entity = sim_entity(sim, sim_find(sim, net_id));
+    const Vec3 *at = truth_of(truth, net_id);
+    if (entity == NULL || at == NULL) {
+        return; // come or gone since
+    }
+    const bool has_motion = entity->type == ENTITY_PART || entity->type == ENTITY_PROP;
+    const Vec3 here = has_motion ? motion_pose(&entity->part.motion, entity->part.rest, truth->tick,
+                                               1.0f / (float)tick_rate)
+                                       .position
+                                 : entity->position;
+    const double error = (double)vec3_length(vec3_sub(here, *at));
+    bots->report.shape_checks += 1;
+    bots->report.shape_error_max_m =
+        error > bots->report.shape_error_max_m ? error : bots->report.shape_error_max_m;
+}
+
 void measure_truth_due(Bots *bots, Bot *bot)
 {
     BotTruth *truth = bot->truth;
@@ -89,8 +110,11 @@ void measure_truth_due(Bots *bots, Bot *bot)
     for (uint32_t slot = client_next(bot->client, UINT32_MAX); counts && slot != UINT32_MAX;
          slot = client_next(bot->client, slot)) {
         const ClientEntity entity = client_entity(bot->client, slot);
-        if (!net_kind_moves(entity.kind) || entity.net_id == own ||
-            !has_past(entity.line, truth->tick)) {
+        if (!net_kind_moves(entity.kind)) {
+            compare_shape(bots, client_sim(bot->client), entity.net_id, truth, tick_rate);
+            continue;
+        }
+        if (entity.net_id == own || !has_past(entity.line, truth->tick)) {
             continue;
         }
         const Vec3 *at = truth_of(truth, entity.net_id);

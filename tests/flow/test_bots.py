@@ -49,6 +49,18 @@ def test_bots_behaviours(program, places, folder):
         world.kill()
 
 
+def test_bots_shapes(program, places, folder):
+    """What moves by segments is exactly where the server has it, at the tick that is compared."""
+    world = World(program, places + "/island", folder + "/data")
+    try:
+        result = Bots(program, world.port, 6, 5, "platforms", "--truth", "6").result(60)
+        check(result["shape_checks"] > 20, f"shapes are compared: {result}")
+        check(result["shape_error_max_m"] < 0.001, f"they are exact: {result}")
+        world.stop()
+    finally:
+        world.kill()
+
+
 def test_bots_ledger(program, places, folder):
     """What is not there is missed: a check that always passes would prove nothing."""
     world = meadow(program, folder)
