@@ -75,35 +75,47 @@ static void markdown_row(ByteWriter *writer, const ApiRow *row)
     PUT(writer, ": ", row->doc, side_text(row->side), "\n");
 }
 
-static void markdown_section(ByteWriter *writer, const char *title, const char *doc,
-                             const char *owner, ApiKind only, bool any_kind)
+// Which rows a page has: those of the sides it is for. API_KIND_GROUP: of every kind.
+typedef struct Page {
+    ByteWriter *writer;
+    bool server, client;
+} Page;
+
+static bool is_on(const Page *page, const ApiRow *row)
+{
+    return row->side == API_SERVER ? page->server : row->side == API_CLIENT ? page->client : true;
+}
+
+static void markdown_section(const Page *page, const char *title, const char *doc,
+                             const char *owner, ApiKind only)
 {
     uint32_t count = 0;
     const ApiRow *rows = api_rows(&count);
-    PUT(writer, "\n## ", title, "\n");
-    if (doc[0] != 0) {
-        PUT(writer, doc, "\n");
-    }
-    put(writer, "\n");
+    bool is_open = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (is_member(&rows[i], owner) && (any_kind || rows[i].kind == only)) {
-            markdown_row(writer, &rows[i]);
+        if (!is_member(&rows[i], owner) || (only != API_KIND_GROUP && rows[i].kind != only) ||
+            !is_on(page, &rows[i])) {
+            continue;
         }
+        if (!is_open) {
+            PUT(page->writer, "\n## ", title, "\n", doc, doc[0] != 0 ? "\n\n" : "\n");
+            is_open = true;
+        }
+        markdown_row(page->writer, &rows[i]);
     }
 }
 
-static void write_markdown(ByteWriter *writer)
+static void write_markdown(const Page *page)
 {
     uint32_t count = 0;
     const ApiRow *rows = api_rows(&count);
-    put(writer, "# Script reference\n\nEverything a script can call. A `?` marks what may be left "
-                "out. Methods work with a colon and with a dot.\n");
-    markdown_section(writer, "Hooks", "Functions that a script may define.", "", API_KIND_HOOK,
-                     false);
-    markdown_section(writer, "Globals", "", "", API_KIND_GLOBAL, false);
+    put(page->writer, "# Script reference\n\nEverything a script can call. A `?` marks what may be "
+                      "left out. Methods work with a colon and with a dot.\n");
+    markdown_section(page, "Hooks", "Functions that a script may define.", "", API_KIND_HOOK);
+    markdown_section(page, "Globals", "", "", API_KIND_GLOBAL);
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].kind == API_KIND_GROUP || rows[i].kind == API_KIND_CLASS) {
-            markdown_section(writer, rows[i].name, rows[i].doc, rows[i].name, API_KIND_GROUP, true);
+            markdown_section(page, rows[i].name, rows[i].doc, rows[i].name, API_KIND_GROUP);
         }
     }
 }
@@ -361,7 +373,12 @@ void api_reference_write(ApiFormat format, ByteWriter *writer)
         write_lua(writer);
         break;
     default:
-        write_markdown(writer);
+        api_reference_write_sides(true, true, writer);
         break;
     }
+}
+
+void api_reference_write_sides(bool server, bool client, ByteWriter *writer)
+{
+    write_markdown(&(Page){writer, server, client});
 }

@@ -11,3 +11,5 @@ typedef enum ApiFormat {
 
 // Text, not terminated; the writer's status says whether it fitted.
 void api_reference_write(ApiFormat format, ByteWriter *writer);
+// The reference page with what can be called on these sides alone.
+void api_reference_write_sides(bool server, bool client, ByteWriter *writer);

@@ -1,0 +1,323 @@
+// See model_answer.h.
+#define _GNU_SOURCE
+#include "server/build/model_answer.h"
+
+#include "core/base/check.h"
+#include "core/base/json.h"
+#include "core/base/json_read.h"
+#include "core/base/utf8.h"
+#include "server/build/model_http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES_MAX  4096
+#define NODE_BYTES 256 // generous: a node and the padding of its strings
+#define DEPTH_MAX  16
+
+// --- the answer ---------------------------------------------------------------------------------
+
+static void take_word(const JsonNode *node, const char *secret, char *out, size_t bytes)
+{
+    if (node != NULL && node->kind == JSON_STRING) {
+        model_answer_quote(node->text, node->count, secret, out, bytes);
+    }
+}
+
+static Status take_content(const JsonNode *content, ModelAnswer *out)
+{
+    if (content == NULL || content->kind != JSON_ARRAY) {
+        return STATUS_MALFORMED;
+    }
+    for (const JsonNode *item = content->first; item != NULL; item = item->next) {
+        const JsonNode *type = json_find(item, "type");
+        const JsonNode *text = json_find(item, "text");
+        if (type == NULL || type->kind != JSON_STRING) {
+            return STATUS_MALFORMED;
+        }
+        if (!json_text_equal(type, "text")) {
+            continue; // thinking, and kinds that do not exist yet
+        }
+        if (text == NULL || text->kind != JSON_STRING) {
+            return STATUS_MALFORMED;
+        }
+        buffer_put(&out->text, text->text, text->count);
+    }
+    return out->text.status;
+}
+
+static Status take_error(const JsonNode *root, const char *secret, ModelAnswer *out)
+{
+    const JsonNode *error = json_find(root, "error");
+    if (error == NULL || error->kind != JSON_OBJECT) {
+        return STATUS_MALFORMED;
+    }
+    take_word(json_find(error, "type"), secret, out->error_type, sizeof out->error_type);
+    take_word(json_find(error, "message"), secret, out->error_message, sizeof out->error_message);
+    return out->error_type[0] != '\0' ? STATUS_OK : STATUS_MALFORMED;
+}
+
+static Status take_root(const JsonNode *root, const char *secret, ModelAnswer *out)
+{
+    const JsonNode *type = json_find(root, "type");
+    if (type == NULL || type->kind != JSON_STRING) {
+        return STATUS_MALFORMED;
+    }
+    if (json_text_equal(type, "error")) {
+        return take_error(root, secret, out);
+    }
+    if (!json_text_equal(type, "message")) {
+        return STATUS_MALFORMED;
+    }
+    take_word(json_find(root, "stop_reason"), secret, out->stop_reason, sizeof out->stop_reason);
+    return take_content(json_find(root, "content"), out);
+}
+
+Status model_answer_read(const uint8_t *bytes, size_t count, const char *secret, ModelAnswer *out)
+{
+    *out = (ModelAnswer){.text = buffer_of(MODEL_TEXT_BYTES_MAX)};
+    if (count > MODEL_REPLY_BYTES_MAX) {
+        return STATUS_LIMIT;
+    }
+    const size_t room = (size_t)NODES_MAX * NODE_BYTES + 2 * count + 4096;
+    void *block = malloc(room);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, block, room);
+    JsonConfig config = json_config_default(&arena);
+    config.node_count_max = NODES_MAX;
+    config.depth_max = DEPTH_MAX;
+    const JsonNode *root = NULL;
+    Status status = json_parse(&config, (const char *)bytes, count, &root, NULL);
+    if (status == STATUS_OK) {
+        status = take_root(root, secret, out);
+    } else if (status != STATUS_LIMIT) {
+        status = STATUS_MALFORMED;
+    }
+    free(block);
+    return status;
+}
+
+void model_answer_free(ModelAnswer *answer)
+{
+    buffer_free(&answer->text);
+}
+
+// --- the Lua in it ------------------------------------------------------------------------------
+
+typedef struct Line {
+    const char *text;
+    size_t bytes; // without its end
+    const char *next;
+} Line;
+
+static Line line_at(const char *text, const char *end)
+{
+    const char *stop = memchr(text, '\n', (size_t)(end - text));
+    Line line = {text, (size_t)((stop != NULL ? stop : end) - text), stop != NULL ? stop + 1 : end};
+    if (line.bytes > 0 && text[line.bytes - 1] == '\r') {
+        line.bytes -= 1;
+    }
+    return line;
+}
+
+// How many backticks a fence has; 0: it is none. What follows them is in *info.
+static size_t fence_of(Line line, Line *info)
+{
+    size_t at = 0, ticks = 0;
+    while (at < line.bytes && at < 3 && line.text[at] == ' ') {
+        at += 1;
+    }
+    while (at + ticks < line.bytes && line.text[at + ticks] == '`') {
+        ticks += 1;
+    }
+    if (ticks < 3) {
+        return 0;
+    }
+    info->text = line.text + at + ticks;
+    info->bytes = line.bytes - at - ticks;
+    while (info->bytes > 0 && info->text[info->bytes - 1] == ' ') {
+        info->bytes -= 1;
+    }
+    return memchr(info->text, '`', info->bytes) == NULL ? ticks : 0;
+}
+
+typedef struct Blocks {
+    const char *begin, *end; // of the first one
+    uint32_t count;
+    bool is_unclosed;
+} Blocks;
+
+static Blocks find_blocks(const char *text, const char *end)
+{
+    Blocks blocks = {0};
+    size_t open_ticks = 0;
+    while (text < end) {
+        const Line line = line_at(text, end);
+        Line info;
+        const size_t ticks = fence_of(line, &info);
+        if (open_ticks == 0 && ticks > 0) {
+            open_ticks = ticks;
+            blocks.count += 1;
+            if (blocks.count == 1) {
+                blocks.begin = line.next;
+                blocks.end = end;
+            }
+        } else if (open_ticks > 0 && ticks >= open_ticks && info.bytes == 0) {
+            open_ticks = 0;
+            if (blocks.count == 1) {
+                blocks.end = line.text;
+            }
+        }
+        text = line.next;
+    }
+    blocks.is_unclosed = open_ticks > 0;
+    return blocks;
+}
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Does bare text begin like Lua? A comment, a word that begins a statement, or a name followed by
+// what can follow one: a call, an index, an assignment.
+static bool begins_like_lua(const char *text, const char *end)
+{
+    static const char *const words[] = {"local", "function", "return", "if",
+                                        "for",   "while",    "do",     "repeat"};
+    while (text < end && strchr(" \t\r\n", *text) != NULL && *text != '\0') {
+        text += 1;
+    }
+    if (end - text >= 2 && memcmp(text, "--", 2) == 0) {
+        return true;
+    }
+    const char *at = text;
+    while (at < end && is_name(*at)) {
+        at += 1;
+    }
+    const size_t bytes = (size_t)(at - text);
+    const char next = at < end ? *at : '\0', after = end - at > 1 ? at[1] : '\0';
+    if (bytes == 0 || (next == '.' || next == ':' ? !is_name(after) : false)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == bytes && memcmp(words[i], text, bytes) == 0) {
+            return true;
+        }
+    }
+    return next == '(' || next == '.' || next == ':' || next == '[' || next == '=' ||
+           (next == ' ' && after == '=');
+}
+
+// U+202A…U+202E and U+2066…U+2069 change the direction of what follows: Lua that a reviewer reads
+// must be the Lua that runs.
+static bool is_hidden_at(const uint8_t *at, size_t bytes)
+{
+    if (at[0] < 0x20) {
+        return at[0] != '\n' && at[0] != '\t' && at[0] != '\r';
+    }
+    if (at[0] == 0x7f || (bytes >= 2 && at[0] == 0xc2 && at[1] < 0xa0)) {
+        return true;
+    }
+    return bytes >= 3 && at[0] == 0xe2 &&
+           ((at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
+            (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+}
+
+static LuaFound take_lua(const char *text, const char *end, Buffer *out)
+{
+    Buffer lua = buffer_of(SOUL_LUA_BYTES_MAX);
+    LuaFound found = LUA_FOUND;
+    for (const char *at = text; at < end && found == LUA_FOUND; at++) {
+        if (is_hidden_at((const uint8_t *)at, (size_t)(end - at))) {
+            found = LUA_HIDDEN;
+        } else if (*at != '\r') {
+            buffer_put_u8(&lua, (uint8_t)*at);
+        }
+    }
+    if (found == LUA_FOUND && lua.bytes > 0 && lua.data[lua.bytes - 1] != '\n') {
+        buffer_put_u8(&lua, '\n');
+    }
+    if (found == LUA_FOUND) {
+        found = lua.status != STATUS_OK ? LUA_TOO_LARGE : lua.bytes == 0 ? LUA_NONE : LUA_FOUND;
+    }
+    if (found != LUA_FOUND) {
+        buffer_free(&lua);
+        return found;
+    }
+    *out = lua;
+    return LUA_FOUND;
+}
+
+static bool is_blank(const char *text, const char *end)
+{
+    for (; text < end; text++) {
+        if (*text != ' ' && *text != '\t' && *text != '\r' && *text != '\n') {
+            return false;
+        }
+    }
+    return true;
+}
+
+LuaFound model_answer_lua(const char *text, size_t bytes, Buffer *out)
+{
+    if (bytes == 0 || !utf8_is_valid(text, bytes)) {
+        return bytes == 0 ? LUA_NONE : LUA_HIDDEN;
+    }
+    const char *end = text + bytes;
+    const Blocks blocks = find_blocks(text, end);
+    if (blocks.count > 1) {
+        return LUA_SEVERAL;
+    }
+    if (blocks.is_unclosed) {
+        return LUA_UNCLOSED;
+    }
+    if (blocks.count == 1) {
+        return is_blank(blocks.begin, blocks.end) ? LUA_NONE
+                                                  : take_lua(blocks.begin, blocks.end, out);
+    }
+    return begins_like_lua(text, end) ? take_lua(text, end, out) : LUA_NONE;
+}
+
+// --- a stranger's words -------------------------------------------------------------------------
+
+void model_answer_quote(const char *text, size_t text_bytes, const char *secret, char *out,
+                        size_t bytes)
+{
+    ASSERT(bytes > 0);
+    const size_t secret_bytes = secret != NULL ? strlen(secret) : 0;
+    size_t to = 0;
+    for (size_t at = 0; at < text_bytes;) {
+        const size_t left = text_bytes - at;
+        const size_t length = utf8_length((const uint8_t *)text + at, left);
+        if (secret_bytes > 0 && left >= secret_bytes &&
+            memcmp(text + at, secret, secret_bytes) == 0) {
+            static const char shown[] = "[key]";
+            if (to + sizeof shown > bytes) {
+                break;
+            }
+            memcpy(out + to, shown, sizeof shown - 1);
+            to += sizeof shown - 1;
+            at += secret_bytes;
+        } else if (length == 0 || is_hidden_at((const uint8_t *)text + at, left) ||
+                   strchr("\r\n\t", text[at]) != NULL) {
+            if (to + 2 > bytes) {
+                break;
+            }
+            out[to++] = ' ';
+            at += length > 0 ? length : 1;
+        } else {
+            if (to + length + 1 > bytes) {
+                break;
+            }
+            memcpy(out + to, text + at, length);
+            to += length;
+            at += length;
+        }
+    }
+    out[to] = '\0';
+}
