@@ -28,12 +28,16 @@ typedef struct JobStatus {
 
 typedef struct JobQueue JobQueue;
 
+// What the config points to is kept. At most 8 at a time.
 MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out);
 void job_queue_destroy(JobQueue *queue); // cancels what runs, and waits for it
-// STATUS_LIMIT: too many wait. *joined: it is one that was there already.
+// STATUS_LIMIT: too many wait; STATUS_NOT_FOUND: no such folder. *joined: it is one that was there
+// already: one that waits, or one that runs and has seen every file as it is now. Builds of one
+// place never run at once.
 MUST_USE Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
                           bool *joined);
 MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
+// For everybody who joined it; one that has ended stays as it is.
 MUST_USE Status job_cancel(JobQueue *queue, const char *id);
 // Waits until it ended; STATUS_TRUNCATED: not within that time.
 MUST_USE Status job_wait(JobQueue *queue, const char *id, uint32_t timeout_ms, JobStatus *out);

@@ -1,0 +1,264 @@
+// See save.h. Between looking at the file and replacing it nobody else who saves may come: a lock
+// in this process and a locked file for other processes. A plain editor takes no lock; whatever it
+// writes in that moment is seen by the next save, and a new file never replaces one that appeared.
+#define _GNU_SOURCE
+#include "server/build/save.h"
+
+#include "core/base/sha256.h"
+#include "core/base/utf8.h"
+#include "server/build/place_file.h"
+#include "server/sys/clock.h"
+#include "server/sys/file.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_TRY_MS  20
+#define LOCK_TRIES   100
+#define LOCK_FOLDER  ".sandlot"
+#define LOCK_NAME    LOCK_FOLDER "/save.lock"
+#define PLACE_BYTES  4096
+#define NS_PER_MS    1000000ull
+#define SOUL_ENDINGS 3
+
+static pthread_mutex_t save_lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((format(printf, 3, 4))) static Status refuse(char reason[WORKER_REASON_BYTES],
+                                                           Status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, WORKER_REASON_BYTES, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+// --- may it be saved at all ---------------------------------------------------------------------
+
+static bool is_hash(const char *text)
+{
+    return strlen(text) == 2 * SHA256_BYTES && strspn(text, "0123456789abcdef") == 2 * SHA256_BYTES;
+}
+
+// As a build would look at a folder with this file and those that could be the same script.
+static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
+{
+    PlaceFile files[1 + SOUL_ENDINGS];
+    char others[SOUL_ENDINGS][PLACE_FILE_PATH_BYTES];
+    uint32_t count = 0;
+    const char *dot = strrchr(request->path, '.');
+    files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
+    for (uint32_t i = 0; dot != NULL && request->known_hash == NULL && i < SOUL_ENDINGS; i++) {
+        snprintf(others[i], sizeof others[i], "%.*s%s", (int)(dot - request->path), request->path,
+                 soul_language_ending((SoulLanguage)i));
+        uint8_t *text = NULL;
+        size_t bytes;
+        if (strcmp(others[i], request->path) != 0 &&
+            place_file_read(request->place, others[i], VM_SOURCE_BYTES_MAX, &text, &bytes) ==
+                STATUS_OK) {
+            files[count++] = (PlaceFile){.path = others[i], .data = (const uint8_t *)""};
+        }
+        free(text);
+    }
+    const PlaceFolder folder = {.files = files, .file_count = count};
+    SoulList souls = {0};
+    DiagnosticList diagnostics = {0};
+    Status status = soul_scan(&folder, &souls, &diagnostics);
+    if (status == STATUS_OK && diagnostics.error_count > 0) {
+        status = refuse(reason, STATUS_MALFORMED, "%s: %s", diagnostics.items[0].file,
+                        diagnostics.items[0].message);
+    } else if (status == STATUS_OK &&
+               (souls.count != 1 || strcmp(souls.items[0].file->path, request->path) != 0)) {
+        status = refuse(reason, STATUS_MALFORMED,
+                        "%s is no script: those end with .lua, .ts or .soul", request->path);
+    } else if (status != STATUS_OK) {
+        refuse(reason, status, "%s: %s", request->path, status_text(status));
+    }
+    soul_list_free(&souls);
+    diagnostic_list_free(&diagnostics);
+    return status;
+}
+
+static Status check_request(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
+{
+    if (strlen(request->path) >= SCRIPT_PATH_BYTES) {
+        return refuse(reason, STATUS_MALFORMED, "the path of a script has at most %u bytes",
+                      SCRIPT_PATH_BYTES - 1);
+    }
+    if (request->known_hash != NULL && !is_hash(request->known_hash)) {
+        return refuse(reason, STATUS_MALFORMED, "knownHash must be 64 hex digits, or null");
+    }
+    if (request->code_bytes > VM_SOURCE_BYTES_MAX) {
+        return refuse(reason, STATUS_LIMIT, "a script has at most %u KiB",
+                      (unsigned)(VM_SOURCE_BYTES_MAX >> 10));
+    }
+    if (!utf8_is_valid(request->code, request->code_bytes) ||
+        memchr(request->code, 0, request->code_bytes) != NULL) {
+        return refuse(reason, STATUS_MALFORMED, "the code must be UTF-8 text without zero bytes");
+    }
+    return check_path(request, reason);
+}
+
+// --- what is there ------------------------------------------------------------------------------
+
+static Status read_refusal(Status status, const char *path, char reason[WORKER_REASON_BYTES])
+{
+    switch (status) {
+    case STATUS_OK:
+    case STATUS_NOT_FOUND:
+        return status;
+    case STATUS_DENIED:
+        return refuse(reason, STATUS_DENIED, "%s is a link or no plain file", path);
+    case STATUS_MALFORMED:
+        return refuse(reason, STATUS_MALFORMED, "%s is no path in a place", path);
+    case STATUS_LIMIT:
+        return refuse(reason, STATUS_LIMIT, "%s on disk is larger than a script may be", path);
+    default:
+        return refuse(reason, status, "%s cannot be read", path);
+    }
+}
+
+static void hash_of(const void *data, size_t bytes, char hex[2 * SHA256_BYTES + 1])
+{
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(data, bytes, digest);
+    sha256_hex(digest, hex);
+}
+
+Status save_read(const char *place, const char *path, SaveAnswer *out,
+                 char reason[WORKER_REASON_BYTES])
+{
+    // A hash that is nobody's, so that the path is judged as that of a script that is there.
+    char any[2 * SHA256_BYTES + 1];
+    hash_of("", 0, any);
+    const SaveRequest request = {.place = place, .path = path, .code = "", .known_hash = any};
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    Status status = check_request(&request, reason);
+    if (status == STATUS_OK) {
+        status = read_refusal(place_file_read(place, path, VM_SOURCE_BYTES_MAX, &text, &bytes),
+                              path, reason);
+    }
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? refuse(reason, status, "there is no script %s", path)
+                                          : status;
+    }
+    SaveAnswer answer = {.current = (char *)text, .current_bytes = bytes};
+    snprintf(answer.path, sizeof answer.path, "%s", path);
+    hash_of(text, bytes, answer.hash);
+    *out = answer;
+    return STATUS_OK;
+}
+
+// --- saving -------------------------------------------------------------------------------------
+
+static Status lock_place(const char *place, int *lock, char reason[WORKER_REASON_BYTES])
+{
+    char path[PLACE_BYTES];
+    const int length = snprintf(path, sizeof path, "%s/" LOCK_FOLDER, place);
+    if (length < 0 || (size_t)length + sizeof LOCK_NAME >= sizeof path ||
+        file_make_folders(path) != STATUS_OK) {
+        return refuse(reason, STATUS_BLOCKED, "the folder " LOCK_FOLDER " cannot be made");
+    }
+    snprintf(path, sizeof path, "%s/" LOCK_NAME, place);
+    for (uint32_t i = 0; i < LOCK_TRIES; i++) {
+        const Status status = file_lock(path, lock);
+        if (status != STATUS_EXISTS) {
+            return status == STATUS_OK ? status
+                                       : refuse(reason, status, LOCK_NAME " cannot be made");
+        }
+        clock_sleep_until(clock_ns() + LOCK_TRY_MS * NS_PER_MS);
+    }
+    return refuse(reason, STATUS_BLOCKED, "another program is saving in this place; try again");
+}
+
+// The conflict: what is there now, for whoever decides.
+static Status conflict(const SaveRequest *request, SaveAnswer *out, uint8_t *text, size_t bytes,
+                       char reason[WORKER_REASON_BYTES])
+{
+    out->current = (char *)text;
+    out->current_bytes = bytes;
+    if (text != NULL) {
+        hash_of(text, bytes, out->hash);
+    }
+    const char *what = text == NULL                  ? "is not there any more"
+                       : request->known_hash == NULL ? "is there already"
+                                                     : "has been changed meanwhile";
+    return refuse(reason, STATUS_MISMATCH, "%s %s; nothing was written", request->path, what);
+}
+
+// With the locks held.
+static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
+                                char reason[WORKER_REASON_BYTES])
+{
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    Status status = read_refusal(
+        place_file_read(request->place, request->path, VM_SOURCE_BYTES_MAX, &text, &bytes),
+        request->path, reason);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        return status;
+    }
+    char now[2 * SHA256_BYTES + 1] = "";
+    if (text != NULL) {
+        hash_of(text, bytes, now);
+    }
+    const bool is_new = request->known_hash == NULL;
+    const bool fits = is_new ? text == NULL : strcmp(request->known_hash, now) == 0;
+    if (!fits) {
+        return conflict(request, out, text, bytes, reason);
+    }
+    free(text);
+    text = NULL;
+    status =
+        place_file_write(request->place, request->path, request->code, request->code_bytes, is_new);
+    if (status == STATUS_EXISTS || (status == STATUS_NOT_FOUND && !is_new)) {
+        // It came, or went, in this very moment.
+        status = place_file_read(request->place, request->path, VM_SOURCE_BYTES_MAX, &text, &bytes);
+        return status == STATUS_OK || status == STATUS_NOT_FOUND
+                   ? conflict(request, out, text, bytes, reason)
+                   : read_refusal(status, request->path, reason);
+    }
+    if (status != STATUS_OK) {
+        return refuse(reason, status, "%s cannot be written: %s", request->path,
+                      status == STATUS_DENIED ? "a link is in the way" : "the disk refuses");
+    }
+    hash_of(request->code, request->code_bytes, out->hash);
+    return STATUS_OK;
+}
+
+Status save_script(JobQueue *queue, const SaveRequest *request, SaveAnswer *out,
+                   char reason[WORKER_REASON_BYTES])
+{
+    Status status = check_request(request, reason);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    SaveAnswer answer = {0};
+    snprintf(answer.path, sizeof answer.path, "%s", request->path);
+    int lock = -1;
+    pthread_mutex_lock(&save_lock);
+    status = lock_place(request->place, &lock, reason);
+    if (status == STATUS_OK) {
+        status = compare_and_write(request, &answer, reason);
+        close(lock);
+    }
+    pthread_mutex_unlock(&save_lock);
+    if (status == STATUS_OK) {
+        // Written is written: too many jobs only means that nobody builds it now.
+        bool joined;
+        const Status started = job_start(queue, request->place, false, answer.job_id, &joined);
+        if (started != STATUS_OK) {
+            answer.job_id[0] = '\0';
+        }
+    }
+    if (status == STATUS_OK || status == STATUS_MISMATCH) {
+        *out = answer;
+    }
+    return status;
+}

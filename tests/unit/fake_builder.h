@@ -1,0 +1,23 @@
+// A builder that builds nothing, in place of server/build/build.c: it stays inside a build until
+// the test lets it go, and the test says how it ends.
+#pragma once
+
+#include "server/build/build.h"
+
+typedef struct FakeBuilder {
+    Status status;      // what builds end with
+    uint32_t errors;    // diagnostics they have
+    bool hold;          // builds wait until this is false, or they are cancelled
+    uint32_t began;     // so far
+    uint32_t at_once;   // now
+    uint32_t most;      // at once, ever
+    uint32_t most_same; // of one place
+    uint32_t results;   // that nobody has freed
+    uint32_t builders;
+} FakeBuilder;
+
+void fake_builder_reset(void);
+FakeBuilder fake_builder(void); // a copy
+void fake_builder_set(Status status, uint32_t errors, bool hold);
+// Until so many builds have begun; gives up, and fails the test, after half a minute.
+void fake_builder_wait_began(uint32_t count);

@@ -1,0 +1,332 @@
+// The queue of builds: who joins whom, who waits for whom, and what is left at the end. The builder
+// is a fake that does what the test says; the threads are real.
+#define _GNU_SOURCE
+#include "server/build/job.h"
+#include "tests/support/test.h"
+#include "tests/support/test_folder.h"
+#include "tests/unit/fake_builder.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONG_MS 60000
+
+static JobQueue *make_queue(uint32_t at_a_time)
+{
+    fake_builder_reset();
+    const BuildConfig config = {0};
+    JobQueue *queue = NULL;
+    CHECK_OK(job_queue_create(&config, at_a_time, &queue));
+    return queue;
+}
+
+static void end_queue(JobQueue *queue)
+{
+    job_queue_destroy(queue);
+    CHECK_INT(fake_builder().results, 0);
+    CHECK_INT(fake_builder().builders, 0);
+}
+
+static JobStatus *status_of(void)
+{
+    static JobStatus status; // large
+    return &status;
+}
+
+static JobState ended(JobQueue *queue, const char *id)
+{
+    CHECK_OK(job_wait(queue, id, LONG_MS, status_of()));
+    return status_of()->state;
+}
+
+TEST(a_job_runs_and_tells)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char id[JOB_ID_BYTES];
+    bool joined = true;
+    REQUIRE(job_start(queue, place.path, false, id, &joined) == STATUS_OK);
+    CHECK(!joined);
+    CHECK_INT(strspn(id, "0123456789abcdef"), JOB_ID_BYTES - 1);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    const JobStatus *status = status_of();
+    CHECK_INT(status->stage, BUILD_DONE);
+    CHECK_INT(status->compiled_count, 2);
+    CHECK_INT(status->cached_count, 3);
+    CHECK_INT(status->version, 1);
+    CHECK(status->ended_unix_ms >= status->queued_unix_ms && status->queued_unix_ms > 0);
+    REQUIRE(status->log_count == 2);
+    CHECK_TEXT(status->log[0], "compile");
+    CHECK_TEXT(status->log[1], "done");
+    // The result, once.
+    BuildResult result = {0};
+    CHECK_OK(job_take_result(queue, id, &result));
+    build_result_free(&result);
+    CHECK_INT(job_take_result(queue, id, &result), STATUS_NOT_FOUND);
+    CHECK_INT(job_take_result(queue, "0", &result), STATUS_NOT_FOUND);
+    CHECK_INT(job_status(queue, "", status_of()), STATUS_NOT_FOUND);
+    CHECK_INT(job_start(queue, "/no/such/folder", false, id, &joined), STATUS_NOT_FOUND);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(a_failure_says_why)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char id[JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_MALFORMED, 60, false);
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(status_of()->reason, "60 errors");
+    CHECK_INT(status_of()->error_count, 60);
+    CHECK_TEXT(status_of()->log[1], "Workspace/Door.lua:1:2: error: unexpected symbol [syntax]");
+    CHECK_TEXT(status_of()->log[status_of()->log_count - 2], "and 20 more");
+    CHECK_TEXT(status_of()->log[status_of()->log_count - 1], "failed: 60 errors");
+    fake_builder_set(STATUS_BLOCKED, 0, false);
+    CHECK_OK(job_start(queue, place.path, true, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(status_of()->reason, "the worker died");
+    BuildResult result;
+    CHECK_INT(job_take_result(queue, id, &result), STATUS_NOT_FOUND);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(the_same_request_joins)
+{
+    const TestFolder place = test_folder_make();
+    test_folder_write(&place, "scene.json", "{}");
+    test_folder_write(&place, ".sandlot/x", "1");
+    JobQueue *queue = make_queue(2);
+    char first[JOB_ID_BYTES], id[JOB_ID_BYTES], other[96];
+    bool joined = true;
+    fake_builder_set(STATUS_OK, 0, true);
+    CHECK_OK(job_start(queue, place.path, false, first, &joined));
+    CHECK(!joined);
+    fake_builder_wait_began(1);
+    // By another spelling of the folder; and what a build itself writes is no change.
+    snprintf(other, sizeof other, "%s/.", place.path);
+    test_folder_write(&place, ".sandlot/y", "2");
+    CHECK_OK(job_start(queue, other, false, id, &joined));
+    CHECK(joined);
+    CHECK_TEXT(id, first);
+    // A change since it began: another job, which waits; and the next one joins that.
+    test_folder_write(&place, "Workspace/Door.lua", "return 1");
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK(!joined && strcmp(id, first) != 0);
+    char second[JOB_ID_BYTES];
+    memcpy(second, id, sizeof second);
+    test_folder_write(&place, "Workspace/Door.lua", "return 2");
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK(joined);
+    CHECK_TEXT(id, second);
+    // With force it is another request.
+    CHECK_OK(job_start(queue, place.path, true, id, &joined));
+    CHECK(!joined);
+    CHECK_OK(job_status(queue, second, status_of()));
+    CHECK_INT(status_of()->state, JOB_WAITING); // though a thread is free: one build of a place
+    fake_builder_set(STATUS_OK, 0, false);
+    CHECK_INT(ended(queue, first), JOB_DONE);
+    CHECK_INT(ended(queue, second), JOB_DONE);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    CHECK_INT(fake_builder().began, 3);
+    CHECK_INT(fake_builder().most_same, 1);
+    // What has ended is not joined.
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK(!joined);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(as_many_at_a_time_as_asked)
+{
+    JobQueue *queue = make_queue(2);
+    TestFolder places[4];
+    char ids[4][JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_OK, 0, true);
+    for (uint32_t i = 0; i < 4; i++) {
+        places[i] = test_folder_make();
+        CHECK_OK(job_start(queue, places[i].path, false, ids[i], &joined));
+    }
+    fake_builder_wait_began(2);
+    CHECK_OK(job_status(queue, ids[3], status_of()));
+    CHECK_INT(status_of()->state, JOB_WAITING);
+    CHECK_INT(job_wait(queue, ids[3], 5, status_of()), STATUS_TRUNCATED);
+    fake_builder_set(STATUS_OK, 0, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK_INT(ended(queue, ids[i]), JOB_DONE);
+        test_folder_remove(&places[i]);
+    }
+    CHECK_INT(fake_builder().most, 2);
+    end_queue(queue);
+}
+
+TEST(jobs_are_cancelled)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char running[JOB_ID_BYTES], waiting[JOB_ID_BYTES], id[JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_OK, 0, true);
+    CHECK_OK(job_start(queue, place.path, false, running, &joined));
+    fake_builder_wait_began(1);
+    CHECK_OK(job_start(queue, place.path, true, waiting, &joined));
+    CHECK_OK(job_cancel(queue, waiting));
+    CHECK_INT(ended(queue, waiting), JOB_CANCELLED); // at once, though nothing else ends
+    CHECK_OK(job_cancel(queue, running));
+    CHECK_INT(ended(queue, running), JOB_CANCELLED);
+    CHECK_OK(job_cancel(queue, running)); // it has ended: nothing happens
+    CHECK_INT(job_cancel(queue, "no such job"), STATUS_NOT_FOUND);
+    // The next one is not.
+    fake_builder_set(STATUS_OK, 0, false);
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK(!joined);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(too_many_are_refused_and_old_ones_forgotten)
+{
+    JobQueue *queue = make_queue(1);
+    static TestFolder places[JOBS_WAIT_MAX + 2];
+    static char ids[JOBS_WAIT_MAX + 2][JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_OK, 0, true);
+    for (uint32_t i = 0; i < JOBS_WAIT_MAX + 2; i++) {
+        places[i] = test_folder_make();
+        const Status status = job_start(queue, places[i].path, false, ids[i], &joined);
+        if (i == 0) {
+            fake_builder_wait_began(1);
+        }
+        CHECK_INT(status, i <= JOBS_WAIT_MAX ? STATUS_OK : STATUS_LIMIT);
+    }
+    fake_builder_set(STATUS_OK, 0, false);
+    for (uint32_t i = 0; i <= JOBS_WAIT_MAX; i++) {
+        CHECK_INT(ended(queue, ids[i]), JOB_DONE);
+    }
+    // Results of the last few only; what became of the others is still known.
+    CHECK_INT(fake_builder().results, 4);
+    BuildResult result;
+    CHECK_INT(job_take_result(queue, ids[0], &result), STATUS_NOT_FOUND);
+    char id[JOB_ID_BYTES];
+    for (uint32_t i = JOBS_WAIT_MAX + 1; i < JOBS_KEPT_MAX + 1; i++) {
+        CHECK_OK(job_start(queue, places[0].path, false, id, &joined));
+        CHECK_INT(ended(queue, id), JOB_DONE);
+    }
+    CHECK_INT(job_status(queue, ids[0], status_of()), STATUS_NOT_FOUND);
+    CHECK_OK(job_status(queue, ids[1], status_of()));
+    end_queue(queue);
+    for (uint32_t i = 0; i < JOBS_WAIT_MAX + 2; i++) {
+        test_folder_remove(&places[i]);
+    }
+}
+
+TEST(the_end_does_not_wait_for_builds)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(2);
+    char id[JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_OK, 0, true);
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    fake_builder_wait_began(1);
+    CHECK_OK(job_start(queue, place.path, true, id, &joined));
+    end_queue(queue); // would hang
+    CHECK_INT(fake_builder().began, 1);
+    job_queue_destroy(NULL);
+    test_folder_remove(&place);
+}
+
+TEST(a_status_is_json)
+{
+    JobStatus *status = status_of();
+    *status = (JobStatus){
+        .id = "ab", .state = JOB_RUNNING, .stage = BUILD_COMPILE, .done = 1, .total = 4};
+    snprintf(status->item, sizeof status->item, "Workspace/Tür");
+    snprintf(status->log[0], sizeof status->log[0], "a \"b\"\n");
+    snprintf(status->log[1], sizeof status->log[1], "\xff");
+    status->log_count = 2;
+    Buffer out = buffer_of(4096);
+    job_status_json(status, &out);
+    buffer_put_u8(&out, 0);
+    CHECK_OK(out.status);
+    CHECK_TEXT(
+        (const char *)out.data,
+        "{\"job_id\":\"ab\",\"status\":\"running\",\"stage\":\"compile\",\"progress_pct\":53,"
+        "\"done\":1,\"total\":4,\"item\":\"Workspace/Tür\",\"log\":[\"a \\\"b\\\"\\n\",\"\"],"
+        "\"reason\":\"\",\"errors\":0,\"warnings\":0,\"compiled\":0,\"cached\":0,"
+        "\"result_revision_id\":null}");
+    buffer_free(&out);
+    status->state = JOB_DONE;
+    status->version = 7;
+    out = buffer_of(4096);
+    job_status_json(status, &out);
+    buffer_put_u8(&out, 0);
+    CHECK(strstr((const char *)out.data, "\"progress_pct\":100") != NULL);
+    CHECK(strstr((const char *)out.data, "\"result_revision_id\":\"7\"") != NULL);
+    buffer_free(&out);
+}
+
+typedef struct Crowd {
+    JobQueue *queue;
+    const TestFolder *places;
+    uint32_t seed;
+    uint32_t ended;
+} Crowd;
+
+static void *crowd_main(void *user)
+{
+    Crowd *crowd = user;
+    JobStatus *status = malloc(sizeof *status);
+    for (uint32_t i = 0; i < 60; i++) {
+        char id[JOB_ID_BYTES];
+        bool joined;
+        const uint32_t pick = crowd->seed * 7 + i;
+        if (job_start(crowd->queue, crowd->places[pick % 3].path, pick % 5 == 0, id, &joined) !=
+            STATUS_OK) {
+            continue;
+        }
+        if (pick % 4 == 0) {
+            status_ignore(job_cancel(crowd->queue, id)); // it may have ended
+        }
+        crowd->ended += job_wait(crowd->queue, id, LONG_MS, status) == STATUS_OK;
+        BuildResult result = {0};
+        if (job_take_result(crowd->queue, id, &result) == STATUS_OK) {
+            build_result_free(&result);
+        }
+    }
+    free(status);
+    return NULL;
+}
+
+TEST(a_crowd_of_callers)
+{
+    JobQueue *queue = make_queue(2);
+    TestFolder places[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        places[i] = test_folder_make();
+    }
+    pthread_t threads[4];
+    Crowd crowds[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        crowds[i] = (Crowd){queue, places, i, 0};
+        REQUIRE(pthread_create(&threads[i], NULL, crowd_main, &crowds[i]) == 0);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(crowds[i].ended, 60);
+    }
+    CHECK(fake_builder().most <= 2);
+    CHECK_INT(fake_builder().most_same, 1);
+    end_queue(queue);
+    for (uint32_t i = 0; i < 3; i++) {
+        test_folder_remove(&places[i]);
+    }
+}

@@ -1,0 +1,325 @@
+// Saving a script from an editor: what is written, what is a conflict, and who wins a race.
+#define _GNU_SOURCE
+#include "core/base/sha256.h"
+#include "server/build/save.h"
+#include "tests/support/test.h"
+#include "tests/support/test_folder.h"
+#include "tests/unit/fake_builder.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static JobQueue *queue;
+static char reason[WORKER_REASON_BYTES];
+
+static TestFolder make_place(void)
+{
+    const BuildConfig config = {0};
+    fake_builder_reset();
+    CHECK_OK(job_queue_create(&config, 1, &queue));
+    const TestFolder place = test_folder_make();
+    test_folder_write(&place, "scene.json", "{}");
+    test_folder_write(&place, "Workspace/Door.lua", "return 1");
+    return place;
+}
+
+static void end_place(const TestFolder *place)
+{
+    job_queue_destroy(queue);
+    test_folder_remove(place);
+}
+
+static const char *hash_of(const char *text)
+{
+    static char hex[2 * SHA256_BYTES + 1];
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(text, strlen(text), digest);
+    sha256_hex(digest, hex);
+    return hex;
+}
+
+static Status save(const TestFolder *place, const char *path, const char *code, const char *known,
+                   SaveAnswer *out)
+{
+    const SaveRequest request = {.place = place->path,
+                                 .path = path,
+                                 .code = code,
+                                 .code_bytes = strlen(code),
+                                 .known_hash = known};
+    reason[0] = '\0';
+    return save_script(queue, &request, out, reason);
+}
+
+TEST(who_knows_the_file_may_change_it)
+{
+    const TestFolder place = make_place();
+    chmod(place.path, 0755);
+    SaveAnswer answer = {0};
+    REQUIRE(save(&place, "Workspace/Door.lua", "return 2", hash_of("return 1"), &answer) ==
+            STATUS_OK);
+    CHECK_TEXT(answer.path, "Workspace/Door.lua");
+    CHECK_TEXT(answer.hash, hash_of("return 2"));
+    CHECK(answer.current == NULL);
+    CHECK_TEXT(test_folder_read(&place, "Workspace/Door.lua"), "return 2");
+    CHECK_INT(test_folder_count(&place, "Workspace"), 1); // nothing is left beside it
+    JobStatus *status = malloc(sizeof *status);
+    CHECK_OK(job_wait(queue, answer.job_id, 60000, status));
+    CHECK_INT(status->state, JOB_DONE);
+    free(status);
+    end_place(&place);
+}
+
+TEST(a_new_script_has_no_hash)
+{
+    const TestFolder place = make_place();
+    SaveAnswer answer = {0};
+    REQUIRE(save(&place, "ServerScriptService/deep/er/Round.ts", "", NULL, &answer) == STATUS_OK);
+    CHECK_TEXT(answer.hash, hash_of(""));
+    CHECK(test_folder_has(&place, "ServerScriptService/deep/er/Round.ts"));
+    REQUIRE(save(&place, "SoulService/StarterGui/Hud.soul", "a hud", NULL, &answer) == STATUS_OK);
+    CHECK_TEXT(test_folder_read(&place, "SoulService/StarterGui/Hud.soul"), "a hud");
+    end_place(&place);
+}
+
+TEST(a_conflict_writes_nothing_and_tells_all)
+{
+    const TestFolder place = make_place();
+    SaveAnswer answer = {0};
+    // It was changed meanwhile.
+    REQUIRE(save(&place, "Workspace/Door.lua", "mine", hash_of("older"), &answer) ==
+            STATUS_MISMATCH);
+    CHECK_TEXT(answer.hash, hash_of("return 1"));
+    REQUIRE(answer.current != NULL && answer.current_bytes == 8);
+    CHECK_TEXT(answer.current, "return 1");
+    CHECK_TEXT(answer.job_id, "");
+    CHECK(strstr(reason, "has been changed meanwhile") != NULL);
+    free(answer.current);
+    // Somebody thinks that it is new.
+    REQUIRE(save(&place, "Workspace/Door.lua", "mine", NULL, &answer) == STATUS_MISMATCH);
+    CHECK_TEXT(answer.hash, hash_of("return 1"));
+    CHECK_TEXT(answer.current, "return 1");
+    CHECK(strstr(reason, "is there already") != NULL);
+    free(answer.current);
+    // It is gone.
+    REQUIRE(save(&place, "Workspace/Gone.lua", "mine", hash_of("older"), &answer) ==
+            STATUS_MISMATCH);
+    CHECK_TEXT(answer.hash, "");
+    CHECK(answer.current == NULL);
+    CHECK(!test_folder_has(&place, "Workspace/Gone.lua"));
+    CHECK_TEXT(test_folder_read(&place, "Workspace/Door.lua"), "return 1");
+    CHECK_INT(fake_builder().began, 0);
+    end_place(&place);
+}
+
+TEST(only_scripts_of_the_place_are_saved)
+{
+    static const struct {
+        const char *path, *why;
+    } rows[] = {
+        {"", ""},
+        {"Door.lua", "ServerScriptService"},
+        {"Nowhere/Door.lua", "ServerScriptService"},
+        {"scene.json", ".lua"},
+        {"Workspace/Door", ""},
+        {"Workspace/Door.txt", ""},
+        {"Workspace/Door.soul.lua", ""},
+        {"Workspace/.lua", ""},
+        {"Workspace/.hidden.lua", ""},
+        {"Workspace/", ""},
+        {"Workspace//Door.lua", ""},
+        {"/Workspace/Door.lua", ""},
+        {"../Workspace/Door.lua", ""},
+        {"Workspace/../Workspace/Door.lua", ""},
+        {"Workspace/../../x.lua", ""},
+        {"Workspace/./Door.lua", ""},
+        {"Workspace\\Door.lua", ""},
+        {"Workspace/a\\b.lua", ""},
+        {"Workspace/a\nb.lua", ""},
+        {"Workspace/\xff.lua", ""},
+        {".sandlot/server/soul/Workspace/Door.lua", ""},
+        {"Workspace/Door.ts", "Door.lua"}, // one name has one source
+        {"Workspace/"
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "aaaaaaa"
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.lua",
+         ""},
+    };
+    const TestFolder place = make_place();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SaveAnswer answer = {0};
+        const Status status = save(&place, rows[i].path, "x", NULL, &answer);
+        if (status != STATUS_MALFORMED || reason[0] == '\0' ||
+            strstr(reason, rows[i].why) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s: %s, \"%s\"", rows[i].path, status_name(status),
+                      reason);
+        }
+    }
+    CHECK_INT(test_folder_count(&place, ""), 2);
+    CHECK_INT(test_folder_count(&place, "Workspace"), 1);
+    end_place(&place);
+}
+
+TEST(only_text_is_saved)
+{
+    const TestFolder place = make_place();
+    SaveAnswer answer = {0};
+    char *large = malloc((256 << 10) + 2);
+    memset(large, 'x', (256 << 10) + 1);
+    large[(256 << 10) + 1] = '\0';
+    CHECK_INT(save(&place, "Workspace/Big.lua", large, NULL, &answer), STATUS_LIMIT);
+    CHECK(strstr(reason, "256 KiB") != NULL);
+    large[256 << 10] = '\0';
+    CHECK_INT(save(&place, "Workspace/Big.lua", large, NULL, &answer), STATUS_OK);
+    free(large);
+    CHECK_INT(save(&place, "Workspace/Odd.lua", "\xc3\x28", NULL, &answer), STATUS_MALFORMED);
+    SaveRequest zero = {
+        .place = place.path, .path = "Workspace/Odd.lua", .code = "a\0b", .code_bytes = 3};
+    CHECK_INT(save_script(queue, &zero, &answer, reason), STATUS_MALFORMED);
+    CHECK_INT(save(&place, "Workspace/Odd.lua", "x", "abc", &answer), STATUS_MALFORMED);
+    CHECK(strstr(reason, "64 hex digits") != NULL);
+    CHECK(!test_folder_has(&place, "Workspace/Odd.lua"));
+    end_place(&place);
+}
+
+static void make_link(const TestFolder *place, const char *path, const char *to)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s/%s", place->path, path);
+    CHECK(symlink(to, whole) == 0);
+}
+
+TEST(links_are_not_followed)
+{
+    const TestFolder outside = test_folder_make();
+    const TestFolder place = make_place();
+    test_folder_write(&outside, "Secret.lua", "secret");
+    char target[128];
+    snprintf(target, sizeof target, "%s/Secret.lua", outside.path);
+    make_link(&place, "Workspace/Link.lua", target);
+    make_link(&place, "Workspace/Nowhere.lua", "/no/such/file");
+    make_link(&place, "Workspace/folder", outside.path);
+    make_link(&place, "StarterGui", outside.path);
+    SaveAnswer answer = {0};
+    CHECK_INT(save(&place, "Workspace/Link.lua", "mine", NULL, &answer), STATUS_DENIED);
+    CHECK_INT(save(&place, "Workspace/Link.lua", "mine", hash_of("secret"), &answer),
+              STATUS_DENIED);
+    CHECK_INT(save(&place, "Workspace/Nowhere.lua", "mine", NULL, &answer), STATUS_DENIED);
+    CHECK_INT(save(&place, "Workspace/folder/Secret.lua", "mine", hash_of("secret"), &answer),
+              STATUS_DENIED);
+    CHECK_INT(save(&place, "StarterGui/New.lua", "mine", NULL, &answer), STATUS_DENIED);
+    CHECK_INT(save_read(place.path, "Workspace/Link.lua", &answer, reason), STATUS_DENIED);
+    CHECK(strstr(reason, "link") != NULL);
+    CHECK_TEXT(test_folder_read(&outside, "Secret.lua"), "secret");
+    CHECK_INT(test_folder_count(&outside, ""), 1);
+    end_place(&place);
+    test_folder_remove(&outside);
+}
+
+TEST(a_script_is_read_back)
+{
+    const TestFolder place = make_place();
+    SaveAnswer answer = {0};
+    REQUIRE(save_read(place.path, "Workspace/Door.lua", &answer, reason) == STATUS_OK);
+    CHECK_TEXT(answer.current, "return 1");
+    CHECK_TEXT(answer.hash, hash_of("return 1"));
+    free(answer.current);
+    CHECK_INT(save_read(place.path, "Workspace/Other.lua", &answer, reason), STATUS_NOT_FOUND);
+    CHECK_INT(save_read(place.path, "scene.json", &answer, reason), STATUS_MALFORMED);
+    CHECK_INT(save_read(place.path, "Workspace/../scene.json", &answer, reason), STATUS_MALFORMED);
+    end_place(&place);
+}
+
+TEST(permissions_stay)
+{
+    const TestFolder place = make_place();
+    char whole[128];
+    snprintf(whole, sizeof whole, "%s/Workspace/Door.lua", place.path);
+    chmod(whole, 0640);
+    SaveAnswer answer = {0};
+    CHECK_OK(save(&place, "Workspace/Door.lua", "return 2", hash_of("return 1"), &answer));
+    struct stat about = {0};
+    CHECK(stat(whole, &about) == 0);
+    CHECK_INT(about.st_mode & 0777, 0640);
+    end_place(&place);
+}
+
+// --- races --------------------------------------------------------------------------------------
+
+#define SAVERS 6
+#define ROUNDS 20
+
+typedef struct Saver {
+    const TestFolder *place;
+    const char *path;
+    char known[65], code[32];
+    bool is_new;
+    pthread_barrier_t *gate;
+    Status status;
+    SaveAnswer answer;
+} Saver;
+
+static void *saver_main(void *user)
+{
+    Saver *saver = user;
+    char why[WORKER_REASON_BYTES];
+    const SaveRequest request = {.place = saver->place->path,
+                                 .path = saver->path,
+                                 .code = saver->code,
+                                 .code_bytes = strlen(saver->code),
+                                 .known_hash = saver->is_new ? NULL : saver->known};
+    pthread_barrier_wait(saver->gate);
+    saver->status = save_script(queue, &request, &saver->answer, why);
+    return NULL;
+}
+
+// All begin from the same text; the winner's text is on disk, and the others are shown it.
+static void race(const TestFolder *place, const char *path, bool is_new)
+{
+    Saver savers[SAVERS];
+    pthread_t threads[SAVERS];
+    pthread_barrier_t gate;
+    pthread_barrier_init(&gate, NULL, SAVERS);
+    for (uint32_t i = 0; i < SAVERS; i++) {
+        savers[i] = (Saver){.place = place, .path = path, .is_new = is_new, .gate = &gate};
+        snprintf(savers[i].known, sizeof savers[i].known, "%s",
+                 hash_of(test_folder_read(place, path)));
+        snprintf(savers[i].code, sizeof savers[i].code, "return %u -- %p", i, (void *)place);
+        REQUIRE(pthread_create(&threads[i], NULL, saver_main, &savers[i]) == 0);
+    }
+    uint32_t winners = 0;
+    for (uint32_t i = 0; i < SAVERS; i++) {
+        pthread_join(threads[i], NULL);
+        winners += savers[i].status == STATUS_OK;
+    }
+    pthread_barrier_destroy(&gate);
+    CHECK_INT(winners, 1);
+    const char *text = test_folder_read(place, path);
+    for (uint32_t i = 0; i < SAVERS; i++) {
+        const Saver *saver = &savers[i];
+        CHECK(saver->status == STATUS_OK || saver->status == STATUS_MISMATCH);
+        if (saver->status == STATUS_OK) {
+            CHECK_TEXT(text, saver->code);
+        } else {
+            CHECK(saver->answer.current != NULL && strcmp(saver->answer.current, text) == 0);
+        }
+        CHECK_TEXT(saver->answer.hash, hash_of(text));
+        free(saver->answer.current);
+    }
+}
+
+TEST(one_saver_wins)
+{
+    const TestFolder place = make_place();
+    for (uint32_t i = 0; i < ROUNDS && test_is_passing(); i++) {
+        char path[64];
+        snprintf(path, sizeof path, "Workspace/new%u/Script.lua", i);
+        race(&place, path, true);
+        test_folder_write(&place, path, "return 'begin'");
+        race(&place, path, false);
+    }
+    end_place(&place);
+}
