@@ -99,8 +99,7 @@ Vec3 api_degrees(Quat q)
                 math_atan2(right.y, up.y) * DEGREES);
 }
 
-// How many letters must be changed, added or taken to make one name the other; bounded by `most`.
-static uint32_t difference(Text a, Text b, uint32_t most)
+uint32_t api_name_difference(Text a, Text b, uint32_t most)
 {
     uint32_t row[65];
     if (a.bytes > 64 || b.bytes > 64) {
@@ -130,7 +129,7 @@ void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity
     uint32_t best = 4; // farther than that is no help
     Text prefab;
     for (uint32_t i = 0; api_face(thread)->prefab(api_world(thread), i, &prefab); i++) {
-        const uint32_t steps = difference(name, prefab, best);
+        const uint32_t steps = api_name_difference(name, prefab, best);
         if (steps < best) {
             best = steps;
             snprintf(out, capacity, "%.*s", (int)prefab.bytes, prefab.data);

@@ -1,0 +1,19 @@
+// What the files of lint.h share: lint.c walks the bytecode, lint_names.c knows the API's names.
+#pragma once
+
+#include "core/script/api.h"
+#include "core/script/lint.h"
+
+// What a script's global environment holds before the script adds to it: Lua's and the API's.
+// Pushes a table: name → true.
+void lint_push_known(lua_State *thread);
+// The row of something that stands in the environment by itself: a group, a class that is a table,
+// a function; or of a hook. NULL: there is none.
+const ApiRow *lint_global_row(const char *name);
+// A function or event of a group; NULL: there is none.
+const ApiRow *lint_member_row(const char *owner, const char *name);
+
+// What might have been meant, or "". `written` is the index of a table of the script's own names.
+void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity);
+// "Network.FireClient works on the server only, …"; false: it may be called there.
+bool lint_side_text(const ApiRow *row, LintSide side, char *out, size_t capacity, bool *is_error);

@@ -1,0 +1,429 @@
+// Lints on compiled scripts, and lines that are replaced. The same natively and in WASM.
+#include "core/base/rng.h"
+#include "core/script/lint.h"
+#include "core/script/rune.h"
+#include "tests/support/test.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINDINGS_MAX 32
+#define REQUIRES_MAX 8
+#define SOURCE_BYTES (200 << 10)
+
+static Heap heap;
+static Vm *vm;
+static lua_State *lua;
+static LintFinding findings[FINDINGS_MAX];
+static char requires[REQUIRES_MAX][SCRIPT_PATH_BYTES];
+static LintResult result;
+
+// Leaves the environment and the function on the stack.
+static bool open_source(const char *source)
+{
+    heap = heap_make(64u << 20);
+    const VmConfig config = vm_config_default();
+    CHECK_OK(vm_create(&heap, &config, &vm));
+    lua = vm_main(vm);
+    vm_push_environment(lua);
+    const Status status = vm_compile(lua, "Workspace/Door", source, strlen(source), 1);
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "%s", lua_tostring(lua, -1));
+    }
+    return status == STATUS_OK;
+}
+
+static void close_source(void)
+{
+    vm_destroy(&heap, vm);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+static void lint(const char *source, LintSide side)
+{
+    result = (LintResult){.findings = findings,
+                          .finding_max = FINDINGS_MAX,
+                          .requires = requires,
+                          .require_max = REQUIRES_MAX};
+    if (open_source(source)) {
+        lint_function(lua, side, &result);
+        CHECK_INT(lua_gettop(lua), 2);
+        CHECK(lua_isfunction(lua, -1));
+    }
+    close_source();
+}
+
+static void check_found(int line, uint32_t index, LintKind kind, uint32_t at, const char *part)
+{
+    if (index >= result.finding_count) {
+        test_fail(__FILE__, line, "finding %u is missing: %s", index, part);
+        return;
+    }
+    const LintFinding *finding = &findings[index];
+    if (finding->kind != kind || finding->line != at || strstr(finding->message, part) == NULL) {
+        test_fail(__FILE__, line, "%s, line %u: %s", lint_kind_name(finding->kind), finding->line,
+                  finding->message);
+    }
+}
+#define FOUND(index, kind, at, part) check_found(__LINE__, index, kind, at, part)
+
+static void check_clean(int line, const char *source, LintSide side)
+{
+    lint(source, side);
+    for (uint32_t i = 0; i < result.finding_count; i++) {
+        test_fail(__FILE__, line, "line %u: %s", findings[i].line, findings[i].message);
+    }
+    CHECK_INT(result.dropped_count, 0);
+}
+#define CLEAN(source, side) check_clean(__LINE__, source, side)
+
+// --- undefined globals --------------------------------------------------------------------------
+
+TEST(an_undefined_global_is_found_with_what_was_meant)
+{
+    lint("local a = 1\nWrold.Find('Door')\nprnt(a)\ncuont = 1\nprint(count)\n", LINT_BOTH);
+    CHECK_INT(result.finding_count, 3);
+    FOUND(0, LINT_UNDEFINED_GLOBAL, 2,
+          "Wrold is defined nowhere, so it is nil; did you mean World?");
+    FOUND(1, LINT_UNDEFINED_GLOBAL, 3, "did you mean print?");
+    FOUND(2, LINT_UNDEFINED_GLOBAL, 5, "did you mean cuont?");
+    CHECK(!findings[0].is_error);
+}
+
+TEST(names_of_other_engines_and_forgotten_groups)
+{
+    lint("wait(1)\nworkspace.x()\nFireClient(1)\nxyzzy()\nworld.Find('a')\n", LINT_SERVER);
+    FOUND(0, LINT_UNDEFINED_GLOBAL, 1, "did you mean task.wait?");
+    FOUND(1, LINT_UNDEFINED_GLOBAL, 2, "did you mean World?");
+    FOUND(2, LINT_UNDEFINED_GLOBAL, 3, "did you mean Network.FireClient?");
+    FOUND(4, LINT_UNDEFINED_GLOBAL, 5, "did you mean World?");
+    CHECK_TEXT(findings[3].message, "xyzzy is defined nowhere, so it is nil");
+}
+
+TEST(it_is_found_inside_functions_and_once_a_line)
+{
+    lint("local function f()\n  return function()\n    return Foo + Foo\n  end\nend\nf()\n"
+         "return Foo\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_UNDEFINED_GLOBAL, 3, "Foo");
+    FOUND(1, LINT_UNDEFINED_GLOBAL, 7, "Foo");
+}
+
+TEST(what_a_script_defines_is_defined)
+{
+    CLEAN("function helper() return state end\nfunction onStart() state = helper() end\n"
+          "local function later() return laterSet end\nlater()\nlaterSet = 2\n"
+          "_G.other = 1\nprint(other, _VERSION, math.pi, onUpdate, table.concat({}))\n",
+          LINT_BOTH);
+}
+
+TEST(nothing_is_said_where_names_come_from_elsewhere)
+{
+    CLEAN("for _, n in ipairs({'a', 'b'}) do _ENV[n] = 1 end\nprint(a, b)\n", LINT_BOTH);
+    CLEAN("setmetatable(_G, {__index = function() return 1 end})\nprint(whatever)\n", LINT_BOTH);
+    CLEAN("local e = _ENV\nlocal function set(k) e[k] = 1 end\nset('z')\nprint(z)\n", LINT_BOTH);
+    CLEAN("load('q = 1')()\nprint(q)\n", LINT_BOTH);
+    CLEAN("local _ENV = {x = 1}\nreturn x + y\n", LINT_BOTH);
+    CLEAN("local function f(_ENV) return anything end\nreturn f({})\n", LINT_BOTH);
+    CLEAN("if _G.Missing then print(1) end\n", LINT_BOTH);
+}
+
+// With more than 255 constants globals are reached by other instructions.
+TEST(scripts_with_many_constants_are_read_too)
+{
+    char *source = malloc(SOURCE_BYTES);
+    REQUIRE(source != NULL);
+    size_t at = 0;
+    for (int i = 0; i < 300; i++) {
+        at += (size_t)snprintf(source + at, SOURCE_BYTES - at, "do local t = 'text %d' end\n", i);
+    }
+    snprintf(source + at, SOURCE_BYTES - at,
+             "mine = 1\nprint(mine)\nmissing()\nNetwork.FireClient(1, 'x')\nWorld = 1\n"
+             "require('ReplicatedStorage/Tools')\n");
+    lint(source, LINT_CLIENT);
+    CHECK_INT(result.finding_count, 3);
+    FOUND(0, LINT_UNDEFINED_GLOBAL, 303, "missing");
+    FOUND(1, LINT_WRONG_SIDE, 304, "Network.FireServer");
+    FOUND(2, LINT_SHADOWED, 305, "World");
+    CHECK_INT(result.require_count, 1);
+    free(source);
+}
+
+// --- shadowed -----------------------------------------------------------------------------------
+
+TEST(names_of_the_api_that_are_shadowed)
+{
+    lint("local a\nWorld = nil\nlocal Network = {}\nlocal function f(Players)\nend\n"
+         "function Sound() end\nfor camera = 1, 2 do end\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 5);
+    FOUND(0, LINT_SHADOWED, 2, "no longer reaches the API's World");
+    FOUND(1, LINT_SHADOWED, 3, "the local Network hides the API's Network");
+    FOUND(2, LINT_SHADOWED, 4, "the parameter Players hides");
+    FOUND(3, LINT_SHADOWED, 6, "Sound");
+    FOUND(4, LINT_SHADOWED, 7, "the local camera hides");
+    CHECK(!findings[0].is_error);
+}
+
+TEST(copies_fields_and_hooks_shadow_nothing)
+{
+    CLEAN("local World, Network = World, Network\nlocal task = task\n"
+          "local t = {World = 1}\nt.Network = 2\nfunction onStart(self) end\n"
+          "function OnTouch(self, other) end\nlocal type, name, value = type, 1, 2\n",
+          LINT_SERVER);
+}
+
+// --- sides --------------------------------------------------------------------------------------
+
+TEST(calls_of_the_other_side_can_only_fail)
+{
+    lint("Network.OnClientEvent('a', print)\nlocal s = DataStore.GetDataStore('x')\n"
+         "KillPlayer()\nlocal net = Network\nnet.Broadcast('b')\nNpc.StateChanged:Connect(print)\n",
+         LINT_CLIENT);
+    CHECK_INT(result.finding_count, 5);
+    FOUND(0, LINT_WRONG_SIDE, 1, "works on the server only; this script runs on clients");
+    FOUND(0, LINT_WRONG_SIDE, 1, "use Network.OnServerEvent");
+    FOUND(1, LINT_WRONG_SIDE, 2, "DataStore.GetDataStore");
+    FOUND(2, LINT_WRONG_SIDE, 3, "KillPlayer");
+    FOUND(3, LINT_WRONG_SIDE, 5, "Network.Broadcast");
+    FOUND(4, LINT_WRONG_SIDE, 6, "Npc.StateChanged");
+    for (uint32_t i = 0; i < result.finding_count; i++) {
+        CHECK(findings[i].is_error);
+    }
+    lint("Input.Pressed:Connect(print)\nfunction onUpdate()\n  if Input.IsKeyPressed('W') then\n"
+         "    Network.FireServer('x', 1)\n  end\nend\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 3);
+    FOUND(0, LINT_WRONG_SIDE, 1,
+          "Input.Pressed works on clients only; this script runs on the server");
+    FOUND(1, LINT_WRONG_SIDE, 3, "Input.IsKeyPressed");
+    FOUND(2, LINT_WRONG_SIDE, 4, "use Network.FireClient or Network.Broadcast");
+}
+
+TEST(a_call_is_known_whatever_its_arguments_are)
+{
+    lint("local p, q = ...\nNetwork.FireClient(p or q, p and 'a' or 'b', print(p and q))\n"
+         "return Network.FireClient(p, 'x')\n",
+         LINT_CLIENT);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_WRONG_SIDE, 2, "Network.FireClient");
+    FOUND(1, LINT_WRONG_SIDE, 3, "Network.FireClient");
+}
+
+TEST(what_may_be_another_function_is_left_alone)
+{
+    CLEAN("local p = ...\nlocal f = p and print or Network.FireClient\nf(1)\n"
+          "local g = print\nif p then g = Network.FireClient end\ng(1)\n"
+          "local h = Network.FireClient\nwhile p do h(1) h = print end\n",
+          LINT_CLIENT);
+    CLEAN("local t = {FireClient = print}\nt.FireClient(1)\nt:Kill()\n", LINT_CLIENT);
+    lint("Network = {FireClient = print}\nNetwork.FireClient(1)\n", LINT_CLIENT);
+    CHECK_INT(result.finding_count, 1); // that it is shadowed
+}
+
+TEST(in_scripts_of_both_sides_only_what_surely_fails)
+{
+    lint("Network.OnClientEvent('a', print)\nfunction onStart(self)\n  Npc.Spawn(self.Position)\n"
+         "end\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_WRONG_SIDE, 1, "fails on every client");
+    FOUND(1, LINT_WRONG_SIDE, 3, "Npc.Spawn");
+    CHECK(!findings[0].is_error);
+    CLEAN("function OnTriggerEnter(self, other) KillPlayer() end\n"
+          "function onStart(self)\n  if not Players.LocalPlayer then\n"
+          "    Npc.Spawn(self.Position)\n  end\nend\n"
+          "Timer.Every(1, function() Network.Broadcast('x') end)\n"
+          "if Players.LocalPlayer then return end\nNetwork.OnClientEvent('a', print)\n"
+          "World.Spawn('Crate')\n",
+          LINT_BOTH);
+}
+
+TEST(what_a_client_does_in_vain)
+{
+    lint("World.Spawn('Crate')\nWorld.Destroy(World.SpawnLocal('Crate'))\n"
+         "function OnTouch(self, other) end\n",
+         LINT_CLIENT);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_WRONG_SIDE, 1,
+          "does nothing on a client: the world is the server's; use "
+          "World.SpawnLocal");
+    FOUND(1, LINT_WRONG_SIDE, 3, "OnTouch is called on the server only");
+    CHECK(!findings[0].is_error && !findings[1].is_error);
+}
+
+// --- requires -----------------------------------------------------------------------------------
+
+TEST(requires_by_a_constant_path)
+{
+    lint("local b = require('ReplicatedStorage/B')\nlocal a = require \"ReplicatedStorage/A\"\n"
+         "local function f(n) return require(n), require('ReplicatedStorage/B') end\n"
+         "local c = require('SoulService/ReplicatedStorage/C.lua')\n"
+         "if f then return require('x' .. 'y') end\nrequire('bad\\nname')\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 0);
+    CHECK_INT(result.require_count, 3);
+    CHECK_TEXT(requires[0], "ReplicatedStorage/A");
+    CHECK_TEXT(requires[1], "ReplicatedStorage/B");
+    CHECK_TEXT(requires[2], "ReplicatedStorage/C");
+    CHECK(result.asks_world);
+    lint("print(1)\n", LINT_BOTH);
+    CHECK(!result.asks_world);
+}
+
+TEST(what_does_not_fit_is_counted)
+{
+    char source[4096];
+    size_t at = 0;
+    for (int i = 0; i < FINDINGS_MAX + 5; i++) {
+        at +=
+            (size_t)snprintf(source + at, sizeof source - at, "print(zz%d) require('m%d')\n", i, i);
+    }
+    lint(source, LINT_BOTH);
+    CHECK_INT(result.finding_count, FINDINGS_MAX);
+    CHECK_INT(result.require_count, REQUIRES_MAX);
+    CHECK_INT(result.dropped_count, 5 + FINDINGS_MAX + 5 - REQUIRES_MAX);
+}
+
+// --- lines --------------------------------------------------------------------------------------
+
+// Runs the function through a rune, as a world would get it; gives the line of its fault.
+static uint32_t fault_line(char *message, size_t capacity, char *traceback, size_t trace_capacity)
+{
+    static uint8_t rune[RUNE_BYTES_MAX];
+    size_t bytes = 0;
+    CHECK_OK(rune_write(lua, "Workspace/Door", rune, sizeof rune, &bytes));
+    CHECK_OK(rune_load(lua, rune, bytes, 1));
+    lua_State *thread = lua_newthread(lua);
+    lua_pushvalue(lua, -2);
+    lua_xmove(lua, thread, 1);
+    int count = 0;
+    CHECK_INT(vm_resume(vm, thread, 0, 10000000, &count), VM_ERROR);
+    snprintf(message, capacity, "%s", lua_tostring(thread, -1));
+    (void)vm_traceback(vm, traceback, trace_capacity);
+    return vm_fault_line(vm);
+}
+
+TEST(faults_name_the_mapped_lines)
+{
+    static const uint32_t lines[] = {10, 5, 2000, 2000, 7, 0, 90000};
+    REQUIRE(open_source(
+        "local function f(x)\n  local y = x\n  return y.z\nend\n\n\nlocal r = f(nil)\n"));
+    CHECK_OK(lint_map_lines(lua, lines, 7));
+    char message[200], traceback[1024];
+    CHECK_INT(fault_line(message, sizeof message, traceback, sizeof traceback), 2000);
+    CHECK_TEXT(message, "Workspace/Door:2000: attempt to index a nil value (local 'y')");
+    CHECK_TEXT(traceback, "\n\tWorkspace/Door:2000: in function 'f'"
+                          "\n\tWorkspace/Door:90000: in main chunk");
+    close_source();
+}
+
+// A line that was made from nothing belongs to the one before; the first ones to the first.
+TEST(lines_without_an_origin)
+{
+    static const uint32_t lines[] = {0, 0, 40, 0, 0, 50};
+    static const uint32_t want[] = {40, 40, 40, 40, 40, 50, 50, 50};
+    for (uint32_t at = 0; at < 8; at++) {
+        char source[100] = "", message[200], traceback[1024];
+        for (uint32_t i = 0; i < at; i++) {
+            source[i] = '\n';
+        }
+        snprintf(source + at, sizeof source - at, "error('here')");
+        REQUIRE(open_source(source));
+        CHECK_OK(lint_map_lines(lua, lines, 6));
+        CHECK_INT(fault_line(message, sizeof message, traceback, sizeof traceback), want[at]);
+        close_source();
+    }
+}
+
+// Each line of a long function faults when asked to; every one must name its own line, with any
+// steps between lines and with hundreds of instructions in between.
+static void check_random_lines(uint64_t seed)
+{
+    enum { LINES = 400 };
+    static char source[SOURCE_BYTES];
+    static uint32_t lines[LINES + 2];
+    Rng rng = rng_make(seed, 1);
+    size_t at = (size_t)snprintf(source, sizeof source, "local function f(n, a, b)\n");
+    for (uint32_t i = 0; i < LINES; i++) {
+        const uint32_t words = rng_below(&rng, 40) == 0 ? 200 : rng_below(&rng, 4);
+        for (uint32_t w = 0; w < words; w++) {
+            at += (size_t)snprintf(source + at, sizeof source - at, "a = b ");
+        }
+        at +=
+            (size_t)snprintf(source + at, sizeof source - at, "if n == %u then a.b.c = 1 end\n", i);
+    }
+    snprintf(source + at, sizeof source - at, "end return f\n");
+    for (uint32_t i = 0; i < LINES + 2; i++) {
+        const uint32_t far = rng_below(&rng, 5000000);
+        lines[i] = rng_below(&rng, 3) == 0 ? 1 + far : i == 0 ? 300 : lines[i - 1] + 1;
+    }
+    REQUIRE(open_source(source));
+    CHECK_OK(lint_map_lines(lua, lines, LINES + 2));
+    lua_State *thread = lua_newthread(lua);
+    lua_pushvalue(lua, -2);
+    lua_xmove(lua, thread, 1);
+    int count = 0;
+    CHECK_INT(vm_resume(vm, thread, 0, 10000000, &count), VM_DONE);
+    CHECK_INT(count, 1);
+    for (uint32_t i = 0; i < LINES && test_is_passing(); i += 7) {
+        lua_State *run = lua_newthread(lua);
+        lua_pushvalue(thread, -1);
+        lua_xmove(thread, run, 1);
+        lua_pushinteger(run, i);
+        CHECK_INT(vm_resume(vm, run, 1, 10000000, &count), VM_ERROR);
+        CHECK_INT(vm_fault_line(vm), lines[i + 1]);
+        lua_pop(lua, 1);
+    }
+    close_source();
+}
+
+TEST(every_instruction_of_a_long_function_has_its_line)
+{
+    for (uint64_t i = 0; i < 8; i++) {
+        check_random_lines(test_seed() + i);
+    }
+}
+
+TEST(findings_have_the_mapped_lines)
+{
+    static const uint32_t lines[] = {100, 900, 3};
+    result = (LintResult){.findings = findings, .finding_max = FINDINGS_MAX};
+    REQUIRE(open_source("print(1)\nnothere()\nlocal function f(World) end\n"));
+    CHECK_OK(lint_map_lines(lua, lines, 3));
+    lint_function(lua, LINT_BOTH, &result);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_SHADOWED, 3, "World");
+    FOUND(1, LINT_UNDEFINED_GLOBAL, 900, "nothere");
+    close_source();
+}
+
+// Equal code with equal lines gives equal runes; a map onto itself changes nothing.
+TEST(the_same_lines_give_the_same_rune)
+{
+    static uint8_t before[4096], after[4096];
+    static const uint32_t lines[] = {1, 2, 3, 4};
+    size_t before_bytes = 0, after_bytes = 0;
+    REQUIRE(open_source("local a = 1\nlocal function f()\n  return a\nend\n"));
+    CHECK_OK(rune_write(lua, "Workspace/Door", before, sizeof before, &before_bytes));
+    CHECK_OK(lint_map_lines(lua, lines, 4));
+    CHECK_OK(rune_write(lua, "Workspace/Door", after, sizeof after, &after_bytes));
+    CHECK_INT(before_bytes, after_bytes);
+    CHECK_BYTES(before, after, before_bytes);
+    CHECK_OK(lint_map_lines(lua, NULL, 0));
+    close_source();
+}
+
+TEST(huge_line_numbers_stay_numbers)
+{
+    static const uint32_t lines[] = {UINT32_MAX, 1, UINT32_MAX};
+    char message[200], traceback[1024];
+    REQUIRE(open_source("local a\nlocal b\nprint(a.b)\n"));
+    CHECK_OK(lint_map_lines(lua, lines, 3));
+    CHECK_INT(fault_line(message, sizeof message, traceback, sizeof traceback), 10000000);
+    close_source();
+}
