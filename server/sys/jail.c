@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,15 +52,15 @@ const char *jail_layer_name(JailLayer layer)
 
 // --- namespaces ---------------------------------------------------------------------------------
 
-static int namespace_flags(void)
+static int namespace_flags(bool network)
 {
-    const int flags = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+    const int flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (network ? 0 : CLONE_NEWNET);
     return geteuid() == 0 ? flags : flags | CLONE_NEWUSER;
 }
 
-static bool enter_namespaces(void)
+static bool enter_namespaces(bool network)
 {
-    return unshare(namespace_flags()) == 0;
+    return unshare(namespace_flags(network)) == 0;
 }
 
 // --- limits -------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ static bool enter_limits(const JailConfig *config)
 {
     return (config->memory_bytes_max == 0 || limit(RLIMIT_AS, config->memory_bytes_max)) &&
            limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, config->descriptor_max) &&
-           limit(RLIMIT_NPROC, 0);
+           (config->clients || limit(RLIMIT_NPROC, 0)); // threads count as processes
 }
 
 // --- identity -----------------------------------------------------------------------------------
@@ -174,13 +175,42 @@ static bool add_rules(scmp_filter_ctx filter)
            seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ptrace), 0) == 0;
 }
 
-static bool enter_seccomp(void)
+// Besides that what a client does: connect, wait for many sockets, and have a thread that asks.
+static const int client_calls[] = {
+    SCMP_SYS(connect),         SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+    SCMP_SYS(epoll_create1),   SCMP_SYS(eventfd2),    SCMP_SYS(timerfd_create),
+    SCMP_SYS(timerfd_settime), SCMP_SYS(rseq),        SCMP_SYS(set_robust_list),
+};
+
+static bool add_client_rules(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof client_calls / sizeof client_calls[0]; i++) {
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, client_calls[i], 0) != 0) {
+            return false;
+        }
+    }
+    // TCP and nothing else; another thread and no other process. The newer call hides its flags
+    // from us: libraries take the older one when they are told that there is no newer.
+    const struct scmp_arg_cmp four[] = {{0, SCMP_CMP_EQ, AF_INET, 0},
+                                        {1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM}};
+    const struct scmp_arg_cmp six[] = {{0, SCMP_CMP_EQ, AF_INET6, 0},
+                                       {1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM}};
+    const struct scmp_arg_cmp thread = {0, SCMP_CMP_MASKED_EQ, CLONE_VM | CLONE_THREAD,
+                                        CLONE_VM | CLONE_THREAD};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, four) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, six) == 0 &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+static bool enter_seccomp(bool clients)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (filter == NULL) {
         return false;
     }
-    const bool held = add_rules(filter) && seccomp_load(filter) == 0;
+    const bool held =
+        add_rules(filter) && (!clients || add_client_rules(filter)) && seccomp_load(filter) == 0;
     seccomp_release(filter);
     return held;
 }
@@ -191,7 +221,7 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
 {
     switch (layer) {
     case JAIL_NAMESPACES:
-        return enter_namespaces();
+        return enter_namespaces(config->clients);
     case JAIL_LIMITS:
         return enter_limits(config);
     case JAIL_IDENTITY:
@@ -201,7 +231,7 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
     case JAIL_LANDLOCK:
         return enter_landlock();
     case JAIL_SECCOMP:
-        return enter_seccomp();
+        return enter_seccomp(config->clients);
     case JAIL_LAYERS_ALL:
         break;
     }
@@ -238,7 +268,7 @@ uint32_t jail_layers_here(void)
     layers |= prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? JAIL_SECCOMP : 0;
     const pid_t child = fork();
     if (child == 0) {
-        _exit(enter_namespaces() ? 0 : 1);
+        _exit(enter_namespaces(false) ? 0 : 1);
     }
     int status = 1;
     if (child > 0 && waitpid(child, &status, 0) == child && status == 0) {

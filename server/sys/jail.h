@@ -26,6 +26,8 @@ typedef struct JailConfig {
     uint64_t memory_bytes_max; // address space; 0: no limit (sanitizers need all of it)
     uint32_t descriptor_max;
     uint32_t uid, gid; // of nobody, when started by root
+    bool clients;      // of a process that plays: it may connect by TCP, wait for it with threads
+                  // of its own, and nothing more; what it resolves it must have resolved before
 } JailConfig;
 
 JailConfig jail_config_default(void);

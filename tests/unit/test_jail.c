@@ -8,6 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,15 +45,14 @@ static JailConfig config(void)
 // What a child says: it was refused, it was not, or it could not even be locked in.
 enum { REFUSED = 10, DONE = 11, NOT_LOCKED = 12 };
 
-static int in_jail(int (*attempt)(void))
+static int in_jail_of(const JailConfig *jail, int (*attempt)(void))
 {
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
         uint32_t layers;
         char reason[200];
-        const JailConfig jail = config();
-        if (jail_enter(&jail, &layers, reason, sizeof reason) != STATUS_OK) {
+        if (jail_enter(jail, &layers, reason, sizeof reason) != STATUS_OK) {
             _exit(NOT_LOCKED);
         }
         _exit(attempt() != 0 ? REFUSED : DONE);
@@ -58,6 +60,12 @@ static int in_jail(int (*attempt)(void))
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int in_jail(int (*attempt)(void))
+{
+    const JailConfig jail = config();
+    return in_jail_of(&jail, attempt);
 }
 
 // Each returns 0 when it could be done.
@@ -309,6 +317,94 @@ TEST(memory_is_limited)
 {
     if (!SANITIZED) {
         CHECK_INT(in_jail(try_much_memory), REFUSED);
+    }
+}
+
+// --- clients ------------------------------------------------------------------------------------
+
+static int listening = -1;
+
+static int try_client(void)
+{
+    struct sockaddr_in address;
+    socklen_t bytes = sizeof address;
+    if (getsockname(listening, (struct sockaddr *)&address, &bytes) != 0) {
+        return 1;
+    }
+    const int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return end < 0 ||
+           (connect(end, (struct sockaddr *)&address, bytes) != 0 && errno != EINPROGRESS);
+}
+
+static void *say_yes(void *user)
+{
+    *(int *)user = 1;
+    return NULL;
+}
+
+static int try_thread(void)
+{
+    pthread_t thread;
+    int said = 0;
+    return pthread_create(&thread, NULL, say_yes, &said) != 0 || pthread_join(thread, NULL) != 0 ||
+           said != 1;
+}
+
+static int try_datagram(void)
+{
+    return socket(AF_INET, SOCK_DGRAM, 0) < 0;
+}
+
+static int try_netlink(void)
+{
+    return socket(AF_NETLINK, SOCK_RAW, 0) < 0;
+}
+
+static int try_vfork_like(void)
+{
+    // A new process that shares the memory would be one all the same.
+    return syscall(SYS_clone, CLONE_VM | SIGCHLD, NULL, NULL, NULL, NULL) < 0 && errno == EPERM;
+}
+
+static int try_clone3_again(void)
+{
+    return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS;
+}
+
+TEST(a_client_connects_and_has_threads)
+{
+    JailConfig jail = config();
+    jail.clients = true;
+    listening = socket(AF_INET, SOCK_STREAM, 0);
+    const struct sockaddr_in loopback = {.sin_family = AF_INET,
+                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    REQUIRE(bind(listening, (const struct sockaddr *)&loopback, sizeof loopback) == 0);
+    REQUIRE(listen(listening, 4) == 0);
+    CHECK_INT(in_jail_of(&jail, try_client), DONE);
+    CHECK_INT(in_jail(try_client), REFUSED);
+    CHECK_INT(in_jail_of(&jail, try_thread), DONE);
+    close(listening);
+}
+
+TEST(a_client_can_do_nothing_else)
+{
+    JailConfig jail = config();
+    jail.clients = true;
+    static int (*const others[])(void) = {try_datagram, try_netlink, try_vfork_like,
+                                          try_clone3_again};
+    static int (*const theirs[])(void) = {try_socket, try_connect, try_clone3};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        CHECK_INT(in_jail_of(&jail, others[i]), REFUSED);
+    }
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        bool allowed = false;
+        for (size_t k = 0; k < sizeof theirs / sizeof theirs[0]; k++) {
+            allowed |= attempts[i].attempt == theirs[k];
+        }
+        const int said = allowed ? REFUSED : in_jail_of(&jail, attempts[i].attempt);
+        if (said != REFUSED) {
+            test_fail(__FILE__, __LINE__, "%s: the child says %d", attempts[i].name, said);
+        }
     }
 }
 
