@@ -1,0 +1,26 @@
+// Saving and building over HTTP, for an editor beside a world that runs in development: see
+// docs/HTTP.md. On the HTTP thread alone.
+#pragma once
+
+#include "server/net/http.h"
+
+typedef struct Host Host;
+
+// A script of 256 KiB whose every byte is escaped, and what is around it.
+#define HOST_BUILD_BODY_BYTES ((256u << 10) * 6 + 4096)
+
+void host_build_post_save(void *user, HttpRequest *request, HttpResponse *response);
+void host_build_get_script(void *user, HttpRequest *request, HttpResponse *response);
+void host_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
+void host_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
+
+#define HOST_BUILD_ROUTES                                                      \
+    {"POST", "/api/script/save", host_build_post_save, HOST_BUILD_BODY_BYTES}, \
+        {"GET", "/api/script", host_build_get_script, 0},                      \
+        {"GET", "/api/jobs/*", host_build_get_job, 0},                         \
+    {                                                                          \
+        "DELETE", "/api/jobs/*", host_build_delete_job, 0                      \
+    }
+
+// Ends the builds that run. After the HTTP server has stopped.
+void host_build_stop(Host *host);
