@@ -100,3 +100,7 @@ void build_result_free(BuildResult *result);
 // our key (or one before it)? Every problem is a diagnostic.
 MUST_USE Status build_verify(const BuildConfig *config, const char *place,
                              DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// A new signing key from now on; the next build signs everything again, with the same versions.
+// STATUS_NOT_FOUND: there is none yet.
+MUST_USE Status build_rotate_key(const BuildConfig *config, const char *place,
+                                 char reason[WORKER_REASON_BYTES]);

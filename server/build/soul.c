@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #define SEGMENT_BYTES_MAX 64
+#define NAME_BYTES_MAX    120        // with .rune after it, it is still a path of a place folder
 #define SETTINGS_BYTES    (2u << 20) // of place.json, for those who look at contexts
 #define SETTINGS_NODES    (1u << 16)
 #define SETTINGS_ARENA    (12u << 20)
@@ -138,6 +139,22 @@ static const char *name_problem(const char *path)
     }
 }
 
+// A name inside which an ending stands would be taken for another script's, or for an artifact.
+static bool has_inner_ending(const char *path)
+{
+    static const char *const reserved[] = {".lua", ".ts", ".soul", ".rune", ".json"};
+    for (uint32_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        for (const char *at = strcasestr(path, reserved[i]); at != NULL;
+             at = strcasestr(at + 1, reserved[i])) {
+            const char after = at[strlen(reserved[i])];
+            if (after == '\0' || after == '/') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void error_at(DiagnosticList *diagnostics, const char *file, const char *code,
                      const char *message)
 {
@@ -189,12 +206,15 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
                    .service = service,
                    .context = service_table[service].context};
     const size_t bytes = strlen(plain) - strlen(endings[language]);
-    if (bytes >= sizeof soul->path) {
-        error_at(diagnostics, file->path, "name", "a script's name has at most 127 bytes");
+    if (bytes > NAME_BYTES_MAX) {
+        error_at(diagnostics, file->path, "name", "a script's name has at most 120 bytes");
         return false;
     }
     memcpy(soul->path, plain, bytes);
     const char *problem = name_problem(soul->path);
+    if (problem == NULL && has_inner_ending(soul->path)) {
+        problem = "a part of a script's name does not end with .lua, .ts, .soul, .rune or .json";
+    }
     if (problem != NULL) {
         error_at(diagnostics, file->path, "name", problem);
         return false;
@@ -254,7 +274,7 @@ static void narrow(const PlaceFile *file, SoulList *list, Arena *arena, Diagnost
         }
     }
     if (error.status != STATUS_OK) {
-        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column, "json",
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column, "place",
                         "%s %s", error.path, error.message);
     }
 }

@@ -9,6 +9,8 @@
 #include "server/build/soul.h"
 #include "server/build/worker.h"
 
+#define TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle" // what its output requires
+
 typedef struct TypeScriptConfig {
     bool allow_weak_jail;
     const char *node;          // NULL: SANDLOT_NODE, or the pinned one beside this program

@@ -5,8 +5,10 @@
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 
 // argv[0] is the subcommand's own name.
+int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_world_process(int argc, char **argv); // for a host, not for people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_soul(int argc, char **argv);

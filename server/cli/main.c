@@ -13,10 +13,12 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"build", "compile a place's scripts and sign them", cmd_build},
     {"world", "run one world of a place, alone, on one port", cmd_world},
     {"bots", "play in a world with many native players, and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world; print the script reference", cmd_script},
+    {"soul", "list, review and ask again for scripts that a language model wrote", cmd_soul},
     {"version", "print the version", cmd_version},
     {"help", "print this", cmd_help},
 };

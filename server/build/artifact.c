@@ -1,0 +1,301 @@
+// See artifact.h. Everything is relative to descriptors that were opened without following a link.
+#define _GNU_SOURCE
+#include "server/build/artifact.h"
+
+#include "core/base/check.h"
+#include "server/sys/clock.h"
+#include "server/sys/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HOME          ".sandlot"
+#define LOCK          "build.lock"
+#define ASIDE         "aside"
+#define NAME          "soul"
+#define DEPTH_MAX     32
+#define LOCK_POLL_MS  20
+#define PATH_BYTES    4096
+#define FOLDER_FLAGS  (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define SEGMENT_BYTES 256
+
+static const char *const side_names[ARTIFACT_SIDES] = {"server", "client"};
+static const char *const side_folders[ARTIFACT_SIDES] = {HOME "/server/" NAME,
+                                                         HOME "/client/" NAME};
+
+struct Artifacts {
+    int home, lock, aside; // .sandlot, .sandlot/build.lock, .sandlot/aside
+    int sides[ARTIFACT_SIDES];
+    char place[PATH_BYTES];
+};
+
+const char *artifact_folder(ArtifactSide side)
+{
+    return side_folders[side];
+}
+
+const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path)
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        if (strcmp(folder->files[i].path, path) == 0) {
+            return &folder->files[i];
+        }
+    }
+    return NULL;
+}
+
+static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char *what)
+{
+    snprintf(reason, WORKER_REASON_BYTES, "%s: %s", what,
+             errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link" : strerror(errno));
+    return status;
+}
+
+// --- removing -----------------------------------------------------------------------------------
+
+static void remove_inside(int folder, uint32_t depth);
+
+static void remove_entry(int folder, const char *name, uint32_t depth)
+{
+    if (unlinkat(folder, name, 0) == 0 || depth == DEPTH_MAX) {
+        return;
+    }
+    const int inner = openat(folder, name, FOLDER_FLAGS);
+    if (inner >= 0) {
+        remove_inside(inner, depth + 1);
+        (void)unlinkat(folder, name, AT_REMOVEDIR); // what stays is tried again next time
+    }
+}
+
+// Takes the descriptor. Bounded by DEPTH_MAX.
+static void remove_inside(int folder, uint32_t depth)
+{
+    DIR *list = fdopendir(folder);
+    if (list == NULL) {
+        close(folder);
+        return;
+    }
+    for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            remove_entry(dirfd(list), entry->d_name, depth);
+        }
+    }
+    closedir(list);
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static int make_folder(int at, const char *name)
+{
+    (void)mkdirat(at, name, 0700); // it may be there; opening says whether it is one
+    return openat(at, name, FOLDER_FLAGS);
+}
+
+static Status take_lock(int home, const atomic_bool *cancel, int *out)
+{
+    const int file =
+        openat(home, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (file < 0) {
+        return STATUS_BLOCKED;
+    }
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            close(file);
+            return STATUS_BLOCKED;
+        }
+        if (cancel != NULL && atomic_load(cancel)) {
+            close(file);
+            return STATUS_DENIED;
+        }
+        const struct timespec pause = {.tv_nsec = LOCK_POLL_MS * 1000000L};
+        (void)nanosleep(&pause, NULL);
+    }
+    *out = file;
+    return STATUS_OK;
+}
+
+static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
+                       char reason[WORKER_REASON_BYTES])
+{
+    const int place = open(artifacts->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place < 0) {
+        return refuse(reason, STATUS_BLOCKED, artifacts->place);
+    }
+    artifacts->home = make_folder(place, HOME);
+    close(place);
+    if (artifacts->home < 0) {
+        return refuse(reason, STATUS_BLOCKED, HOME);
+    }
+    const Status status = take_lock(artifacts->home, cancel, &artifacts->lock);
+    if (status != STATUS_OK) {
+        return status == STATUS_DENIED ? status : refuse(reason, status, HOME "/" LOCK);
+    }
+    artifacts->aside = make_folder(artifacts->home, ASIDE);
+    for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
+        artifacts->sides[i] = make_folder(artifacts->home, side_names[i]);
+        if (artifacts->aside < 0 || artifacts->sides[i] < 0) {
+            return refuse(reason, STATUS_BLOCKED,
+                          artifacts->aside < 0 ? HOME "/" ASIDE : side_folders[i]);
+        }
+    }
+    const int leftovers = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
+    if (leftovers >= 0) {
+        remove_inside(leftovers, 0); // of a build that ended halfway: we hold the lock
+    }
+    return STATUS_OK;
+}
+
+Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **out,
+                      char reason[WORKER_REASON_BYTES])
+{
+    Artifacts *artifacts = malloc(sizeof *artifacts);
+    if (artifacts == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    *artifacts = (Artifacts){.home = -1, .lock = -1, .aside = -1, .sides = {-1, -1}};
+    const int length = snprintf(artifacts->place, sizeof artifacts->place, "%s", place);
+    Status status =
+        length >= 0 && (size_t)length < sizeof artifacts->place ? STATUS_OK : STATUS_RANGE;
+    if (status == STATUS_OK) {
+        status = open_all(artifacts, cancel, reason);
+    }
+    if (status != STATUS_OK) {
+        artifacts_close(artifacts);
+        return status;
+    }
+    *out = artifacts;
+    return STATUS_OK;
+}
+
+static void close_one(int descriptor)
+{
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+}
+
+void artifacts_close(Artifacts *artifacts)
+{
+    if (artifacts == NULL) {
+        return;
+    }
+    close_one(artifacts->aside);
+    for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
+        close_one(artifacts->sides[i]);
+    }
+    close_one(artifacts->home);
+    close_one(artifacts->lock); // last: the next one may begin
+    free(artifacts);
+}
+
+Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder *out,
+                      char reason[WORKER_REASON_BYTES])
+{
+    struct stat about;
+    if (fstatat(artifacts->sides[side], NAME, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        return STATUS_NOT_FOUND;
+    }
+    if (!S_ISDIR(about.st_mode)) {
+        snprintf(reason, WORKER_REASON_BYTES, "%s: is no folder", side_folders[side]);
+        return STATUS_BLOCKED;
+    }
+    char path[PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%s", artifacts->place, side_folders[side]);
+    return place_folder_read_all(path, out, reason, WORKER_REASON_BYTES);
+}
+
+// --- replacing ----------------------------------------------------------------------------------
+
+static bool write_whole(int file, const uint8_t *data, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t put = write(file, data, bytes);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        data += put > 0 ? put : 0;
+        bytes -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+// "Workspace/Doors/Front.rune" below a folder, with the folders on the way.
+static bool write_file(int root, const PlaceFile *file)
+{
+    int folder = dup(root);
+    const char *name = file->path;
+    for (const char *slash = strchr(name, '/'); folder >= 0 && slash != NULL;
+         slash = strchr(name, '/')) {
+        char segment[SEGMENT_BYTES];
+        const size_t bytes = (size_t)(slash - name);
+        ASSERT(bytes > 0 && bytes < sizeof segment && name[0] != '.');
+        memcpy(segment, name, bytes);
+        segment[bytes] = '\0';
+        const int inner = make_folder(folder, segment);
+        close(folder);
+        folder = inner;
+        name = slash + 1;
+    }
+    if (folder < 0) {
+        return false;
+    }
+    const int made =
+        openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    close(folder);
+    if (made < 0) {
+        return false;
+    }
+    const bool written = write_whole(made, file->data, file->bytes);
+    return close(made) == 0 && written;
+}
+
+// In one step if the file system can, which all of Linux's own do; otherwise in two, between which
+// there is no folder: "not built", never half of one.
+static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fresh)
+{
+    const int folder = artifacts->sides[side];
+    if (renameat(artifacts->aside, fresh, folder, NAME) == 0) {
+        return true; // there was none
+    }
+    if (renameat2(artifacts->aside, fresh, folder, NAME, RENAME_EXCHANGE) == 0) {
+        return true; // the old one is aside now
+    }
+    return renameat(folder, NAME, artifacts->aside, "old") == 0 &&
+           renameat(artifacts->aside, fresh, folder, NAME) == 0;
+}
+
+Status artifacts_replace(Artifacts *artifacts, ArtifactSide side, const PlaceFile *files,
+                         uint32_t file_count, char reason[WORKER_REASON_BYTES])
+{
+    const char *fresh = side_names[side];
+    const int root = make_folder(artifacts->aside, fresh);
+    if (root < 0) {
+        return refuse(reason, STATUS_BLOCKED, HOME "/" ASIDE);
+    }
+    for (uint32_t i = 0; i < file_count; i++) {
+        if (!write_file(root, &files[i])) {
+            close(root);
+            return refuse(reason, STATUS_BLOCKED, files[i].path);
+        }
+    }
+    // Once for all files and folders: a thousand times fsync would take seconds.
+    const bool is_on_disk = syncfs(root) == 0;
+    close(root);
+    if (!is_on_disk || !take_place(artifacts, side, fresh) || fsync(artifacts->sides[side]) != 0) {
+        return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+    }
+    const int left = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
+    if (left >= 0) {
+        remove_inside(left, 0);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,25 @@
+// The artifacts of a place on disk: .sandlot/server/soul and .sandlot/client/soul, each a folder
+// that is replaced whole. A new one is written aside, brought to disk, and takes the old one's
+// place in one step; what a crash left aside goes with the next build. Links are not followed:
+// .sandlot came with the place, perhaps from a stranger.
+#pragma once
+
+#include "server/build/place_folder.h"
+#include "server/build/worker.h"
+
+typedef enum ArtifactSide { ARTIFACT_SERVER, ARTIFACT_CLIENT, ARTIFACT_SIDES } ArtifactSide;
+const char *artifact_folder(ArtifactSide side); // ".sandlot/server/soul"
+
+typedef struct Artifacts Artifacts;
+
+// Waits until no other build of this place writes. STATUS_DENIED: cancelled meanwhile.
+MUST_USE Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **out,
+                               char reason[WORKER_REASON_BYTES]);
+void artifacts_close(Artifacts *artifacts); // NULL is allowed
+// What is there now; STATUS_NOT_FOUND: nothing. Paths are relative to the folder, sorted.
+MUST_USE Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder *out,
+                               char reason[WORKER_REASON_BYTES]);
+// Exactly these files, from now on. Paths are sorted, without a step up.
+MUST_USE Status artifacts_replace(Artifacts *artifacts, ArtifactSide side, const PlaceFile *files,
+                                  uint32_t file_count, char reason[WORKER_REASON_BYTES]);
+const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path); // NULL: none

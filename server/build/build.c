@@ -1,0 +1,394 @@
+// See build.h: the stages in their order, and what a builder keeps between builds.
+#define _GNU_SOURCE
+#include "server/build/build.h"
+
+#include "server/build/build_inside.h"
+#include "server/sys/clock.h"
+#include "server/sys/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_BYTES 4096
+#define NS_PER_MS  1000000u
+
+struct Builder {
+    BuildConfig config; // its strings are ours
+    char *cache, *key;
+    Worker *worker;
+    TypeScript *typescript;
+    char place[PATH_BYTES]; // whose souls the worker has seen
+};
+
+static const char *const stage_names[] = {"read",    "scan",  "translate", "typescript",
+                                          "compile", "scene", "write",     "done"};
+_Static_assert(sizeof stage_names / sizeof stage_names[0] == BUILD_STAGE_COUNT, "a name for each");
+
+const char *build_stage_name(BuildStage stage)
+{
+    return stage < BUILD_STAGE_COUNT ? stage_names[stage] : "?";
+}
+
+bool build_is_cancelled(const Build *build)
+{
+    return build->request->cancel != NULL && atomic_load(build->request->cancel);
+}
+
+void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_t total,
+                    const char *item)
+{
+    const BuildProgress progress = {.stage = stage, .done = done, .total = total, .item = item};
+    if (build->request->progress != NULL) {
+        build->request->progress(build->request->user, &progress);
+    }
+}
+
+static Status refuse(Build *build, Status status, const char *what, const char *why)
+{
+    snprintf(build->reason, WORKER_REASON_BYTES, "%.380s: %.120s", what, why);
+    return status;
+}
+
+// --- the builder --------------------------------------------------------------------------------
+
+BuildConfig build_config_default(void)
+{
+    return (BuildConfig){.model = model_config_environment()};
+}
+
+Status builder_create(const BuildConfig *config, Builder **out)
+{
+    Builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL) {
+        return STATUS_LIMIT;
+    }
+    builder->config = *config;
+    builder->cache = config->cache == NULL ? NULL : strdup(config->cache);
+    builder->key = config->key == NULL ? NULL : strdup(config->key);
+    if ((config->cache != NULL && builder->cache == NULL) ||
+        (config->key != NULL && builder->key == NULL)) {
+        builder_destroy(builder);
+        return STATUS_LIMIT;
+    }
+    *out = builder;
+    return STATUS_OK;
+}
+
+void builder_destroy(Builder *builder)
+{
+    if (builder == NULL) {
+        return;
+    }
+    worker_destroy(builder->worker);
+    typescript_destroy(builder->typescript);
+    free(builder->cache);
+    free(builder->key);
+    free(builder);
+}
+
+static void tell_worker_progress(void *user, uint32_t done, uint32_t total)
+{
+    (void)done; // of a single script or scene: too fine for anybody
+    (void)total;
+    (void)user;
+}
+
+// A worker that has looked at one place does not look at another: whoever got the better of it in
+// there would otherwise compile the next creator's scripts.
+static Status ready_worker(Build *build)
+{
+    Builder *builder = build->builder;
+    if (builder->worker != NULL && strcmp(builder->place, build->request->place) != 0) {
+        worker_destroy(builder->worker);
+        builder->worker = NULL;
+    }
+    if (builder->worker == NULL) {
+        WorkerConfig config = worker_config_default();
+        config.allow_weak_jail = builder->config.allow_weak_jail;
+        const Status status = worker_create(&config, &builder->worker);
+        if (status != STATUS_OK) {
+            return refuse(build, status, "build worker", status_text(status));
+        }
+        snprintf(builder->place, sizeof builder->place, "%s", build->request->place);
+    }
+    worker_watch(builder->worker, build->request->cancel, tell_worker_progress, NULL);
+    build->worker = builder->worker;
+    return STATUS_OK;
+}
+
+Status build_typescript(Build *build, TypeScript **out)
+{
+    Builder *builder = build->builder;
+    if (builder->typescript == NULL) {
+        TypeScriptConfig config = typescript_config_default();
+        config.allow_weak_jail = builder->config.allow_weak_jail;
+        const Status status = typescript_create(&config, &builder->typescript);
+        if (status != STATUS_OK) {
+            return refuse(build, status, "TypeScript", status_text(status));
+        }
+    }
+    typescript_watch(builder->typescript, build->request->cancel);
+    *out = builder->typescript;
+    return STATUS_OK;
+}
+
+// --- folders and the key ------------------------------------------------------------------------
+
+// <place>/.sandlot/…: made if missing. A link there would lead what we write anywhere.
+static Status own_folder(Build *build, const char *inside, char out[PATH_BYTES])
+{
+    static const char *const above[] = {".sandlot", NULL};
+    for (uint32_t i = 0; i < 2; i++) {
+        const char *part = i == 0 ? above[0] : inside;
+        const int length = snprintf(out, PATH_BYTES, "%s/%s", build->request->place, part);
+        if (length < 0 || length >= PATH_BYTES) {
+            return refuse(build, STATUS_RANGE, build->request->place, "its path is too long");
+        }
+        struct stat about;
+        if (mkdir(out, 0700) != 0 && errno != EEXIST) {
+            return refuse(build, STATUS_BLOCKED, out, strerror(errno));
+        }
+        if (lstat(out, &about) != 0 || !S_ISDIR(about.st_mode)) {
+            return refuse(build, STATUS_BLOCKED, out, "is no folder, or a link; remove it");
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status open_key(Build *build)
+{
+    char folder[PATH_BYTES];
+    if (build->builder->key != NULL) {
+        snprintf(build->key_path, sizeof build->key_path, "%s", build->builder->key);
+    } else {
+        const Status status = own_folder(build, ".sandlot/data", folder);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
+    }
+    const Status status = signing_key_open(build->key_path, &build->key);
+    if (status == STATUS_OK) {
+        return STATUS_OK;
+    }
+    return refuse(build, status, build->key_path,
+                  status == STATUS_DENIED      ? "others may read this key; chmod 600, or delete it"
+                  : status == STATUS_MALFORMED ? "is no signing key; delete it to have a new one"
+                                               : "cannot be read or made");
+}
+
+static Status open_cache(Build *build)
+{
+    char folder[PATH_BYTES];
+    Status status = STATUS_OK;
+    if (build->builder->cache != NULL) {
+        snprintf(folder, sizeof folder, "%s", build->builder->cache);
+    } else {
+        status = own_folder(build, ".sandlot/cache", folder);
+    }
+    if (status == STATUS_OK && cache_open(folder, &build->key, &build->cache) != STATUS_OK) {
+        status = refuse(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
+    }
+    return status;
+}
+
+// --- the stages ---------------------------------------------------------------------------------
+
+static Status read_place(Build *build)
+{
+    build_progress(build, BUILD_READ, 0, 0, build->request->place);
+    Status status = place_folder_read(build->request->place, &build->folder, build->reason,
+                                      WORKER_REASON_BYTES);
+    status = status == STATUS_OK ? open_key(build) : status;
+    status = status == STATUS_OK ? open_cache(build) : status;
+    return status == STATUS_OK ? ready_worker(build) : status;
+}
+
+static void fill_item(BuildItem *item, const Soul *soul)
+{
+    *item = (BuildItem){.soul = soul,
+                        .language = soul->language,
+                        .service = soul->service,
+                        .context = soul->context,
+                        .replicate = soul->replicate,
+                        .source = soul->file->data,
+                        .source_bytes = soul->file->bytes,
+                        .is_ready = soul->language == SOUL_LUA};
+    snprintf(item->path, sizeof item->path, "%s", soul->path);
+    snprintf(item->file, sizeof item->file, "%s", soul->file->path);
+}
+
+static Status scan(Build *build)
+{
+    DiagnosticList *diagnostics = &build->result->diagnostics;
+    build_progress(build, BUILD_SCAN, 0, 0, "");
+    const Status status = soul_scan(&build->folder, &build->souls, diagnostics);
+    if (status != STATUS_OK) {
+        return refuse(build, status, build->request->place, "out of memory");
+    }
+    build->items = calloc(build->souls.count + 1u, sizeof *build->items); // and the library
+    if (build->items == NULL) {
+        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+    }
+    for (uint32_t i = 0; i < build->souls.count; i++) {
+        const Soul *soul = &build->souls.items[i];
+        if (strcmp(soul->path, TYPESCRIPT_LIBRARY) == 0) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, soul->file->path, 0, 0, "name",
+                            "this name is kept for TypeScript's own library; choose another");
+            continue;
+        }
+        fill_item(&build->items[build->item_count++], soul);
+    }
+    return STATUS_OK;
+}
+
+// The result's runes; the items keep the rest.
+static Status give_runes(Build *build)
+{
+    BuildResult *result = build->result;
+    result->runes = calloc(build->item_count + 1u, sizeof *result->runes);
+    if (result->runes == NULL) {
+        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+    }
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (!item->is_built) {
+            continue;
+        }
+        BuildRune *rune = &result->runes[result->rune_count];
+        *rune = (BuildRune){.language = item->language,
+                            .service = item->service,
+                            .context = item->context,
+                            .replicate = item->replicate,
+                            .was_cached = item->was_cached,
+                            .bytes = malloc(item->output.rune_bytes),
+                            .count = item->output.rune_bytes};
+        if (rune->bytes == NULL) {
+            return refuse(build, STATUS_LIMIT, item->file, "out of memory");
+        }
+        result->rune_count += 1;
+        memcpy(rune->bytes, item->output.rune, rune->count);
+        snprintf(rune->path, sizeof rune->path, "%s", item->path);
+        memcpy(rune->hash, item->output.rune_hash, sizeof rune->hash);
+        const bool is_library = item->soul == NULL;
+        sha256_of(is_library ? (const void *)item->made.lua : item->source,
+                  is_library ? item->made.lua_bytes : item->source_bytes, rune->code_hash);
+    }
+    return STATUS_OK;
+}
+
+static Status check_cancel(Build *build, Status status)
+{
+    return status == STATUS_OK && build_is_cancelled(build) ? STATUS_DENIED : status;
+}
+
+static Status run(Build *build)
+{
+    Status status = check_cancel(build, read_place(build));
+    status = status == STATUS_OK ? check_cancel(build, scan(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_translate_souls(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_translate_typescript(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_compile_all(build)) : status;
+    if (status == STATUS_OK) {
+        build_check_requires(build);
+        status = give_runes(build);
+    }
+    status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
+    if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {
+        snprintf(build->reason, WORKER_REASON_BYTES, "%u error%s",
+                 build->result->diagnostics.error_count,
+                 build->result->diagnostics.error_count == 1 ? "" : "s");
+        return STATUS_MALFORMED;
+    }
+    status = status == STATUS_OK ? build_write(build) : status;
+    if (status == STATUS_OK) {
+        if (build->result->compiled_count > 0) {
+            cache_prune(build->cache);
+        }
+        build_progress(build, BUILD_DONE, 1, 1, "");
+    }
+    return status;
+}
+
+// --- around them --------------------------------------------------------------------------------
+
+static bool is_same(const Diagnostic *a, const Diagnostic *b)
+{
+    return a->level == b->level && a->line == b->line && a->column == b->column &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->code, b->code) == 0 &&
+           strcmp(a->message, b->message) == 0;
+}
+
+// What two stages say of one thing is said once.
+static void drop_doubles(DiagnosticList *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (kept > 0 && is_same(&list->items[kept - 1], &list->items[i])) {
+            list->error_count -= list->items[i].level == DIAGNOSTIC_ERROR;
+            list->warning_count -= list->items[i].level == DIAGNOSTIC_WARNING;
+            continue;
+        }
+        list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+static void free_build(Build *build)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        made_lua_free(&build->items[i].made);
+        compile_output_free(&build->items[i].output);
+    }
+    free(build->items);
+    soul_list_free(&build->souls);
+    place_folder_free(&build->folder);
+    cache_close(build->cache);
+    signing_key_wipe(&build->key);
+    if (build->worker != NULL) {
+        worker_watch(build->worker, NULL, NULL, NULL); // the caller's things are not ours to keep
+    }
+    if (build->builder->typescript != NULL) {
+        typescript_watch(build->builder->typescript, NULL);
+    }
+}
+
+Status builder_build(Builder *builder, const BuildRequest *request, BuildResult *out,
+                     char reason[WORKER_REASON_BYTES])
+{
+    *out = (BuildResult){0};
+    reason[0] = '\0';
+    const uint64_t start = clock_ns();
+    Build build = {.builder = builder,
+                   .request = request,
+                   .result = out,
+                   .reason = reason,
+                   .model = builder->config.model};
+    build.model.cancel = request->cancel;
+    const Status status = run(&build);
+    if (status == STATUS_DENIED && build_is_cancelled(&build)) {
+        snprintf(reason, WORKER_REASON_BYTES, "cancelled");
+    }
+    free_build(&build);
+    diagnostic_list_sort(&out->diagnostics);
+    drop_doubles(&out->diagnostics);
+    out->took_ms = (clock_ns() - start) / NS_PER_MS;
+    return status;
+}
+
+void build_result_free(BuildResult *result)
+{
+    for (uint32_t i = 0; i < result->rune_count; i++) {
+        free(result->runes[i].bytes);
+    }
+    free(result->runes);
+    free(result->whole);
+    free(result->stripped);
+    free(result->manifest);
+    free(result->client_manifest);
+    diagnostic_list_free(&result->diagnostics);
+    *result = (BuildResult){0};
+}

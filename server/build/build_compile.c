@@ -1,0 +1,232 @@
+// Lua to runes in the worker, or from the cache; then whether everything that is required is there,
+// on the sides where it is.
+#define _GNU_SOURCE
+#include "core/base/bytes.h"
+#include "core/script/rune.h"
+#include "server/build/build_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_BYTES_MAX (16u << 20)
+
+// --- the cache ----------------------------------------------------------------------------------
+
+static CacheKey compile_key(const CompileJob *job)
+{
+    CacheKeyMaker maker = cache_key_begin("compile");
+    cache_key_add_text(&maker, job->path);
+    cache_key_add_text(&maker, job->file);
+    cache_key_add_u32(&maker, job->context);
+    cache_key_add_u32(&maker, (job->dry_run ? 1u : 0u) | (job->is_generated ? 2u : 0u));
+    cache_key_add(&maker, job->source, job->source_bytes);
+    cache_key_add(&maker, job->lines, job->line_count * sizeof *job->lines);
+    return cache_key_end(&maker);
+}
+
+static void keep(Build *build, const CacheKey *key, const CompileOutput *output,
+                 const DiagnosticList *diagnostics)
+{
+    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
+    buffer_put_block(&entry, output->rune, output->rune_bytes);
+    buffer_put_u32(&entry, output->require_count);
+    for (uint32_t i = 0; i < output->require_count; i++) {
+        buffer_put_block(&entry, output->requires[i], strlen(output->requires[i]));
+    }
+    diagnostic_list_write(diagnostics, &entry);
+    if (entry.status == STATUS_OK) {
+        cache_keep(build->cache, key, entry.data, entry.bytes);
+    }
+    buffer_free(&entry);
+}
+
+static bool read_requires(ByteReader *reader, CompileOutput *out)
+{
+    const uint32_t count = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || count > SOULS_MAX) {
+        return false;
+    }
+    out->requires = calloc(count + 1u, sizeof *out->requires);
+    for (uint32_t i = 0; out->requires != NULL && i < count; i++) {
+        const uint32_t bytes = byte_read_u32(reader);
+        const uint8_t *text = byte_read_bytes(reader, bytes);
+        if (text == NULL || bytes >= sizeof out->requires[0]) {
+            return false;
+        }
+        memcpy(out->requires[i], text, bytes);
+        out->require_count += 1;
+    }
+    return out->requires != NULL;
+}
+
+static bool read_entry(const Buffer *entry, CompileOutput *out, DiagnosticList *diagnostics)
+{
+    ByteReader reader = byte_reader(entry->data, entry->bytes);
+    const uint32_t bytes = byte_read_u32(&reader);
+    const uint8_t *rune = byte_read_bytes(&reader, bytes);
+    if (rune == NULL || bytes == 0 || !read_requires(&reader, out)) {
+        return false;
+    }
+    out->rune = malloc(bytes);
+    size_t used = 0;
+    if (out->rune == NULL || diagnostic_list_read(entry->data + reader.at, entry->bytes - reader.at,
+                                                  &used, diagnostics) != STATUS_OK) {
+        return false;
+    }
+    memcpy(out->rune, rune, bytes);
+    out->rune_bytes = bytes;
+    sha256_of(out->rune, bytes, out->rune_hash);
+    return true;
+}
+
+static bool find(Build *build, const CacheKey *key, BuildItem *item)
+{
+    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
+    CompileOutput output = {0};
+    bool found = false;
+    if (!build->request->force && cache_find(build->cache, key, &entry)) {
+        found = read_entry(&entry, &output, &build->result->diagnostics);
+        if (found) {
+            item->output = output;
+        } else {
+            compile_output_free(&output);
+        }
+    }
+    buffer_free(&entry);
+    return found;
+}
+
+// --- compiling ----------------------------------------------------------------------------------
+
+static CompileJob job_of(const BuildItem *item)
+{
+    const bool is_made = item->made.lua != NULL;
+    return (CompileJob){.path = item->path,
+                        .file = item->file,
+                        .context = item->context,
+                        .source = is_made ? item->made.lua : (const char *)item->source,
+                        .source_bytes = is_made ? item->made.lua_bytes : item->source_bytes,
+                        .dry_run = item->soul != NULL,
+                        .is_generated = is_made,
+                        .lines = item->made.lines,
+                        .line_count = item->made.line_count};
+}
+
+static Status compile_one(Build *build, BuildItem *item)
+{
+    const CompileJob job = job_of(item);
+    const CacheKey key = compile_key(&job);
+    if (find(build, &key, item)) {
+        build->result->cached_count += 1;
+        item->was_cached = true;
+        item->is_built = true;
+        return STATUS_OK;
+    }
+    DiagnosticList diagnostics = {0};
+    const Status status =
+        compile_call(build->worker, &job, &item->output, &diagnostics, build->reason);
+    diagnostic_list_append(&build->result->diagnostics, &diagnostics);
+    if (status == STATUS_OK) {
+        keep(build, &key, &item->output, &diagnostics);
+        build->result->compiled_count += 1;
+        item->is_built = true;
+    } else if (status != STATUS_MALFORMED && status != STATUS_DENIED) {
+        char why[WORKER_REASON_BYTES];
+        snprintf(why, sizeof why, "%s", build->reason);
+        snprintf(build->reason, WORKER_REASON_BYTES, "%.128s: %.370s", item->file, why);
+    }
+    const bool said_why = diagnostics.error_count > 0;
+    diagnostic_list_free(&diagnostics);
+    return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
+}
+
+// Only who is sent to clients takes it there: a place whose TypeScript stays on the server shows
+// nothing of it.
+static void place_library(Build *build, BuildItem *library)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        for (uint32_t j = 0; item->replicate && j < item->output.require_count; j++) {
+            if (strcmp(item->output.requires[j], TYPESCRIPT_LIBRARY) == 0) {
+                library->context = CONTEXT_BOTH;
+                library->replicate = true;
+            }
+        }
+    }
+}
+
+Status build_compile_all(Build *build)
+{
+    BuildItem *library = NULL;
+    uint32_t done = 0;
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; status == STATUS_OK && i < build->item_count; i++) {
+        BuildItem *item = &build->items[i];
+        if (item->soul == NULL) {
+            library = item;
+        } else if (item->is_ready) {
+            build_progress(build, BUILD_COMPILE, done++, build->item_count, item->file);
+            status = build_is_cancelled(build) ? STATUS_DENIED : compile_one(build, item);
+        }
+    }
+    if (status == STATUS_OK && library != NULL) {
+        place_library(build, library);
+        status = compile_one(build, library);
+    }
+    return status;
+}
+
+// --- what is required ---------------------------------------------------------------------------
+
+static const BuildItem *item_named(const Build *build, const char *path)
+{
+    uint32_t low = 0, high = build->item_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = strcmp(build->items[middle].path, path);
+        if (order == 0) {
+            return &build->items[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return NULL;
+}
+
+static void check_require(Build *build, const BuildItem *item, const char *path)
+{
+    DiagnosticList *list = &build->result->diagnostics;
+    const BuildItem *module = item_named(build, path);
+    if (module == NULL) {
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+                        "requires \"%s\", and there is no such script; write its service and its "
+                        "name, as in \"ReplicatedStorage/Tools\"",
+                        path);
+    } else if (module->context == CONTEXT_SERVER && item->context != CONTEXT_SERVER) {
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+                        "runs on the client and requires \"%s\", which stays on the server; move "
+                        "what both need to ReplicatedStorage",
+                        path);
+    } else if (module->context == CONTEXT_CLIENT && item->context != CONTEXT_CLIENT) {
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+                        "runs on the server and requires \"%s\", which is on the client alone; "
+                        "move what both need to ReplicatedStorage",
+                        path);
+    }
+}
+
+void build_check_requires(Build *build)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        for (uint32_t j = 0; item->is_built && j < item->output.require_count; j++) {
+            check_require(build, item, item->output.requires[j]);
+        }
+        if (item->output.require_count > MANIFEST_REQUIRES_MAX) {
+            diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_ERROR, item->file, 0, 0,
+                            "require", "requires %u modules, at most %d may be; join some",
+                            item->output.require_count, MANIFEST_REQUIRES_MAX);
+        }
+    }
+}

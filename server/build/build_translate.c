@@ -1,0 +1,271 @@
+// From the other languages to Lua. TypeScript is one program: what a file becomes depends on the
+// types in all others, so the result of all of them together is one entry of the cache. Whether the
+// Lua of one script changed decides later whether it is compiled again.
+#define _GNU_SOURCE
+#include "core/base/bytes.h"
+#include "server/build/build_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_BYTES_MAX CACHE_VALUE_BYTES_MAX
+#define LUA_BYTES_MAX   (4u << 20)
+
+void made_lua_free(MadeLua *made)
+{
+    free(made->lua);
+    free(made->lines);
+    *made = (MadeLua){0};
+}
+
+static BuildItem *item_named(Build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        if (strcmp(build->items[i].path, path) == 0) {
+            return &build->items[i];
+        }
+    }
+    return NULL;
+}
+
+static Status set_made(BuildItem *item, const void *lua, size_t bytes, const uint32_t *lines,
+                       uint32_t line_count)
+{
+    MadeLua made = {.lua_bytes = bytes, .line_count = line_count};
+    made.lua = malloc(bytes + 1);
+    made.lines = line_count == 0 ? NULL : calloc(line_count, sizeof *made.lines);
+    if (made.lua == NULL || (line_count != 0 && made.lines == NULL)) {
+        made_lua_free(&made);
+        return STATUS_LIMIT;
+    }
+    memcpy(made.lua, lua, bytes);
+    made.lua[bytes] = '\0';
+    if (line_count != 0) {
+        memcpy(made.lines, lines, line_count * sizeof *lines);
+    }
+    made_lua_free(&item->made);
+    item->made = made;
+    item->is_ready = true;
+    return STATUS_OK;
+}
+
+// --- plain language -----------------------------------------------------------------------------
+
+static uint32_t count_language(const Build *build, SoulLanguage language)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        count += build->items[i].language == language && build->items[i].soul != NULL;
+    }
+    return count;
+}
+
+Status build_translate_souls(Build *build)
+{
+    const uint32_t total = count_language(build, SOUL_PLAIN);
+    uint32_t done = 0;
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; status == STATUS_OK && i < build->item_count; i++) {
+        BuildItem *item = &build->items[i];
+        if (item->language != SOUL_PLAIN) {
+            continue;
+        }
+        if (build_is_cancelled(build)) {
+            return STATUS_DENIED;
+        }
+        build_progress(build, BUILD_TRANSLATE, done++, total, item->file);
+        SoulLua lua = {0};
+        status = soul_lua(&build->model, build->worker, build->request->place, &build->folder,
+                          item->soul, &lua, &build->result->diagnostics, build->reason);
+        if (status == STATUS_MALFORMED) {
+            status = STATUS_OK; // a diagnostic says why; the others go on
+        } else if (status == STATUS_OK) {
+            status = set_made(item, lua.lua, lua.lua_bytes, NULL, 0);
+            soul_lua_free(&lua);
+        }
+    }
+    return status;
+}
+
+// --- TypeScript ---------------------------------------------------------------------------------
+
+static CacheKey typescript_key(const Build *build)
+{
+    CacheKeyMaker maker = cache_key_begin("typescript");
+    cache_key_add_text(&maker, typescript_version());
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (item->language == SOUL_TYPESCRIPT) {
+            cache_key_add_text(&maker, item->file);
+            cache_key_add_text(&maker, item->path);
+            cache_key_add_u32(&maker, item->context);
+            cache_key_add(&maker, item->source, item->source_bytes);
+        }
+    }
+    return cache_key_end(&maker);
+}
+
+// TypeScript's library becomes a script like another, of no soul.
+static Status add_library(Build *build, const void *lua, size_t bytes)
+{
+    BuildItem *item = item_named(build, TYPESCRIPT_LIBRARY);
+    if (item == NULL) {
+        // There is room for one more than there are souls. It stays sorted.
+        uint32_t at = build->item_count++;
+        for (; at > 0 && strcmp(build->items[at - 1].path, TYPESCRIPT_LIBRARY) > 0; at--) {
+            build->items[at] = build->items[at - 1];
+        }
+        item = &build->items[at];
+        *item = (BuildItem){.language = SOUL_LUA, .service = SERVICE_REPLICATED_STORAGE};
+        snprintf(item->path, sizeof item->path, "%s", TYPESCRIPT_LIBRARY);
+        snprintf(item->file, sizeof item->file, "%s.lua", TYPESCRIPT_LIBRARY);
+        item->context = CONTEXT_SERVER; // until something replicated requires it
+    }
+    return set_made(item, lua, bytes, NULL, 0);
+}
+
+static Status take_output(Build *build, const char *path, const void *lua, size_t bytes,
+                          const uint32_t *lines, uint32_t line_count)
+{
+    if (strcmp(path, TYPESCRIPT_LIBRARY) == 0) {
+        return add_library(build, lua, bytes);
+    }
+    BuildItem *item = item_named(build, path);
+    if (item == NULL || item->language != SOUL_TYPESCRIPT || bytes > LUA_BYTES_MAX) {
+        return STATUS_MALFORMED; // it made up a script, or a monster
+    }
+    return set_made(item, lua, bytes, lines, line_count);
+}
+
+static void write_entry(Buffer *entry, const TypeScriptResult *made, const DiagnosticList *list)
+{
+    buffer_put_u32(entry, made->count);
+    for (uint32_t i = 0; i < made->count; i++) {
+        const TypeScriptOutput *output = &made->items[i];
+        buffer_put_block(entry, output->path, strlen(output->path));
+        buffer_put_block(entry, output->lua, output->lua_bytes);
+        buffer_put_u32(entry, output->line_count);
+        for (uint32_t line = 0; line < output->line_count; line++) {
+            buffer_put_u32(entry, output->lines[line]);
+        }
+    }
+    diagnostic_list_write(list, entry);
+}
+
+static const uint8_t *read_block(ByteReader *reader, size_t *bytes)
+{
+    *bytes = byte_read_u32(reader);
+    return byte_read_bytes(reader, *bytes);
+}
+
+static Status read_output(Build *build, ByteReader *reader)
+{
+    char path[SCRIPT_PATH_BYTES];
+    size_t path_bytes = 0, lua_bytes = 0;
+    const uint8_t *name = read_block(reader, &path_bytes);
+    const uint8_t *lua = read_block(reader, &lua_bytes);
+    const uint32_t line_count = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || path_bytes >= sizeof path ||
+        line_count > byte_reader_left(reader) / 4) {
+        return STATUS_MALFORMED;
+    }
+    memcpy(path, name, path_bytes);
+    path[path_bytes] = '\0';
+    uint32_t *lines = calloc(line_count + 1u, sizeof *lines);
+    if (lines == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < line_count; i++) {
+        lines[i] = byte_read_u32(reader);
+    }
+    const Status status = take_output(build, path, lua, lua_bytes, lines, line_count);
+    free(lines);
+    return status;
+}
+
+static Status read_entry(Build *build, const Buffer *entry)
+{
+    ByteReader reader = byte_reader(entry->data, entry->bytes);
+    const uint32_t count = byte_read_u32(&reader);
+    Status status = count <= SOULS_MAX + 1 ? reader.status : STATUS_MALFORMED;
+    for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+        status = read_output(build, &reader);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t used = 0;
+    return diagnostic_list_read(entry->data + reader.at, entry->bytes - reader.at, &used,
+                                &build->result->diagnostics);
+}
+
+// For whoever debugs a script that runs: on the server, by its hash, never among what clients get.
+static Status keep_maps(Build *build, const TypeScriptResult *made)
+{
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; status == STATUS_OK && i < made->count; i++) {
+        uint8_t hash[SHA256_BYTES];
+        if (made->items[i].source_map_bytes > 0) {
+            status = cache_keep_blob(build->cache, made->items[i].source_map,
+                                     made->items[i].source_map_bytes, hash);
+        }
+    }
+    if (status != STATUS_OK) {
+        snprintf(build->reason, WORKER_REASON_BYTES, "a source map cannot be written to the cache");
+    }
+    return status;
+}
+
+static Status run_typescript(Build *build, const CacheKey *key)
+{
+    TypeScript *typescript = NULL;
+    Status status = build_typescript(build, &typescript);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    TypeScriptResult made = {0};
+    DiagnosticList list = {0};
+    status = typescript_compile(typescript, &build->souls, NULL, &made, &list, build->reason);
+    diagnostic_list_append(&build->result->diagnostics, &list);
+    if (status == STATUS_OK) {
+        status = keep_maps(build, &made);
+        for (uint32_t i = 0; status == STATUS_OK && i < made.count; i++) {
+            const TypeScriptOutput *output = &made.items[i];
+            status = take_output(build, output->path, output->lua, output->lua_bytes, output->lines,
+                                 output->line_count);
+            if (status != STATUS_OK) {
+                snprintf(build->reason, WORKER_REASON_BYTES,
+                         "the TypeScript compiler answered with something else than asked");
+                status = STATUS_BLOCKED;
+            }
+        }
+        Buffer entry = buffer_of(ENTRY_BYTES_MAX);
+        write_entry(&entry, &made, &list);
+        if (status == STATUS_OK && entry.status == STATUS_OK) {
+            cache_keep(build->cache, key, entry.data, entry.bytes);
+        }
+        buffer_free(&entry);
+        typescript_result_free(&made);
+    }
+    const bool said_why = list.error_count > 0;
+    diagnostic_list_free(&list);
+    return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
+}
+
+Status build_translate_typescript(Build *build)
+{
+    const uint32_t total = count_language(build, SOUL_TYPESCRIPT);
+    if (total == 0) {
+        return STATUS_OK;
+    }
+    build_progress(build, BUILD_TYPESCRIPT, 0, total, "");
+    const CacheKey key = typescript_key(build);
+    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
+    Status status = STATUS_NOT_FOUND;
+    if (!build->request->force && cache_find(build->cache, &key, &entry)) {
+        status = read_entry(build, &entry);
+    }
+    buffer_free(&entry);
+    return status == STATUS_OK ? STATUS_OK : run_typescript(build, &key);
+}

@@ -1,0 +1,272 @@
+// Whether the artifacts of a folder are what was signed: nothing missing, nothing changed, nothing
+// more, and nothing on the client's side that the server's does not send there.
+#define _GNU_SOURCE
+#include "core/base/arena.h"
+#include "core/base/sha256.h"
+#include "server/build/artifact.h"
+#include "server/build/build.h"
+#include "server/build/manifest_sign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_BYTES    4096
+#define MANIFEST_FILE "manifest.json"
+#define CODE          "verify"
+
+typedef struct Side {
+    ArtifactSide side;
+    PlaceFolder folder;
+    ManifestList list;
+    Arena arena;
+    void *block;
+    bool is_readable;
+} Side;
+
+typedef struct Verify {
+    Side sides[ARTIFACT_SIDES];
+    SigningHalves halves;
+    DiagnosticList *diagnostics;
+} Verify;
+
+static void tell(Verify *verify, DiagnosticLevel level, ArtifactSide side, const char *file,
+                 const char *what)
+{
+    char path[DIAGNOSTIC_FILE_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%s", artifact_folder(side), file);
+    diagnostic_addf(verify->diagnostics, level, path, 0, 0, CODE, "%s", what);
+}
+
+// "Workspace/Door" of a row's path.
+static void plain_path(NetText path, char out[SCRIPT_PATH_BYTES])
+{
+    uint32_t bytes = path.bytes;
+    while (bytes > 0 && path.data[bytes - 1] != '.') {
+        bytes -= 1;
+    }
+    snprintf(out, SCRIPT_PATH_BYTES, "%.*s", bytes > 0 ? (int)bytes - 1 : 0, path.data);
+}
+
+static bool text_is(NetText text, const char *want)
+{
+    return text.bytes == strlen(want) && memcmp(text.data, want, text.bytes) == 0;
+}
+
+static bool text_ends(NetText text, const char *ending)
+{
+    const size_t want = strlen(ending);
+    return text.bytes > want && memcmp(text.data + text.bytes - want, ending, want) == 0;
+}
+
+// --- one side -----------------------------------------------------------------------------------
+
+static void check_manifest(Verify *verify, Side *side)
+{
+    const PlaceFile *file = artifact_named(&side->folder, MANIFEST_FILE);
+    if (file == NULL) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, "is missing; build the place");
+        return;
+    }
+    uint32_t which = 0;
+    JsonError error = {0};
+    const Status status = manifest_verify(&side->arena, (const char *)file->data, file->bytes,
+                                          &verify->halves, &side->list, &which, &error);
+    if (status == STATUS_DENIED) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
+             "is not signed by this host's key, nor by one before it; build the place");
+    } else if (status != STATUS_OK) {
+        char text[JSON_ERROR_TEXT_BYTES];
+        json_error_text(&error, text);
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, text);
+    } else {
+        side->is_readable = true;
+        if (which > 0) {
+            tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
+                 "is signed by an earlier key; build the place to sign it again");
+        }
+    }
+}
+
+static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
+{
+    char plain[SCRIPT_PATH_BYTES], name[SCRIPT_PATH_BYTES + 8];
+    plain_path(row->path, plain);
+    snprintf(name, sizeof name, "%s.rune", plain);
+    const PlaceFile *file = artifact_named(&side->folder, name);
+    uint8_t hash[SHA256_BYTES];
+    if (file == NULL) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
+        return;
+    }
+    sha256_of(file->data, file->bytes, hash);
+    if (file->bytes != row->size_bytes || memcmp(hash, row->rune_hash, sizeof hash) != 0) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, name,
+             "is not what the manifest names; build the place");
+    }
+}
+
+// Does a manifest explain this file?
+static bool is_named(const Side *side, const char *path)
+{
+    if (strcmp(path, MANIFEST_FILE) == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < side->list.row_count; i++) {
+        const ManifestRow *row = &side->list.rows[i];
+        char plain[SCRIPT_PATH_BYTES], name[SCRIPT_PATH_BYTES + 8];
+        plain_path(row->path, plain);
+        snprintf(name, sizeof name, "%s.rune", plain);
+        const bool has_lua =
+            side->side == ARTIFACT_SERVER &&
+            (!text_ends(row->path, ".lua") || text_is(row->path, TYPESCRIPT_LIBRARY ".lua"));
+        if (strcmp(path, name) == 0) {
+            return true;
+        }
+        snprintf(name, sizeof name, "%s.lua", plain);
+        if (has_lua && strcmp(path, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_side(Verify *verify, Side *side)
+{
+    check_manifest(verify, side);
+    if (!side->is_readable) {
+        return;
+    }
+    for (uint32_t i = 0; i < side->list.row_count; i++) {
+        check_rune(verify, side, &side->list.rows[i]);
+    }
+    for (uint32_t i = 0; i < side->folder.file_count; i++) {
+        if (!is_named(side, side->folder.files[i].path)) {
+            tell(verify, DIAGNOSTIC_ERROR, side->side, side->folder.files[i].path,
+                 "belongs to no script of the manifest; build the place to remove it");
+        }
+    }
+}
+
+// --- both ---------------------------------------------------------------------------------------
+
+static const ManifestRow *row_named(const ManifestList *list, NetText path)
+{
+    for (uint32_t i = 0; i < list->row_count; i++) {
+        const NetText have = list->rows[i].path;
+        if (have.bytes == path.bytes && memcmp(have.data, path.data, path.bytes) == 0) {
+            return &list->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_sides(Verify *verify)
+{
+    const ManifestList *server = &verify->sides[ARTIFACT_SERVER].list;
+    const ManifestList *client = &verify->sides[ARTIFACT_CLIENT].list;
+    if (server->version != client->version) {
+        tell(verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
+             "has another version than the server's; build the place");
+    }
+    uint32_t replicated = 0;
+    for (uint32_t i = 0; i < server->row_count; i++) {
+        replicated += server->rows[i].replicate;
+    }
+    bool is_same = replicated == client->row_count;
+    for (uint32_t i = 0; is_same && i < client->row_count; i++) {
+        const ManifestRow *row = &client->rows[i], *own = row_named(server, row->path);
+        is_same = own != NULL && own->replicate && row->replicate &&
+                  memcmp(own->rune_hash, row->rune_hash, sizeof row->rune_hash) == 0;
+    }
+    if (!is_same) {
+        tell(verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
+             "does not hold exactly the scripts that are sent to clients; build the place");
+    }
+}
+
+static Status read_side(Side *side, ArtifactSide which, const char *place,
+                        char reason[WORKER_REASON_BYTES])
+{
+    char path[PATH_BYTES];
+    side->side = which;
+    const int length = snprintf(path, sizeof path, "%s/%s", place, artifact_folder(which));
+    if (length < 0 || (size_t)length >= sizeof path) {
+        snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
+        return STATUS_RANGE;
+    }
+    side->block = malloc(MANIFEST_ARENA_BYTES);
+    if (side->block == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
+    return place_folder_read_all(path, &side->folder, reason, WORKER_REASON_BYTES);
+}
+
+static Status key_path(const BuildConfig *config, const char *place, char out[PATH_BYTES],
+                       char reason[WORKER_REASON_BYTES])
+{
+    const int length = config->key != NULL
+                           ? snprintf(out, PATH_BYTES, "%s", config->key)
+                           : snprintf(out, PATH_BYTES, "%s/.sandlot/data/ticket.key", place);
+    if (length < 0 || length >= PATH_BYTES) {
+        snprintf(reason, WORKER_REASON_BYTES, "the path of the key is too long");
+        return STATUS_RANGE;
+    }
+    return STATUS_OK;
+}
+
+static Status tell_key(const char *key, Status status, char reason[WORKER_REASON_BYTES])
+{
+    if (status != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "%.380s: %s", key,
+                 status == STATUS_NOT_FOUND ? "there is no signing key: this place was not built"
+                                            : status_text(status));
+    }
+    return status;
+}
+
+Status build_verify(const BuildConfig *config, const char *place, DiagnosticList *diagnostics,
+                    char reason[WORKER_REASON_BYTES])
+{
+    char key[PATH_BYTES];
+    Verify verify = {.diagnostics = diagnostics};
+    const uint32_t errors_before = diagnostics->error_count;
+    Status status = key_path(config, place, key, reason);
+    if (status == STATUS_OK) {
+        status = tell_key(key, signing_halves_open(key, &verify.halves), reason);
+    }
+    for (uint32_t i = 0; status == STATUS_OK && i < ARTIFACT_SIDES; i++) {
+        status = read_side(&verify.sides[i], (ArtifactSide)i, place, reason);
+        if (status == STATUS_OK) {
+            check_side(&verify, &verify.sides[i]);
+        }
+    }
+    if (status == STATUS_OK && verify.sides[ARTIFACT_SERVER].is_readable &&
+        verify.sides[ARTIFACT_CLIENT].is_readable) {
+        check_sides(&verify);
+    }
+    for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
+        place_folder_free(&verify.sides[i].folder);
+        free(verify.sides[i].block);
+    }
+    diagnostic_list_sort(diagnostics);
+    const bool is_wrong = diagnostics->error_count > errors_before;
+    return status == STATUS_OK && is_wrong ? STATUS_MALFORMED : status;
+}
+
+Status build_rotate_key(const BuildConfig *config, const char *place,
+                        char reason[WORKER_REASON_BYTES])
+{
+    char path[PATH_BYTES];
+    SigningKey key;
+    Status status = key_path(config, place, path, reason);
+    if (status == STATUS_OK) {
+        status = tell_key(path, signing_key_rotate(path, &key), reason);
+    }
+    if (status == STATUS_OK) {
+        signing_key_wipe(&key);
+    }
+    return status;
+}

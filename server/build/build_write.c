@@ -1,0 +1,287 @@
+// The manifests of both sides, signed, and the artifacts on disk. The version rises when the set of
+// (path, hash, context) is another than the one that was signed before, and only then; if all bytes
+// on disk are already what they would become, nothing is written.
+#define _GNU_SOURCE
+#include "server/build/build_inside.h"
+#include "server/build/manifest_sign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANIFEST_FILE "manifest.json"
+
+// What goes into one folder: the manifest, and for each script a rune and perhaps its Lua.
+typedef struct FileSet {
+    PlaceFile files[2 * MANIFEST_ROWS_MAX + 1];
+    char names[2 * MANIFEST_ROWS_MAX + 1][SCRIPT_PATH_BYTES + 8];
+    uint32_t count;
+} FileSet;
+
+typedef struct Writing {
+    Build *build;
+    ManifestRow rows[MANIFEST_ROWS_MAX];
+    char paths[MANIFEST_ROWS_MAX][SCRIPT_PATH_BYTES + 8]; // with endings
+    NetText requires[MANIFEST_ROWS_MAX][MANIFEST_REQUIRES_MAX];
+    ManifestRow client_rows[MANIFEST_ROWS_MAX];
+    uint32_t row_count, client_row_count;
+    FileSet sets[ARTIFACT_SIDES];
+    Buffer manifests[ARTIFACT_SIDES];
+    uint8_t arena_block[MANIFEST_ARENA_BYTES];
+} Writing;
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static NetText text_of(const char *text)
+{
+    return (NetText){text, (uint32_t)strlen(text)};
+}
+
+static void fill_row(Writing *writing, const BuildItem *item, uint32_t at)
+{
+    snprintf(writing->paths[at], sizeof writing->paths[at], "%s%s", item->path,
+             soul_language_ending(item->language));
+    for (uint32_t i = 0; i < item->output.require_count; i++) {
+        writing->requires[at][i] = text_of(item->output.requires[i]);
+    }
+    writing->rows[at] = (ManifestRow){.path = text_of(writing->paths[at]),
+                                      .size_bytes = (uint32_t)item->output.rune_bytes,
+                                      .run_context = text_of(soul_context_name(item->context)),
+                                      .service = text_of(soul_service_name(item->service)),
+                                      .replicate = item->replicate,
+                                      .requires = writing->requires[at],
+                                      .require_count = item->output.require_count};
+    memcpy(writing->rows[at].rune_hash, item->output.rune_hash, 32);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const NetText one = ((const ManifestRow *)a)->path, two = ((const ManifestRow *)b)->path;
+    const uint32_t common = one.bytes < two.bytes ? one.bytes : two.bytes;
+    const int order = memcmp(one.data, two.data, common);
+    return order != 0 ? order : (one.bytes > two.bytes) - (one.bytes < two.bytes);
+}
+
+// Paths have their endings here, so their order is not that of the items.
+static void fill_rows(Writing *writing)
+{
+    for (uint32_t i = 0; i < writing->build->item_count; i++) {
+        fill_row(writing, &writing->build->items[i], writing->row_count++);
+    }
+    qsort(writing->rows, writing->row_count, sizeof writing->rows[0], by_path);
+    for (uint32_t i = 0; i < writing->row_count; i++) {
+        if (writing->rows[i].replicate) {
+            writing->client_rows[writing->client_row_count++] = writing->rows[i];
+        }
+    }
+}
+
+// --- the version --------------------------------------------------------------------------------
+
+static bool text_equal(NetText a, NetText b)
+{
+    return a.bytes == b.bytes && memcmp(a.data, b.data, a.bytes) == 0;
+}
+
+static bool is_same_set(const ManifestList *before, const ManifestRow *rows, uint32_t count)
+{
+    if (before->row_count != count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const ManifestRow *old = &before->rows[i];
+        if (!text_equal(old->path, rows[i].path) ||
+            !text_equal(old->run_context, rows[i].run_context) ||
+            memcmp(old->rune_hash, rows[i].rune_hash, sizeof old->rune_hash) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What was signed before counts, on either side: after a crash one of them may be ahead, and
+// versions only rise. What is unreadable or somebody else's counts as nothing.
+static uint32_t next_version(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
+                             const SigningHalves *halves)
+{
+    uint32_t highest = 0;
+    bool is_same = false;
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        Arena arena;
+        ManifestList list;
+        JsonError error;
+        arena_init(&arena, writing->arena_block, sizeof writing->arena_block);
+        const PlaceFile *file = artifact_named(&before[side], MANIFEST_FILE);
+        if (file == NULL || manifest_verify(&arena, (const char *)file->data, file->bytes, halves,
+                                            &list, NULL, &error) != STATUS_OK) {
+            continue;
+        }
+        if (side == ARTIFACT_SERVER) {
+            is_same = is_same_set(&list, writing->rows, writing->row_count);
+        } else if (list.version > highest) {
+            is_same = false;
+        }
+        highest = list.version > highest ? list.version : highest;
+    }
+    return is_same ? highest : highest + (highest < UINT32_MAX);
+}
+
+// --- the files ----------------------------------------------------------------------------------
+
+static void add_file(FileSet *set, const char *path, const char *ending, const void *data,
+                     size_t bytes)
+{
+    char *name = set->names[set->count];
+    snprintf(name, sizeof set->names[0], "%s%s", path, ending);
+    set->files[set->count++] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
+}
+
+static void fill_set(Writing *writing, ArtifactSide side)
+{
+    FileSet *set = &writing->sets[side];
+    add_file(set, MANIFEST_FILE, "", writing->manifests[side].data, writing->manifests[side].bytes);
+    for (uint32_t i = 0; i < writing->build->item_count; i++) {
+        const BuildItem *item = &writing->build->items[i];
+        if (side == ARTIFACT_SERVER || item->replicate) {
+            add_file(set, item->path, ".rune", item->output.rune, item->output.rune_bytes);
+        }
+        if (side == ARTIFACT_SERVER && item->made.lua != NULL) {
+            add_file(set, item->path, ".lua", item->made.lua, item->made.lua_bytes);
+        }
+    }
+    qsort(set->files, set->count, sizeof set->files[0], by_name);
+}
+
+static bool is_same_folder(const PlaceFolder *before, const FileSet *set)
+{
+    bool same = before->file_count == set->count;
+    for (uint32_t i = 0; same && i < set->count; i++) {
+        const PlaceFile *old = &before->files[i], *new = &set->files[i];
+        same = old->bytes == new->bytes &&strcmp(old->path, new->path) == 0 &&
+               memcmp(old->data, new->data, new->bytes) == 0;
+    }
+    return same;
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static Status sign(Writing *writing, ArtifactSide side, uint32_t version)
+{
+    const bool is_client = side == ARTIFACT_CLIENT;
+    const ManifestList list = {.version = version,
+                               .rows = is_client ? writing->client_rows : writing->rows,
+                               .row_count =
+                                   is_client ? writing->client_row_count : writing->row_count};
+    writing->manifests[side] = buffer_of(MANIFEST_BYTES_MAX);
+    const Status status = manifest_sign(&list, &writing->build->key, &writing->manifests[side]);
+    if (status != STATUS_OK) {
+        snprintf(writing->build->reason, WORKER_REASON_BYTES,
+                 "the manifest would be larger than %u MiB; scripts require too many others",
+                 MANIFEST_BYTES_MAX >> 20);
+    }
+    return status;
+}
+
+static Status write_sides(Writing *writing, Artifacts *artifacts,
+                          const PlaceFolder before[ARTIFACT_SIDES])
+{
+    Build *build = writing->build;
+    build->result->unchanged = true;
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        const FileSet *set = &writing->sets[side];
+        if (is_same_folder(&before[side], set)) {
+            continue;
+        }
+        build->result->unchanged = false;
+        if (!build->request->write) {
+            continue;
+        }
+        build_progress(build, BUILD_WRITE, side, ARTIFACT_SIDES,
+                       artifact_folder((ArtifactSide)side));
+        const Status status =
+            artifacts_replace(artifacts, (ArtifactSide)side, set->files, set->count, build->reason);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+// A manifest outlives the writing in the result; a zero follows it, for those who print it.
+static Status give_manifests(Writing *writing)
+{
+    BuildResult *result = writing->build->result;
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        Buffer *text = &writing->manifests[side];
+        buffer_put_u8(text, 0);
+        if (text->status != STATUS_OK) {
+            return text->status;
+        }
+        char **out = side == ARTIFACT_SERVER ? &result->manifest : &result->client_manifest;
+        size_t *bytes =
+            side == ARTIFACT_SERVER ? &result->manifest_bytes : &result->client_manifest_bytes;
+        *out = (char *)text->data;
+        *bytes = text->bytes - 1;
+        *text = (Buffer){0};
+    }
+    return STATUS_OK;
+}
+
+static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHalves *halves)
+{
+    Build *build = writing->build;
+    PlaceFolder before[ARTIFACT_SIDES] = {0};
+    char ignored[WORKER_REASON_BYTES];
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        // What cannot be read is not what is wanted, and will be replaced.
+        status_ignore(artifacts_read(artifacts, (ArtifactSide)side, &before[side], ignored));
+    }
+    fill_rows(writing);
+    build->result->version = next_version(writing, before, halves);
+    Status status = STATUS_OK;
+    for (uint32_t side = 0; status == STATUS_OK && side < ARTIFACT_SIDES; side++) {
+        status = sign(writing, (ArtifactSide)side, build->result->version);
+        if (status == STATUS_OK) {
+            fill_set(writing, (ArtifactSide)side);
+        }
+    }
+    status = status == STATUS_OK ? write_sides(writing, artifacts, before) : status;
+    status = status == STATUS_OK ? give_manifests(writing) : status;
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        place_folder_free(&before[side]);
+        buffer_free(&writing->manifests[side]);
+    }
+    return status;
+}
+
+Status build_write(Build *build)
+{
+    SigningHalves halves;
+    Artifacts *artifacts = NULL;
+    build_progress(build, BUILD_WRITE, 0, ARTIFACT_SIDES, "");
+    Status status = signing_halves_open(build->key_path, &halves);
+    if (status != STATUS_OK) {
+        snprintf(build->reason, WORKER_REASON_BYTES, "%.400s.old: %s", build->key_path,
+                 status_text(status));
+        return status;
+    }
+    Writing *writing = calloc(1, sizeof *writing);
+    if (writing == NULL) {
+        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    writing->build = build;
+    status =
+        artifacts_open(build->request->place, build->request->cancel, &artifacts, build->reason);
+    if (status == STATUS_OK) {
+        status = write_all(writing, artifacts, &halves);
+        artifacts_close(artifacts);
+    }
+    free(writing);
+    return status;
+}

@@ -1,0 +1,365 @@
+// See cache.h.
+#define _GNU_SOURCE
+#include "server/build/cache.h"
+
+#include "server/store/blob.h"
+#include "server/sys/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CODE_BYTES    32
+#define ENTRIES       "entry"
+#define ASIDE         "aside"
+#define TOUCH_SECONDS (24 * 60 * 60)
+#define PRUNE_MAX     65536 // files looked at
+
+struct BuildCache {
+    int folder, entries;
+    BlobStore *blobs;
+    uint8_t secret[crypto_generichash_KEYBYTES];
+    uint32_t next; // number of the next file aside
+};
+
+// --- keys ---------------------------------------------------------------------------------------
+
+// The linker's id of this program: with another compiler, lint or Lua inside it nothing that was
+// kept fits any more, and nobody has to remember to raise a number.
+static int add_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_NOTE) {
+            const void *note = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+            sha256_update(user, note, info->dlpi_phdr[i].p_memsz);
+        }
+    }
+    return 1; // the first is the program; its libraries do not make runes
+}
+
+CacheKeyMaker cache_key_begin(const char *stage)
+{
+    CacheKeyMaker maker;
+    sha256_init(&maker.sha);
+    cache_key_add_text(&maker, "sandlot cache 1");
+    (void)dl_iterate_phdr(add_build_id, &maker.sha);
+    cache_key_add_text(&maker, stage);
+    return maker;
+}
+
+void cache_key_add(CacheKeyMaker *maker, const void *data, size_t bytes)
+{
+    // The length first: two lists of blocks are never one list of bytes.
+    uint8_t length[8];
+    for (uint32_t i = 0; i < sizeof length; i++) {
+        length[i] = (uint8_t)((uint64_t)bytes >> (8 * i));
+    }
+    sha256_update(&maker->sha, length, sizeof length);
+    if (bytes > 0) {
+        sha256_update(&maker->sha, data, bytes);
+    }
+}
+
+void cache_key_add_text(CacheKeyMaker *maker, const char *text)
+{
+    cache_key_add(maker, text, strlen(text));
+}
+
+void cache_key_add_u32(CacheKeyMaker *maker, uint32_t value)
+{
+    const uint8_t bytes[] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+                             (uint8_t)(value >> 24)};
+    cache_key_add(maker, bytes, sizeof bytes);
+}
+
+CacheKey cache_key_end(CacheKeyMaker *maker)
+{
+    CacheKey key;
+    sha256_final(&maker->sha, key.bytes);
+    return key;
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static int open_folder(int at, const char *name)
+{
+    (void)mkdirat(at, name, 0700); // it may be there; opening says whether it is one
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// What processes that are gone left half written.
+static void clear_aside(int folder)
+{
+    const int aside = open_folder(folder, ASIDE);
+    DIR *list = aside >= 0 ? fdopendir(aside) : NULL;
+    if (list == NULL) {
+        if (aside >= 0) {
+            close(aside);
+        }
+        return;
+    }
+    for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
+        const long pid = strtol(entry->d_name, NULL, 10);
+        if (entry->d_name[0] != '.' && (pid <= 0 || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))) {
+            (void)unlinkat(aside, entry->d_name, 0);
+        }
+    }
+    closedir(list);
+}
+
+static void derive_secret(BuildCache *cache, const SigningKey *key)
+{
+    static const char purpose[] = "sandlot build cache";
+    (void)crypto_generichash(cache->secret, sizeof cache->secret, (const uint8_t *)purpose,
+                             sizeof purpose, key->secret, crypto_sign_SEEDBYTES);
+}
+
+Status cache_open(const char *folder, const SigningKey *key, BuildCache **out)
+{
+    BuildCache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL) {
+        return STATUS_LIMIT;
+    }
+    cache->entries = -1;
+    Status status = file_make_folders(folder);
+    cache->folder =
+        status != STATUS_OK ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (cache->folder >= 0) {
+        cache->entries = open_folder(cache->folder, ENTRIES);
+    }
+    if (cache->entries < 0 || blob_open(folder, &cache->blobs) != STATUS_OK) {
+        cache_close(cache);
+        return STATUS_BLOCKED;
+    }
+    clear_aside(cache->folder);
+    derive_secret(cache, key);
+    *out = cache;
+    return STATUS_OK;
+}
+
+void cache_close(BuildCache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    if (cache->folder >= 0) {
+        close(cache->folder);
+    }
+    if (cache->entries >= 0) {
+        close(cache->entries);
+    }
+    blob_close(cache->blobs);
+    sodium_memzero(cache->secret, sizeof cache->secret);
+    free(cache);
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+typedef struct EntryPath {
+    char folder[3], name[2 * SHA256_BYTES + 2]; // "ab", "ab/cdef…"
+} EntryPath;
+
+static EntryPath path_of(const CacheKey *key)
+{
+    char hex[2 * SHA256_BYTES + 1];
+    EntryPath path;
+    sha256_hex(key->bytes, hex);
+    snprintf(path.folder, sizeof path.folder, "%.2s", hex);
+    snprintf(path.name, sizeof path.name, "%.2s/%s", hex, hex + 2);
+    return path;
+}
+
+// Over the key as well: an entry under another's name is none.
+static void code_of(const BuildCache *cache, const CacheKey *key, const void *value, size_t bytes,
+                    uint8_t code[CODE_BYTES])
+{
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, cache->secret, sizeof cache->secret, CODE_BYTES);
+    (void)crypto_generichash_update(&state, key->bytes, sizeof key->bytes);
+    (void)crypto_generichash_update(&state, value, bytes);
+    (void)crypto_generichash_final(&state, code, CODE_BYTES);
+}
+
+static bool read_whole(int file, uint8_t *data, size_t bytes)
+{
+    size_t at = 0;
+    while (at < bytes) {
+        const ssize_t got = read(file, data + at, bytes - at);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            return false;
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+// So that pruning knows what is used; once a day is enough for that.
+static void touch(int file, const struct stat *about)
+{
+    if (time(NULL) - about->st_mtim.tv_sec > TOUCH_SECONDS) {
+        (void)futimens(file, NULL);
+    }
+}
+
+bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
+{
+    const EntryPath path = path_of(key);
+    const int file = openat(cache->entries, path.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat about;
+    if (file < 0) {
+        return false;
+    }
+    bool found = false;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= CODE_BYTES &&
+        about.st_size <= CODE_BYTES + (off_t)CACHE_VALUE_BYTES_MAX) {
+        const size_t bytes = (size_t)about.st_size;
+        uint8_t *data = malloc(bytes), code[CODE_BYTES];
+        if (data != NULL && read_whole(file, data, bytes)) {
+            code_of(cache, key, data + CODE_BYTES, bytes - CODE_BYTES, code);
+            found = sodium_memcmp(code, data, CODE_BYTES) == 0;
+        }
+        if (found) {
+            buffer_put(out, data + CODE_BYTES, bytes - CODE_BYTES);
+            found = out->status == STATUS_OK;
+            touch(file, &about);
+        }
+        free(data);
+    }
+    close(file);
+    return found;
+}
+
+static bool write_whole(int file, const uint8_t *data, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t put = write(file, data, bytes);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        data += put > 0 ? put : 0;
+        bytes -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+// Not synced: half an entry after a power cut does not fit its code, which is a miss.
+void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes)
+{
+    if (bytes > CACHE_VALUE_BYTES_MAX) {
+        return;
+    }
+    char aside[64];
+    const EntryPath path = path_of(key);
+    snprintf(aside, sizeof aside, ASIDE "/%d.%u", (int)getpid(), cache->next++);
+    const int file =
+        openat(cache->folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return;
+    }
+    uint8_t code[CODE_BYTES];
+    code_of(cache, key, value, bytes, code);
+    const bool written = write_whole(file, code, sizeof code) && write_whole(file, value, bytes);
+    close(file);
+    (void)mkdirat(cache->entries, path.folder, 0700); // it may be there
+    if (!written || renameat(cache->folder, aside, cache->entries, path.name) != 0) {
+        (void)unlinkat(cache->folder, aside, 0);
+    }
+}
+
+Status cache_keep_blob(BuildCache *cache, const void *data, size_t bytes,
+                       uint8_t hash[SHA256_BYTES])
+{
+    return blob_put(cache->blobs, data, bytes, hash);
+}
+
+// --- pruning ------------------------------------------------------------------------------------
+
+typedef struct Pruned {
+    char path[96];
+    uint64_t bytes;
+    int64_t used;
+} Pruned;
+
+static int by_use(const void *a, const void *b)
+{
+    const Pruned *one = a, *two = b;
+    const int order = (one->used > two->used) - (one->used < two->used);
+    return order != 0 ? order : strcmp(one->path, two->path);
+}
+
+// <part>/ab/…: two levels, that is all there is.
+static uint32_t list_files(int part, const char *name, Pruned *list, uint32_t count)
+{
+    const int folder = openat(part, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *files = folder >= 0 ? fdopendir(folder) : NULL;
+    if (files == NULL) {
+        if (folder >= 0) {
+            close(folder);
+        }
+        return count;
+    }
+    for (const struct dirent *file = readdir(files); file != NULL && count < PRUNE_MAX;
+         file = readdir(files)) {
+        struct stat about;
+        if (strlen(file->d_name) < 80 &&
+            fstatat(folder, file->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(about.st_mode)) {
+            Pruned *row = &list[count++];
+            *row = (Pruned){.bytes = (uint64_t)about.st_size, .used = about.st_mtim.tv_sec};
+            snprintf(row->path, sizeof row->path, "%.3s/%.80s", name, file->d_name);
+        }
+    }
+    closedir(files);
+    return count;
+}
+
+static void prune_part(int cache_folder, const char *part_name, Pruned *list)
+{
+    const int part =
+        openat(cache_folder, part_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (part < 0) {
+        return;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 256; i++) {
+        char name[3];
+        snprintf(name, sizeof name, "%02x", i);
+        count = list_files(part, name, list, count);
+    }
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += list[i].bytes;
+    }
+    if (count > CACHE_FILES_MAX || bytes > CACHE_BYTES_MAX) {
+        qsort(list, count, sizeof *list, by_use);
+        uint32_t left = count;
+        for (uint32_t i = 0;
+             i < count && (left > CACHE_FILES_MAX / 4 * 3 || bytes > CACHE_BYTES_MAX / 4 * 3);
+             i++) {
+            (void)unlinkat(part, list[i].path, 0);
+            bytes -= list[i].bytes;
+            left -= 1;
+        }
+    }
+    close(part);
+}
+
+void cache_prune(BuildCache *cache)
+{
+    Pruned *list = malloc(PRUNE_MAX * sizeof *list);
+    if (list != NULL) {
+        prune_part(cache->folder, ENTRIES, list);
+        prune_part(cache->folder, "blobs", list);
+    }
+    free(list);
+}

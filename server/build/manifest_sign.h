@@ -1,0 +1,16 @@
+// Manifests and the host's key: signing what a build or a host wrote, and finding out whether a
+// text is what we signed.
+#pragma once
+
+#include "core/wire/manifest.h"
+#include "server/build/buffer.h"
+#include "server/build/signing_key.h"
+
+// The whole text, signed, appended to `out`.
+MUST_USE Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *out);
+// Reads a text and verifies its signature by one of the halves; *list points into the arena
+// (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: there is no signature, or it is no
+// one's. *which (may be NULL): by which half.
+MUST_USE Status manifest_verify(Arena *arena, const char *text, size_t bytes,
+                                const SigningHalves *halves, ManifestList *list, uint32_t *which,
+                                JsonError *error);

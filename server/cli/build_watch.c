@@ -1,0 +1,109 @@
+// See build_watch.h.
+#define _GNU_SOURCE
+#include "server/cli/build_watch.h"
+
+#include "server/build/place_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+#define QUIET_MS   60
+#define ROUNDS_MAX 20 // a folder that never rests is built all the same
+#define LOOK_MS    1000
+#define EVENTS                                                                               \
+    (IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | \
+     IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
+
+static bool is_left_out(const char *name)
+{
+    return name[0] == '.' || strcmp(name, "node_modules") == 0;
+}
+
+// Bounded by PLACE_FOLDER_DEPTH_MAX: deeper ones fail the build.
+static Status watch_folder(int descriptor, const char *path, uint32_t depth)
+{
+    const uint32_t mask = EVENTS | (depth > 0 ? IN_DONT_FOLLOW : 0);
+    if (inotify_add_watch(descriptor, path, mask) < 0) {
+        return errno == ENOSPC ? STATUS_LIMIT : STATUS_NOT_FOUND;
+    }
+    DIR *list = depth > PLACE_FOLDER_DEPTH_MAX ? NULL : opendir(path);
+    if (list == NULL) {
+        return STATUS_OK;
+    }
+    Status status = STATUS_OK;
+    const struct dirent *entry;
+    while (status != STATUS_LIMIT && (entry = readdir(list)) != NULL) {
+        char inner[PATH_BYTES];
+        const int length = snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (entry->d_type == DT_DIR && !is_left_out(entry->d_name) && length > 0 &&
+            (size_t)length < sizeof inner) {
+            // One that is gone again is no failure.
+            status = watch_folder(descriptor, inner, depth + 1);
+        }
+    }
+    closedir(list);
+    return status == STATUS_LIMIT ? status : STATUS_OK;
+}
+
+Status build_watch_open(BuildWatch *watch, const char *place, char *reason, size_t reason_bytes)
+{
+    watch->descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watch->descriptor < 0) {
+        snprintf(reason, reason_bytes, "cannot watch: %s", strerror(errno));
+        return STATUS_LIMIT;
+    }
+    const Status status = watch_folder(watch->descriptor, place, 0);
+    if (status != STATUS_OK) {
+        snprintf(reason, reason_bytes, "%.150s: %s", place,
+                 status == STATUS_LIMIT
+                     ? "too many folders to watch; raise fs.inotify.max_user_watches"
+                     : strerror(errno));
+        build_watch_close(watch);
+    }
+    return status;
+}
+
+void build_watch_close(BuildWatch *watch)
+{
+    if (watch->descriptor >= 0) {
+        close(watch->descriptor);
+        watch->descriptor = -1;
+    }
+}
+
+// True if one of what happened matters: hidden files (an editor's, ours) do not.
+static bool drain(int descriptor)
+{
+    _Alignas(struct inotify_event) char bytes[16384];
+    bool matters = false;
+    ssize_t got;
+    while ((got = read(descriptor, bytes, sizeof bytes)) > 0) {
+        for (char *at = bytes; at < bytes + got;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            matters = matters || event->len == 0 || !is_left_out(event->name);
+            at += sizeof *event + event->len;
+        }
+    }
+    return matters;
+}
+
+void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel)
+{
+    struct pollfd waits = {.fd = watch->descriptor, .events = POLLIN};
+    bool has_changed = false;
+    for (uint32_t round = 0; !atomic_load(cancel) && round < ROUNDS_MAX;) {
+        const int ready = poll(&waits, 1, has_changed ? QUIET_MS : LOOK_MS);
+        if (ready > 0) {
+            has_changed = drain(watch->descriptor) || has_changed;
+            round += has_changed;
+        } else if (ready == 0 && has_changed) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,418 @@
+// `sandlot build`: souls to signed runes. What a person reads is on standard output in one line,
+// problems are on standard error in the form that editors parse, and where the work stands is shown
+// on a terminal as one line that changes, elsewhere as a line a stage.
+#define _GNU_SOURCE
+#include "core/base/json_write.h"
+#include "core/base/sha256.h"
+#include "core/base/utf8.h"
+#include "server/build/build.h"
+#include "server/cli/build_watch.h"
+#include "server/cli/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+#define LINE_BYTES (DIAGNOSTIC_MESSAGE_BYTES + DIAGNOSTIC_FILE_BYTES + PATH_BYTES + 128)
+
+typedef struct BuildOptions {
+    const char *place;
+    bool force, watch, verify, json, rotate_key, allow_weak_jail;
+} BuildOptions;
+
+typedef struct Shown {
+    bool is_terminal, is_quiet;
+    BuildStage stage; // of the last line
+    bool has_line;    // on a terminal: something to wipe
+} Shown;
+
+static atomic_bool is_cancelled;
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot build DIR [options]   compile a place's scripts, and sign them\n\n"
+            "  DIR                the place\n"
+            "  --force            compile everything, even what has not changed\n"
+            "  --watch            stay, and build again when a file changes; Ctrl-C ends it\n"
+            "  --verify           build nothing: is what was built whole, and signed by us?\n"
+            "  --json             print one object (with --watch: one a line), and no progress\n"
+            "  --rotate-key       first make a new signing key; what the old one signed stays\n"
+            "                     valid, and everything is signed again\n"
+            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
+            "What is built is in DIR/.sandlot: server/soul for the server, client/soul for the\n"
+            "clients, cache for the next time. Problems are printed as path:line:column: error:\n"
+            "message, relative to where you are.\n"
+            "Exit codes: 0 built, perhaps with warnings; 1 not built, or not verified; 2 wrong\n"
+            "usage.\n");
+}
+
+static int usage_error(const char *what, const char *which)
+{
+    fprintf(stderr, "sandlot build: %s%s%s%s; `sandlot build --help`\n", what,
+            which != NULL ? " \"" : "", which != NULL ? which : "", which != NULL ? "\"" : "");
+    return EXIT_USAGE;
+}
+
+static bool parse_flag(BuildOptions *options, const char *name)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {
+        {"--force", &options->force},           {"--watch", &options->watch},
+        {"--verify", &options->verify},         {"--json", &options->json},
+        {"--rotate-key", &options->rotate_key}, {"--allow-weak-jail", &options->allow_weak_jail}};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (strcmp(name, flags[i].name) == 0) {
+            *flags[i].flag = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- progress and problems ----------------------------------------------------------------------
+
+static void wipe_line(Shown *shown)
+{
+    if (shown->has_line) {
+        fprintf(stderr, "\r\033[K");
+        shown->has_line = false;
+    }
+}
+
+static void show_progress(void *user, const BuildProgress *progress)
+{
+    Shown *shown = user;
+    if (shown->is_quiet || progress->stage == BUILD_DONE) {
+        return;
+    }
+    if (shown->is_terminal) {
+        fprintf(stderr, "\r\033[K%s", build_stage_name(progress->stage));
+        if (progress->total > 0) {
+            fprintf(stderr, " %u/%u", progress->done, progress->total);
+        }
+        fprintf(stderr, " %.60s", progress->item);
+        shown->has_line = true;
+    } else if (progress->stage != shown->stage) {
+        fprintf(stderr, "sandlot build: %s", build_stage_name(progress->stage));
+        if (progress->total > 0) {
+            fprintf(stderr, " (%u)", progress->total);
+        }
+        fprintf(stderr, "\n");
+    }
+    shown->stage = progress->stage;
+}
+
+// Before the file's name in messages: how it is reached from here.
+static void folder_prefix(const char *place, char out[PATH_BYTES])
+{
+    while (strncmp(place, "./", 2) == 0) {
+        place += 2;
+    }
+    const size_t bytes = strlen(place);
+    const bool is_here = bytes == 0 || strcmp(place, ".") == 0;
+    snprintf(out, PATH_BYTES, "%s%s", is_here ? "" : place,
+             is_here || place[bytes - 1] == '/' ? "" : "/");
+}
+
+static void print_diagnostics(const BuildOptions *options, const DiagnosticList *list)
+{
+    char folder[PATH_BYTES], line[LINE_BYTES];
+    folder_prefix(options->place, folder);
+    for (uint32_t i = 0; i < list->count; i++) {
+        diagnostic_text(&list->items[i], folder, line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+    if (list->dropped_count > 0) {
+        fprintf(stderr, "sandlot build: and %u more\n", list->dropped_count);
+    }
+}
+
+// --- JSON ---------------------------------------------------------------------------------------
+
+static void write_text(JsonWriter *json, const char *name, const char *text)
+{
+    // A message may quote a source, which is any bytes.
+    char clean[DIAGNOSTIC_MESSAGE_BYTES + PATH_BYTES];
+    size_t at = 0;
+    for (const uint8_t *from = (const uint8_t *)text; *from != 0 && at + 4 < sizeof clean;) {
+        const size_t bytes = utf8_length(from, strnlen((const char *)from, 4));
+        memcpy(clean + at, bytes == 0 ? (const void *)"?" : from, bytes == 0 ? 1 : bytes);
+        at += bytes == 0 ? 1 : bytes;
+        from += bytes == 0 ? 1 : bytes;
+    }
+    json_write_name(json, name);
+    json_write_text_bytes(json, clean, at);
+}
+
+static void write_number(JsonWriter *json, const char *name, uint64_t value)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)value);
+}
+
+static void write_bool(JsonWriter *json, const char *name, bool value)
+{
+    json_write_name(json, name);
+    json_write_bool(json, value);
+}
+
+static void write_diagnostics(JsonWriter *json, const DiagnosticList *list)
+{
+    json_write_name(json, "diagnostics");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const Diagnostic *item = &list->items[i];
+        json_write_object_begin(json);
+        write_text(json, "level", item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
+        write_text(json, "file", item->file);
+        write_number(json, "line", item->line);
+        write_number(json, "column", item->column);
+        write_text(json, "code", item->code);
+        write_text(json, "message", item->message);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+    write_number(json, "errors", list->error_count);
+    write_number(json, "warnings", list->warning_count);
+}
+
+static void write_hash(JsonWriter *json, const char *name, const uint8_t hash[SHA256_BYTES])
+{
+    char hex[2 * SHA256_BYTES + 1];
+    sha256_hex(hash, hex);
+    write_text(json, name, hex);
+}
+
+static void write_scripts(JsonWriter *json, const BuildResult *result)
+{
+    json_write_name(json, "scripts");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < result->rune_count; i++) {
+        const BuildRune *rune = &result->runes[i];
+        json_write_object_begin(json);
+        write_text(json, "path", rune->path);
+        write_text(json, "language", soul_language_ending(rune->language) + 1);
+        write_text(json, "service", soul_service_name(rune->service));
+        write_text(json, "run_context", soul_context_name(rune->context));
+        write_bool(json, "replicate", rune->replicate);
+        write_bool(json, "cached", rune->was_cached);
+        write_hash(json, "rune_hash", rune->hash);
+        write_hash(json, "code_hash", rune->code_hash);
+        write_number(json, "size_bytes", rune->count);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static Status write_result(const BuildResult *result, Status status, const char *reason,
+                           ByteWriter *out)
+{
+    JsonWriter json = json_writer(out, 0);
+    json_write_object_begin(&json);
+    write_bool(&json, "ok", status == STATUS_OK);
+    write_text(&json, "reason", reason);
+    write_number(&json, "version", result->version);
+    write_bool(&json, "unchanged", result->unchanged);
+    write_number(&json, "compiled", result->compiled_count);
+    write_number(&json, "cached", result->cached_count);
+    write_number(&json, "took_ms", result->took_ms);
+    write_diagnostics(&json, &result->diagnostics);
+    write_scripts(&json, result);
+    if (result->manifest != NULL) {
+        uint8_t hash[SHA256_BYTES];
+        sha256_of(result->manifest, result->manifest_bytes, hash);
+        write_hash(&json, "manifest_hash", hash);
+    }
+    json_write_object_end(&json);
+    return json_writer_finish(&json);
+}
+
+static bool print_json(const BuildResult *result, Status status, const char *reason)
+{
+    ByteWriter counter = byte_counter();
+    char *text = NULL;
+    bool printed = false;
+    if (write_result(result, status, reason, &counter) == STATUS_OK) {
+        text = malloc(counter.at);
+    }
+    if (text != NULL) {
+        ByteWriter writer = byte_writer(text, counter.at);
+        printed = write_result(result, status, reason, &writer) == STATUS_OK &&
+                  printf("%.*s\n", (int)writer.at, text) > 0 && fflush(stdout) == 0;
+    }
+    free(text);
+    return printed;
+}
+
+// --- building -----------------------------------------------------------------------------------
+
+static void print_summary(const BuildOptions *options, const BuildResult *result)
+{
+    const uint32_t warnings = result->diagnostics.warning_count;
+    printf("%s: %s, version %u, %u script%s", options->place,
+           result->unchanged ? "up to date" : "built", result->version, result->rune_count,
+           result->rune_count == 1 ? "" : "s");
+    if (result->compiled_count == 0) {
+        printf(", nothing compiled");
+    } else {
+        printf(", %u compiled, %u from the cache", result->compiled_count, result->cached_count);
+    }
+    if (warnings > 0) {
+        printf(", %u warning%s", warnings, warnings == 1 ? "" : "s");
+    }
+    printf(" (%llu ms)\n", (unsigned long long)result->took_ms);
+    fflush(stdout);
+}
+
+static bool build_once(const BuildOptions *options, Builder *builder)
+{
+    Shown shown = {.is_terminal = isatty(STDERR_FILENO) != 0,
+                   .is_quiet = options->json,
+                   .stage = BUILD_STAGE_COUNT};
+    const BuildRequest request = {.place = options->place,
+                                  .force = options->force,
+                                  .write = true,
+                                  .progress = show_progress,
+                                  .user = &shown,
+                                  .cancel = &is_cancelled};
+    BuildResult result;
+    char reason[WORKER_REASON_BYTES];
+    const Status status = builder_build(builder, &request, &result, reason);
+    wipe_line(&shown);
+    print_diagnostics(options, &result.diagnostics);
+    bool done = status == STATUS_OK;
+    if (!done) {
+        fprintf(stderr, "sandlot build: %s: not built: %s\n", options->place,
+                reason[0] != '\0' ? reason : status_text(status));
+    }
+    if (options->json) {
+        done = print_json(&result, status, reason) && done;
+    } else if (done) {
+        print_summary(options, &result);
+    }
+    build_result_free(&result);
+    return done;
+}
+
+static void cancel(int number)
+{
+    (void)number;
+    atomic_store(&is_cancelled, true);
+}
+
+static void take_signals(void)
+{
+    struct sigaction action = {.sa_handler = cancel};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+// The watch begins before the folder is read, so no change falls between the two.
+static int build_and_watch(const BuildOptions *options, Builder *builder)
+{
+    while (!atomic_load(&is_cancelled)) {
+        BuildWatch watch;
+        char reason[256];
+        if (build_watch_open(&watch, options->place, reason, sizeof reason) != STATUS_OK) {
+            fprintf(stderr, "sandlot build: %s\n", reason);
+            return EXIT_FAILED;
+        }
+        (void)build_once(options, builder); // what failed was said; the next change may mend it
+        if (!options->json && !atomic_load(&is_cancelled)) {
+            fprintf(stderr, "sandlot build: waiting for changes; Ctrl-C ends\n");
+        }
+        build_watch_wait(&watch, &is_cancelled);
+        build_watch_close(&watch);
+    }
+    return EXIT_OK;
+}
+
+static int verify(const BuildOptions *options, const BuildConfig *config)
+{
+    BuildResult result = {0};
+    char reason[WORKER_REASON_BYTES] = "";
+    const Status status = build_verify(config, options->place, &result.diagnostics, reason);
+    print_diagnostics(options, &result.diagnostics);
+    if (status == STATUS_MALFORMED && reason[0] == '\0') {
+        snprintf(reason, sizeof reason, "%u problem%s", result.diagnostics.error_count,
+                 result.diagnostics.error_count == 1 ? "" : "s");
+    }
+    bool done = status == STATUS_OK;
+    if (!done) {
+        fprintf(stderr, "sandlot build: %s: not verified: %s\n", options->place, reason);
+    }
+    if (options->json) {
+        done = print_json(&result, status, reason) && done;
+    } else if (done) {
+        printf("%s: verified\n", options->place);
+    }
+    build_result_free(&result);
+    return done ? EXIT_OK : EXIT_FAILED;
+}
+
+static int run(const BuildOptions *options)
+{
+    BuildConfig config = build_config_default();
+    config.allow_weak_jail = options->allow_weak_jail;
+    if (options->verify) {
+        return verify(options, &config);
+    }
+    char reason[WORKER_REASON_BYTES];
+    if (options->rotate_key) {
+        const Status status = build_rotate_key(&config, options->place, reason);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first
+            fprintf(stderr, "sandlot build: %s\n", reason);
+            return EXIT_FAILED;
+        }
+    }
+    Builder *builder = NULL;
+    const Status status = builder_create(&config, &builder);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "sandlot build: %s\n", status_text(status));
+        return EXIT_FAILED;
+    }
+    take_signals();
+    int code = EXIT_OK;
+    if (options->watch) {
+        code = build_and_watch(options, builder);
+    } else {
+        code = build_once(options, builder) ? EXIT_OK : EXIT_FAILED;
+    }
+    builder_destroy(builder);
+    return code;
+}
+
+int cmd_build(int argc, char **argv)
+{
+    BuildOptions options = {0};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+        if (argv[i][0] == '-') {
+            if (!parse_flag(&options, argv[i])) {
+                return usage_error("there is no option", argv[i]);
+            }
+        } else if (options.place != NULL) {
+            return usage_error("one place at a time, not also", argv[i]);
+        } else {
+            options.place = argv[i];
+        }
+    }
+    if (options.place == NULL || options.place[0] == '\0') {
+        return usage_error("which place?", NULL);
+    }
+    if (options.verify && (options.force || options.watch || options.rotate_key)) {
+        return usage_error("--verify builds nothing; leave out --force, --watch and --rotate-key",
+                           NULL);
+    }
+    return run(&options);
+}
