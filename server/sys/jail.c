@@ -13,10 +13,12 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,7 +81,8 @@ static bool enter_limits(const JailConfig *config)
 {
     return (config->memory_bytes_max == 0 || limit(RLIMIT_AS, config->memory_bytes_max)) &&
            limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, config->descriptor_max) &&
-           (config->clients || limit(RLIMIT_NPROC, 0)); // threads count as processes
+           (config->clients || config->kind == JAIL_RUNTIME || // threads count as processes
+            limit(RLIMIT_NPROC, 0));
 }
 
 // --- identity -----------------------------------------------------------------------------------
@@ -105,8 +108,37 @@ static int landlock_version(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-// Every right that files have is handled, and none is given.
-static bool enter_landlock(void)
+// What can be reached gets the rights; what cannot needs none.
+static bool give(int ruleset, const char *path, uint64_t rights)
+{
+    const int opened = open(path, O_PATH | O_CLOEXEC);
+    if (opened < 0) {
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+    }
+    struct stat about;
+    const bool is_known = fstat(opened, &about) == 0;
+    if (is_known && S_ISDIR(about.st_mode)) {
+        rights |= LANDLOCK_ACCESS_FS_READ_DIR;
+    }
+    const struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = opened};
+    const bool given = is_known && syscall(SYS_landlock_add_rule, ruleset,
+                                           LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+    close(opened);
+    return given;
+}
+
+static bool give_all(int ruleset, const char *const *paths, uint64_t rights)
+{
+    for (uint32_t i = 0; paths != NULL && paths[i] != NULL; i++) {
+        if (!give(ruleset, paths[i], rights)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Every right that files have is handled, and none is given but what a runtime names.
+static bool enter_landlock(const JailConfig *config)
 {
     const struct landlock_ruleset_attr rules = {
         .handled_access_fs = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -120,7 +152,11 @@ static bool enter_landlock(void)
     if (ruleset < 0) {
         return false;
     }
-    const bool held = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    const uint64_t read = LANDLOCK_ACCESS_FS_READ_FILE;
+    const bool given = config->kind != JAIL_RUNTIME ||
+                       (give_all(ruleset, config->readable, read) &&
+                        give_all(ruleset, config->executable, read | LANDLOCK_ACCESS_FS_EXECUTE));
+    const bool held = given && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
     return held;
 }
@@ -153,13 +189,83 @@ static const int allowed[] = {
     SCMP_SYS(getsockopt),   SCMP_SYS(sched_getaffinity),
 };
 
-static bool add_rules(scmp_filter_ctx filter)
+// What a runtime does besides: read files by name, and be a program with threads.
+static const int allowed_runtime[] = {
+    SCMP_SYS(statx),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2),
+    SCMP_SYS(getcwd),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(pread64),
+    SCMP_SYS(mmap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
+    SCMP_SYS(set_tid_address),
+    SCMP_SYS(arch_prctl),
+    SCMP_SYS(uname),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(capget),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(getppid),
+    SCMP_SYS(pipe2),
+    SCMP_SYS(eventfd2),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(membarrier),
+    SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler),
+};
+
+static bool allow_all(scmp_filter_ctx filter, const int *calls, size_t count)
 {
-    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
-        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) != 0) {
             return false;
         }
     }
+    return true;
+}
+#define ALLOW_ALL(filter, calls) allow_all(filter, calls, sizeof(calls) / sizeof((calls)[0]))
+
+static bool allow_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condition)
+{
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &condition) == 0;
+}
+
+// execve is there for the one program that the process is about to become. A filter cannot count:
+// that it stays the only one is Landlock's work, which knows what may be run.
+static bool add_runtime_rules(scmp_filter_ctx filter)
+{
+    const scmp_datum_t writes =
+        O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE ^ O_DIRECTORY);
+    const struct scmp_arg_cmp reads_only = {2, SCMP_CMP_MASKED_EQ, writes, O_RDONLY};
+    const struct scmp_arg_cmp is_thread = {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD};
+    const struct scmp_arg_cmp no_new_limit = {2, SCMP_CMP_EQ, 0, 0};
+    const struct scmp_arg_cmp set_name = {0, SCMP_CMP_EQ, PR_SET_NAME, 0};
+    const struct scmp_arg_cmp get_close = {1, SCMP_CMP_EQ, F_GETFD, 0};
+    const struct scmp_arg_cmp set_close = {1, SCMP_CMP_EQ, F_SETFD, 0};
+    const struct scmp_arg_cmp close_on_exec = {1, SCMP_CMP_EQ, FIOCLEX, 0};
+    return ALLOW_ALL(filter, allowed_runtime) && allow_if(filter, SCMP_SYS(openat), reads_only) &&
+           allow_if(filter, SCMP_SYS(clone), is_thread) &&
+           allow_if(filter, SCMP_SYS(prlimit64), no_new_limit) &&
+           allow_if(filter, SCMP_SYS(prctl), set_name) &&
+           allow_if(filter, SCMP_SYS(fcntl), get_close) &&
+           allow_if(filter, SCMP_SYS(fcntl), set_close) &&
+           allow_if(filter, SCMP_SYS(ioctl), close_on_exec) &&
+           seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execve), 0) == 0 &&
+           // The C library makes threads with clone where there is no clone3, whose flags a filter
+           // cannot see.
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+static bool add_rules(scmp_filter_ctx filter, const JailConfig *config)
+{
     // Memory, but never memory that can be executed.
     const struct scmp_arg_cmp no_exec = {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};
     // fcntl to look at descriptors and make them not block, not to duplicate or to lease.
@@ -167,11 +273,14 @@ static bool add_rules(scmp_filter_ctx filter)
     const struct scmp_arg_cmp set_flags = {1, SCMP_CMP_EQ, F_SETFL, 0};
     // The death of the process itself by abort().
     const struct scmp_arg_cmp self = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
-    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, &no_exec) == 0 &&
-           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &no_exec) == 0 &&
-           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, &get_flags) == 0 &&
-           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, &set_flags) == 0 &&
-           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, &self) == 0 &&
+    const bool is_runtime = config->kind == JAIL_RUNTIME;
+    return ALLOW_ALL(filter, allowed) &&
+           (is_runtime ? add_runtime_rules(filter)
+                       : allow_if(filter, SCMP_SYS(mmap), no_exec) &&
+                             allow_if(filter, SCMP_SYS(mprotect), no_exec)) &&
+           allow_if(filter, SCMP_SYS(fcntl), get_flags) &&
+           allow_if(filter, SCMP_SYS(fcntl), set_flags) &&
+           allow_if(filter, SCMP_SYS(tgkill), self) &&
            seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ptrace), 0) == 0;
 }
 
@@ -184,11 +293,6 @@ static const int client_calls[] = {
 
 static bool add_client_rules(scmp_filter_ctx filter)
 {
-    for (size_t i = 0; i < sizeof client_calls / sizeof client_calls[0]; i++) {
-        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, client_calls[i], 0) != 0) {
-            return false;
-        }
-    }
     // TCP and nothing else; another thread and no other process. The newer call hides its flags
     // from us: libraries take the older one when they are told that there is no newer.
     const struct scmp_arg_cmp four[] = {{0, SCMP_CMP_EQ, AF_INET, 0},
@@ -197,20 +301,21 @@ static bool add_client_rules(scmp_filter_ctx filter)
                                        {1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM}};
     const struct scmp_arg_cmp thread = {0, SCMP_CMP_MASKED_EQ, CLONE_VM | CLONE_THREAD,
                                         CLONE_VM | CLONE_THREAD};
-    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, four) == 0 &&
+    return ALLOW_ALL(filter, client_calls) &&
+           seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, four) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, six) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-static bool enter_seccomp(bool clients)
+static bool enter_seccomp(const JailConfig *config)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (filter == NULL) {
         return false;
     }
-    const bool held =
-        add_rules(filter) && (!clients || add_client_rules(filter)) && seccomp_load(filter) == 0;
+    const bool held = add_rules(filter, config) && (!config->clients || add_client_rules(filter)) &&
+                      seccomp_load(filter) == 0;
     seccomp_release(filter);
     return held;
 }
@@ -229,9 +334,9 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
     case JAIL_NO_PRIVILEGES:
         return enter_no_privileges();
     case JAIL_LANDLOCK:
-        return enter_landlock();
+        return enter_landlock(config);
     case JAIL_SECCOMP:
-        return enter_seccomp(config->clients);
+        return enter_seccomp(config);
     case JAIL_LAYERS_ALL:
         break;
     }

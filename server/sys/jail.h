@@ -3,6 +3,11 @@
 //
 // Order: namespaces → limits → groups, gid, uid → no dump, no new privileges → Landlock → seccomp.
 // A process with more than one thread cannot be locked in.
+//
+// There are two jails. A world and the build worker are sealed: they work on descriptors that they
+// were given. A runtime is the looser one, for a process that is about to become another program
+// which compiles code as it runs (Node): it may read the files and run the programs that are named,
+// and have threads; still no writes, no sockets, no other programs, no other processes.
 #pragma once
 
 #include "core/base/status.h"
@@ -21,9 +26,15 @@ typedef enum JailLayer {
     JAIL_LAYERS_ALL = (1 << 6) - 1
 } JailLayer;
 
+typedef enum JailKind { JAIL_SEALED, JAIL_RUNTIME } JailKind;
+
 typedef struct JailConfig {
-    bool allow_weak;           // go on with the layers there are, and say which are missing
-    uint64_t memory_bytes_max; // address space; 0: no limit (sanitizers need all of it)
+    JailKind kind;
+    // Of a runtime; each list ends with NULL. What cannot be reached is passed over.
+    const char *const *readable;   // files, and folders with all that is in them
+    const char *const *executable; // files
+    bool allow_weak;               // go on with the layers there are, and say which are missing
+    uint64_t memory_bytes_max;     // address space; 0: no limit (sanitizers need all of it)
     uint32_t descriptor_max;
     uint32_t uid, gid; // of nobody, when started by root
     bool clients;      // of a process that plays: it may connect by TCP, wait for it with threads
