@@ -12,3 +12,7 @@ int cmd_world_process(int argc, char **argv); // for a host, not for people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_soul(int argc, char **argv);
+
+// The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
+// leaks with another process) is not allowed any more.
+_Noreturn void command_end_locked(int code);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
@@ -48,6 +49,12 @@ static int cmd_version(int argc, char **argv)
     (void)argv;
     printf("sandlot " SANDLOT_VERSION "\n");
     return EXIT_OK;
+}
+
+void command_end_locked(int code)
+{
+    fflush(NULL);
+    _exit(code);
 }
 
 int main(int argc, char **argv)

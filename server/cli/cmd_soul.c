@@ -1,0 +1,481 @@
+// `sandlot soul`: the plain-language souls of a place. What is kept of each, what a person has
+// accepted, and asking for one again. Building is `sandlot build`'s; nothing here compiles a place.
+#define _GNU_SOURCE
+#include "core/base/json_write.h"
+#include "core/wire/script_path.h"
+#include "server/build/soul_diff.h"
+#include "server/build/soul_inside.h"
+#include "server/cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATHS_MAX      256
+#define FILE_BYTES_MAX (256u << 10)
+
+typedef enum SoulCommand { SOUL_LIST, SOUL_ACCEPT, SOUL_ASK } SoulCommand;
+
+typedef struct SoulOptions {
+    SoulCommand command;
+    const char *place;
+    const char *paths[PATHS_MAX];
+    uint32_t path_count;
+    bool yes, json, allow_weak_jail;
+} SoulOptions;
+
+typedef struct Session {
+    const SoulOptions *options;
+    PlaceFolder folder;
+    SoulList souls;
+    Worker *worker;
+    DiagnosticList diagnostics;
+    Buffer json; // what --json will print
+    bool has_failed;
+    uint32_t done_count, shown_count;
+} Session;
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot soul list DIR [--json]                    what is kept of each soul\n"
+            "       sandlot soul accept DIR [PATH…] [--yes] [--json]  review what a model wrote\n"
+            "       sandlot soul ask DIR PATH…                        have it written again\n\n"
+            "  DIR                a place\n"
+            "  PATH               a plain-language soul: Workspace/Door, or its file\n"
+            "  --yes              accept without asking\n"
+            "  --json             one object, for programs; accept needs --yes then\n"
+            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
+            "`accept` shows what has changed since the last review, asks, and records the review\n"
+            "in the first line of the .soul.lua file. Without PATH it takes those that fit their\n"
+            "soul; one that is stale, or has no such line, must be named: accepting it says that\n"
+            "it is right as it is. `ask` needs SANDLOT_MODEL_KEY (docs/OPERATIONS.md).\n\n"
+            "States: fits (made from exactly this), older (the script API has changed since),\n"
+            "stale (the soul or the scene around it has changed), missing, foreign (not made by\n"
+            "us); edited: changed by hand.\n"
+            "Exit codes: 0 done, 1 failed or declined, 2 wrong usage.\n");
+}
+
+static int usage_error(const char *what, const char *which)
+{
+    fprintf(stderr, "sandlot soul: %s%s%s%s; `sandlot soul --help`\n", what,
+            which != NULL ? " \"" : "", which != NULL ? which : "", which != NULL ? "\"" : "");
+    return EXIT_USAGE;
+}
+
+static void complain(Session *session, const char *path, const char *why)
+{
+    fprintf(stderr, "sandlot soul: %s%s%s\n", path, path[0] != '\0' ? ": " : "", why);
+    session->has_failed = true;
+}
+
+// --- the place ----------------------------------------------------------------------------------
+
+static void print_diagnostics(Session *session)
+{
+    char folder[512], line[DIAGNOSTIC_MESSAGE_BYTES + 1024];
+    const size_t bytes = strlen(session->options->place);
+    const bool has_slash = bytes > 0 && session->options->place[bytes - 1] == '/';
+    (void)snprintf(folder, sizeof folder, "%s%s", session->options->place, has_slash ? "" : "/");
+    diagnostic_list_sort(&session->diagnostics);
+    for (uint32_t i = 0; i < session->diagnostics.count; i++) {
+        diagnostic_text(&session->diagnostics.items[i], folder, line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+    session->has_failed = session->has_failed || session->diagnostics.error_count > 0;
+    diagnostic_list_free(&session->diagnostics);
+}
+
+static bool open_session(Session *session)
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    const char *place = session->options->place;
+    if (place_folder_read(place, &session->folder, reason, sizeof reason) != STATUS_OK) {
+        complain(session, place, reason);
+        return false;
+    }
+    Status status = soul_scan(&session->folder, &session->souls, &session->diagnostics);
+    if (status == STATUS_OK) {
+        WorkerConfig config = worker_config_default();
+        config.allow_weak_jail = session->options->allow_weak_jail;
+        status = worker_create(&config, &session->worker);
+    }
+    if (status != STATUS_OK) {
+        complain(session, place, status_text(status));
+    }
+    // What is wrong with other scripts is the build's to say.
+    diagnostic_list_free(&session->diagnostics);
+    return status == STATUS_OK;
+}
+
+static void close_session(Session *session)
+{
+    worker_destroy(session->worker);
+    soul_list_free(&session->souls);
+    place_folder_free(&session->folder);
+    diagnostic_list_free(&session->diagnostics);
+    buffer_free(&session->json);
+}
+
+static bool is_soul(const Soul *soul, const char *path)
+{
+    const ScriptPath plain = script_path_trim(path, strlen(path));
+    return soul->language == SOUL_PLAIN && plain.bytes == strlen(soul->path) &&
+           memcmp(plain.data, soul->path, plain.bytes) == 0;
+}
+
+static bool is_named(const SoulOptions *options, const Soul *soul)
+{
+    for (uint32_t i = 0; i < options->path_count; i++) {
+        if (is_soul(soul, options->paths[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_paths(Session *session)
+{
+    const SoulOptions *options = session->options;
+    for (uint32_t i = 0; i < options->path_count; i++) {
+        bool found = false;
+        for (uint32_t s = 0; s < session->souls.count; s++) {
+            found = found || is_soul(&session->souls.items[s], options->paths[i]);
+        }
+        if (!found) {
+            complain(session, options->paths[i],
+                     "there is no such plain-language soul; `sandlot soul list` shows them");
+        }
+    }
+}
+
+// --- as JSON ------------------------------------------------------------------------------------
+
+// One object of the list; `diff` may be NULL.
+static void add_json(Session *session, const SoulView *view, bool accepted, const Buffer *diff)
+{
+    uint8_t *block = malloc(SOUL_DIFF_OUTPUT_MAX * 2 + 4096);
+    if (block == NULL) {
+        complain(session, "", "out of memory");
+        return;
+    }
+    ByteWriter writer = byte_writer(block, SOUL_DIFF_OUTPUT_MAX * 2 + 4096);
+    JsonWriter json = json_writer(&writer, 0);
+    const bool is_there = view->kept.state != SOUL_MISSING;
+    json_write_object_begin(&json);
+    json_write_name(&json, "path");
+    json_write_text(&json, view->soul->path);
+    json_write_name(&json, "file");
+    json_write_text(&json, view->kept_path);
+    json_write_name(&json, "state");
+    json_write_text(&json, soul_state_name(view->kept.state));
+    json_write_name(&json, "edited");
+    json_write_bool(&json, is_there && view->kept.is_edited);
+    json_write_name(&json, "reviewed");
+    json_write_bool(&json, accepted || view->kept.is_reviewed);
+    if (session->options->command == SOUL_ACCEPT) {
+        json_write_name(&json, "accepted");
+        json_write_bool(&json, accepted);
+        json_write_name(&json, "diff");
+        json_write_text_bytes(&json, diff != NULL ? (const char *)diff->data : "",
+                              diff != NULL ? diff->bytes : 0);
+    }
+    json_write_object_end(&json);
+    if (json_writer_finish(&json) == STATUS_OK) {
+        buffer_put(&session->json, ",", session->shown_count > 0);
+        session->shown_count += 1;
+        buffer_put(&session->json, block, writer.at);
+    }
+    free(block);
+}
+
+static void print_json(Session *session)
+{
+    printf("{\"souls\":[%.*s]}\n", (int)session->json.bytes,
+           session->json.data != NULL ? (const char *)session->json.data : "");
+}
+
+// --- list ---------------------------------------------------------------------------------------
+
+static void list_one(Session *session, const SoulView *view)
+{
+    if (session->options->json) {
+        add_json(session, view, false, NULL);
+        return;
+    }
+    const SoulKept *kept = &view->kept;
+    const bool is_there = kept->state != SOUL_MISSING && kept->state != SOUL_FOREIGN;
+    printf("%-8s%s%s %s\n", soul_state_name(kept->state),
+           !is_there           ? "           "
+           : kept->is_reviewed ? " reviewed  "
+                               : " unreviewed",
+           is_there && kept->is_edited ? " edited" : "       ", view->soul->path);
+    session->shown_count += 1;
+}
+
+// --- accept -------------------------------------------------------------------------------------
+
+static void print_diff(const Buffer *diff)
+{
+    const bool has_colours = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+    const char *text = (const char *)diff->data, *end = text + diff->bytes;
+    while (text < end) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        const char *next = stop != NULL ? stop + 1 : end;
+        const char *colour = !has_colours     ? ""
+                             : text[0] == '+' ? "\x1b[32m"
+                             : text[0] == '-' ? "\x1b[31m"
+                             : text[0] == '@' ? "\x1b[36m"
+                                              : "";
+        printf("%s%.*s%s", colour, (int)(next - text), text, colour[0] != '\0' ? "\x1b[0m" : "");
+        text = next;
+    }
+}
+
+static Status make_diff(const Session *session, const SoulView *view, Buffer *out)
+{
+    uint8_t *reviewed = NULL;
+    size_t bytes = 0;
+    const Status found =
+        soul_reviewed_read(session->options->place, &view->kept.header, &reviewed, &bytes);
+    char before_name[256], after_name[256];
+    (void)snprintf(before_name, sizeof before_name, "%s (%s)", view->kept_path,
+                   found == STATUS_OK             ? "reviewed"
+                   : view->kept.header.has_review ? "reviewed elsewhere: the text is not here"
+                                                  : "never reviewed");
+    (void)snprintf(after_name, sizeof after_name, "%s", view->kept_path);
+    const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
+                                 bytes};
+    const SoulDiffText after = {after_name, view->kept.body, view->kept.body_bytes};
+    const Status status = soul_diff_write(&before, &after, out);
+    free(reviewed);
+    return status;
+}
+
+static bool is_confirmed(const Session *session, const SoulView *view)
+{
+    if (session->options->yes) {
+        return true;
+    }
+    printf("Accept %s? [y/N] ", view->soul->path);
+    (void)fflush(stdout);
+    char line[16] = "";
+    if (fgets(line, sizeof line, stdin) == NULL) {
+        printf("\n");
+    }
+    return line[0] == 'y' || line[0] == 'Y';
+}
+
+static Status record(const Session *session, const SoulView *view, char *reason)
+{
+    SoulHeader header = view->kept.header;
+    const char *slash = strrchr(view->soul->file->path, '/');
+    (void)snprintf(header.name, sizeof header.name, "%s",
+                   slash != NULL ? slash + 1 : view->soul->file->path);
+    memcpy(header.prompt, view->prompt.prompt_hash, SHA256_BYTES);
+    memcpy(header.source, view->prompt.source_hash, SHA256_BYTES);
+    memcpy(header.review, view->kept.body_hash, SHA256_BYTES);
+    header.has_review = true;
+    Buffer file = buffer_of(FILE_BYTES_MAX);
+    soul_header_write(&header, &file);
+    buffer_put(&file, view->kept.body, view->kept.body_bytes);
+    Status status = file.status;
+    if (status == STATUS_OK) {
+        const SoulFile target = {.place = session->options->place,
+                                 .path = view->kept_path,
+                                 .before = view->kept_file->data,
+                                 .before_bytes = view->kept_file->bytes};
+        status = soul_file_write(&target, file.data, file.bytes, reason);
+    } else {
+        (void)snprintf(reason, WORKER_REASON_BYTES, "with its first line it has more than 256 KiB");
+    }
+    buffer_free(&file);
+    return status;
+}
+
+// Why it is not for this review; NULL: it is.
+static const char *why_not(const Session *session, const SoulView *view)
+{
+    const bool is_chosen = is_named(session->options, view->soul);
+    switch (view->kept.state) {
+    case SOUL_MISSING:
+        return "there is no Lua yet; build the place first";
+    case SOUL_STALE:
+        return is_chosen ? NULL
+                         : "is stale: build the place to have it made again, or name it to accept "
+                           "it as it is";
+    case SOUL_FOREIGN:
+        return is_chosen ? NULL : "was not made from its soul; name it to accept it as it is";
+    default:
+        return NULL;
+    }
+}
+
+static void accept_one(Session *session, const SoulView *view)
+{
+    const bool is_json = session->options->json;
+    const char *problem = why_not(session, view);
+    if (problem != NULL) {
+        if (is_named(session->options, view->soul) || view->kept.state != SOUL_MISSING) {
+            complain(session, view->kept_path, problem);
+        }
+        return;
+    }
+    if (view->kept.state == SOUL_FITS && view->kept.is_reviewed) {
+        return;
+    }
+    char reason[WORKER_REASON_BYTES] = "";
+    Buffer diff = buffer_of(SOUL_DIFF_OUTPUT_MAX);
+    if (make_diff(session, view, &diff) != STATUS_OK) {
+        complain(session, view->kept_path, "the difference is too large to be shown");
+        buffer_free(&diff);
+        return;
+    }
+    if (!is_json && diff.bytes > 0) {
+        print_diff(&diff);
+    } else if (!is_json) {
+        printf("%s: the Lua is the one that was reviewed; what it was made from has changed\n",
+               view->kept_path);
+    }
+    if (!is_confirmed(session, view)) {
+        complain(session, view->kept_path, "not accepted");
+    } else if (record(session, view, reason) != STATUS_OK) {
+        complain(session, "", reason);
+    } else {
+        session->done_count += 1;
+        // Without it the next review shows the whole text; the review itself is recorded.
+        status_ignore(soul_reviewed_write(session->options->place, &view->kept));
+        if (is_json) {
+            add_json(session, view, true, &diff);
+        } else {
+            printf("%s: accepted\n", view->kept_path);
+        }
+    }
+    buffer_free(&diff);
+}
+
+// --- ask ----------------------------------------------------------------------------------------
+
+static void ask_one(Session *session, const SoulView *view)
+{
+    const ModelConfig config = model_config_environment();
+    char reason[WORKER_REASON_BYTES] = "";
+    SoulLua lua = {0};
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "asking the model for %s…\n", view->soul->path);
+    }
+    const Status status = soul_ask(&config, session->worker, session->options->place, view, &lua,
+                                   &session->diagnostics, reason);
+    if (status == STATUS_OK) {
+        printf("%s: made, %u repair%s\n", view->kept_path, lua.repairs,
+               lua.repairs == 1 ? "" : "s");
+        session->done_count += 1;
+    } else if (session->diagnostics.error_count == 0) {
+        complain(session, "", reason);
+    }
+    print_diagnostics(session);
+    soul_lua_free(&lua);
+}
+
+// --- all of them --------------------------------------------------------------------------------
+
+static int run_session(Session *session)
+{
+    const SoulOptions *options = session->options;
+    uint32_t plain_count = 0;
+    check_paths(session);
+    for (uint32_t i = 0; i < session->souls.count; i++) {
+        const Soul *soul = &session->souls.items[i];
+        if (soul->language != SOUL_PLAIN || (options->path_count > 0 && !is_named(options, soul))) {
+            continue;
+        }
+        plain_count += 1;
+        char reason[WORKER_REASON_BYTES] = "";
+        SoulView view;
+        const Status status =
+            soul_view_open(session->worker, &session->folder, soul, &view, reason);
+        if (status != STATUS_OK) {
+            complain(session, "", reason);
+        } else if (options->command == SOUL_LIST) {
+            list_one(session, &view);
+        } else if (options->command == SOUL_ACCEPT) {
+            accept_one(session, &view);
+        } else {
+            ask_one(session, &view);
+        }
+        soul_view_close(&view);
+    }
+    if (options->json) {
+        print_json(session);
+    } else if (plain_count == 0 && !session->has_failed) {
+        printf("%s has no plain-language souls (.soul)\n", options->place);
+    } else if (options->command == SOUL_ACCEPT && session->done_count == 0 &&
+               !session->has_failed) {
+        printf("nothing to review\n");
+    }
+    return session->has_failed ? EXIT_FAILED : EXIT_OK;
+}
+
+static int parse_options(int argc, char **argv, SoulOptions *options)
+{
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--yes") == 0 && options->command == SOUL_ACCEPT) {
+            options->yes = true;
+        } else if (strcmp(argv[i], "--json") == 0 && options->command != SOUL_ASK) {
+            options->json = true;
+        } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
+            options->allow_weak_jail = true;
+        } else if (argv[i][0] == '-') {
+            return usage_error("there is no option", argv[i]);
+        } else if (options->place == NULL) {
+            options->place = argv[i];
+        } else if (options->path_count == PATHS_MAX) {
+            return usage_error("too many paths at once", NULL);
+        } else {
+            options->paths[options->path_count++] = argv[i];
+        }
+    }
+    if (options->place == NULL) {
+        return usage_error("which place?", NULL);
+    }
+    if (options->command == SOUL_ASK && options->path_count == 0) {
+        return usage_error("ask for which soul?", NULL);
+    }
+    if (options->command == SOUL_ACCEPT && options->json && !options->yes) {
+        return usage_error("accept --json cannot ask; it needs --yes", NULL);
+    }
+    if (options->command == SOUL_ACCEPT && !options->yes && !isatty(STDIN_FILENO)) {
+        return usage_error("there is no terminal to ask on; --yes accepts without asking", NULL);
+    }
+    return EXIT_OK;
+}
+
+int cmd_soul(int argc, char **argv)
+{
+    static const char *const names[] = {"list", "accept", "ask"};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_usage(stdout);
+            return EXIT_OK;
+        }
+    }
+    SoulOptions options = {.command = SOUL_LIST};
+    uint32_t command = 0;
+    while (argc >= 2 && command < 3 && strcmp(argv[1], names[command]) != 0) {
+        command += 1;
+    }
+    if (argc < 2 || command == 3) {
+        return usage_error(argc < 2 ? "list, accept or ask?" : "there is no subcommand",
+                           argc < 2 ? NULL : argv[1]);
+    }
+    options.command = (SoulCommand)command;
+    const int parsed = parse_options(argc, argv, &options);
+    if (parsed != EXIT_OK) {
+        return parsed;
+    }
+    Session session = {.options = &options, .json = buffer_of(64u << 20)};
+    const int result = open_session(&session) ? run_session(&session) : EXIT_FAILED;
+    close_session(&session);
+    return result;
+}
