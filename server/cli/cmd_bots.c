@@ -38,7 +38,8 @@ static void print_usage(FILE *out)
     fprintf(
         out,
         "  --seed N           of everything they draw (1)\n"
-        "  --scripts          run client scripts as well\n"
+        "  --scripts          run client scripts as well, verified and locked in\n"
+        "  --allow-weak-jail  with --scripts: go on where the kernel lacks a layer of the jail\n"
         "  --truth N          how many compare what they show with the truth (16)\n"
         "  --frames N         bad frames a second of each hostile one (500)\n"
         "  --ramp S           wait at most so long until all play (60)\n"
@@ -150,6 +151,9 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"durable_checked", (double)r->durable_checked},
         {"durable_lost", (double)r->durable_lost},
         {"hostile_frames", (double)r->hostile_frames},
+        {"scripted", r->scripted},
+        {"manifest_version", r->manifest_version},
+        {"script_faults", (double)r->script_faults},
         {"loop_ticks", (double)r->loop_ticks},
         {"loop_ticks_late", (double)r->late},
         {"own_cpu_share", r->own_cpu_share},
@@ -250,10 +254,11 @@ static int read_option(Options *options, const char *name, const char *value)
     if (strcmp(name, "--seed") == 0) {
         return parse_number(value, 0, UINT64_MAX, &bots->seed) ? 2 : -1;
     }
-    bool *const flag = strcmp(name, "--json") == 0          ? &options->json
-                       : strcmp(name, "--scripts") == 0     ? &bots->scripts
-                       : strcmp(name, "--best-effort") == 0 ? &options->best_effort
-                                                            : NULL;
+    bool *const flag = strcmp(name, "--json") == 0              ? &options->json
+                       : strcmp(name, "--scripts") == 0         ? &bots->scripts
+                       : strcmp(name, "--best-effort") == 0     ? &options->best_effort
+                       : strcmp(name, "--allow-weak-jail") == 0 ? &bots->allow_weak_jail
+                                                                : NULL;
     if (flag == NULL) {
         return 0;
     }
@@ -337,5 +342,13 @@ int cmd_bots(int argc, char **argv)
     if (options.bots.world != NULL && !world_id_is_valid(options.bots.world)) {
         return usage_error("that is no world:", options.bots.world);
     }
-    return run(&options);
+    if (options.bots.scripts && options.bots.ledger != NULL) {
+        return usage_error("--ledger writes a file, and --scripts locks the bots in: no files",
+                           NULL);
+    }
+    const int code = run(&options);
+    if (options.bots.scripts) {
+        command_end_locked(code);
+    }
+    return code;
 }

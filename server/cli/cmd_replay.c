@@ -1,9 +1,12 @@
-// `sandlot replay`: a journal through a fresh world, and whether it comes to the same state.
+// `sandlot replay`: a journal through a fresh world, and whether it comes to the same state. A
+// journal holds runes, and nobody has signed it: everything in it is read by a process that has
+// locked itself in, after it has opened its two files.
 #include "core/script/place.h"
+#include "server/build/place_folder.h"
 #include "server/cli/command.h"
 #include "server/host/journal_file.h"
-#include "server/build/place_folder.h"
 #include "server/sys/file.h"
+#include "server/sys/jail.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,13 +16,21 @@
 #define JOURNAL_BYTES_MAX  (4ull << 30)
 #define COMPILED_BYTES_MAX (256u << 20)
 #define HEAP_BYTES         (8ull << 30)
+#define JAIL_BYTES         (16ull << 30)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 static void print_usage(FILE *out)
 {
     fprintf(out,
             "usage: sandlot replay FILE [--place DIR]   replay the journal of a world\n\n"
-            "  --place DIR   the place it was made from, unchanged (the folder that holds\n"
-            "                .sandlot/data/FILE)\n\n"
+            "  --place DIR        the place it was made from, unchanged (the folder that holds\n"
+            "                     .sandlot/data/FILE)\n"
+            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
             "Compares the world's hash once a second with what the journal has. Exit codes: 0 the\n"
             "same all through, 1 it differs or cannot be replayed, 2 wrong usage.\n");
 }
@@ -40,13 +51,34 @@ static int failed(const char *what, const char *why)
     return EXIT_FAILED;
 }
 
+// Everything from outside, as bytes.
+static int read_files(Replay *replay, const char *file, const char *place)
+{
+    char reason[512];
+    if (place_folder_read(place, &replay->folder, reason, sizeof reason) != STATUS_OK) {
+        return failed("the place", reason);
+    }
+    const Status status =
+        file_read(file, JOURNAL_BYTES_MAX, &replay->journal, &replay->journal_bytes);
+    return status == STATUS_OK ? EXIT_OK : failed(file, status_text(status));
+}
+
+static int lock_in(bool allow_weak)
+{
+    char reason[256];
+    JailConfig jail = jail_config_default();
+    jail.allow_weak = allow_weak;
+    jail.memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES;
+    uint32_t layers = 0;
+    return jail_enter(&jail, &layers, reason, sizeof reason) == STATUS_OK
+               ? EXIT_OK
+               : failed("not replayed", reason);
+}
+
 static int open_place(Replay *replay, const char *path)
 {
     char reason[512];
     PlaceError error = {0};
-    if (place_folder_read(path, &replay->folder, reason, sizeof reason) != STATUS_OK) {
-        return failed("the place", reason);
-    }
     replay->whole = malloc(COMPILED_BYTES_MAX);
     replay->stripped = malloc(COMPILED_BYTES_MAX);
     if (replay->whole == NULL || replay->stripped == NULL) {
@@ -96,15 +128,6 @@ static int compare(Replay *replay, const char *file)
     return EXIT_OK;
 }
 
-static void close_replay(Replay *replay)
-{
-    place_unload(&replay->heap, replay->place);
-    place_folder_free(&replay->folder);
-    free(replay->whole);
-    free(replay->stripped);
-    free(replay->journal);
-}
-
 // Where the data folder is in its usual place: FILE/../../.. .
 static bool place_of(const char *file, char *out, size_t bytes)
 {
@@ -120,6 +143,7 @@ static bool place_of(const char *file, char *out, size_t bytes)
 int cmd_replay(int argc, char **argv)
 {
     const char *file = NULL, *place = NULL;
+    bool allow_weak = false;
     char beside[4096];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -128,6 +152,8 @@ int cmd_replay(int argc, char **argv)
         }
         if (strcmp(argv[i], "--place") == 0 && i + 1 < argc) {
             place = argv[++i];
+        } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
+            allow_weak = true;
         } else if (argv[i][0] != '-' && file == NULL) {
             file = argv[i];
         } else {
@@ -143,12 +169,16 @@ int cmd_replay(int argc, char **argv)
         return EXIT_USAGE;
     }
     Replay replay = {.heap = heap_make(HEAP_BYTES)};
-    int code = open_place(&replay, place != NULL ? place : beside);
+    place = place != NULL ? place : beside;
+    int code = read_files(&replay, file, place);
     if (code == EXIT_OK) {
-        const Status status =
-            file_read(file, JOURNAL_BYTES_MAX, &replay.journal, &replay.journal_bytes);
-        code = status == STATUS_OK ? compare(&replay, file) : failed(file, status_text(status));
+        code = lock_in(allow_weak);
     }
-    close_replay(&replay);
-    return code;
+    if (code == EXIT_OK) {
+        code = open_place(&replay, place);
+    }
+    if (code == EXIT_OK) {
+        code = compare(&replay, file);
+    }
+    command_end_locked(code); // whatever is left goes with the process
 }

@@ -102,6 +102,9 @@ static bool make_client(Bots *bots, Bot *bot)
     config.still_puppets = bots->config.count > MANY && !bots->config.scripts;
     config.unix_offset_ms = (double)clock_unix_ms() - bots->now_ms;
     snprintf(config.name, sizeof config.name, "bot_%u", bot->index);
+    if (config.scripts) {
+        bots_script_configure(bots, &config);
+    }
     const Status status = client_create(&bots->heap, &config, &bot->client);
     if (status != STATUS_OK) {
         snprintf(bots->failed, sizeof bots->failed, "no memory for another client");
@@ -317,6 +320,7 @@ static void take_ticket(Bots *bots, Bot *bot, const BotsGift *gift)
         rest_after_failure(bots, bot);
         return;
     }
+    memcpy(bots->signing_key, gift->signing_key, sizeof bots->signing_key);
     if (!find_address(bots, gift->address) || (bot->client == NULL && !make_client(bots, bot))) {
         return;
     }
@@ -421,6 +425,10 @@ static void update_open(Bots *bots, Bot *bot)
             update_playing(bots, bot);
         }
         client_update(bot->client, bots->now_ms);
+        if (bots->config.scripts) {
+            bots_script_fetch(bot);
+            bots_script_look(bots, bot);
+        }
         mind_answers(bots, bot);
         flush_client(bots, bot);
     }
@@ -592,8 +600,7 @@ static void raise_descriptor_limit(void)
 
 static Status open_bots(Bots *bots, char *reason, size_t bytes)
 {
-    BotsDoorConfig door = {.server = bots->config.server,
-                           .world = bots->config.world,
+    BotsDoorConfig door = {.world = bots->config.world,
                            .bot_count = bots->config.count,
                            .debug_count = bots->config.debug_count};
     snprintf(door.name, sizeof door.name, "bot_%llx",
@@ -626,6 +633,14 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
             return status;
         }
     }
+    // From here on there are threads, sockets and what others send.
+    if (bots->config.scripts) {
+        status = bots_script_lock_in(bots, reason, bytes);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    door.server = bots->config.server;
     status = bots_door_open(&door, &bots->door);
     if (status == STATUS_OK) {
         status = open_waits(bots);
@@ -704,6 +719,7 @@ Status bots_run(const BotsConfig *config, BotsReport *report, char *reason, size
         }
     }
     if (status == STATUS_OK) {
+        bots_script_measure(bots);
         say_goodbye(bots);
         measure_server(bots);
         *report = bots->report;

@@ -50,7 +50,8 @@ typedef struct BotsConfig {
     uint32_t ramp_seconds_max;
     BotsBehaviour behaviour;
     uint64_t seed;
-    bool scripts;
+    bool scripts;                       // run the client scripts, locked in: no files from then on
+    bool allow_weak_jail;               // with scripts
     uint32_t debug_count;               // so many are told the truth, and compare
     uint32_t hostile_frames_per_second; // of each hostile one
     const char *ledger;                 // a file for what the server said is stored; NULL: none
@@ -96,6 +97,9 @@ struct BotsReport {
     // What was said to be stored, and what of a ledger was found.
     uint64_t durable, durable_checked, durable_lost;
     uint64_t hostile_frames;
+    // With scripts: clients whose manifest was verified and runs, the newest version, what failed.
+    uint32_t scripted, manifest_version;
+    uint64_t script_faults;
     // The bots themselves.
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core

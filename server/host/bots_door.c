@@ -105,16 +105,33 @@ static bool ask_login(BotsDoor *door, uint32_t bot, BotsGift *gift)
     return good;
 }
 
+// 64 hex digits.
+static void copy_key(const JsonNode *root, uint8_t out[32])
+{
+    char text[65];
+    if (!copy_text(root, "signing_key", text, sizeof text) || strlen(text) != 64 ||
+        strspn(text, "0123456789abcdef") != 64) {
+        memset(out, 0, 32);
+        return;
+    }
+    for (uint32_t i = 0; i < 32; i++) {
+        const char pair[3] = {text[2 * i], text[2 * i + 1], 0};
+        out[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
 static bool take_join(BotsDoor *door, const BotsAnswer *answer, BotsGift *gift)
 {
     Arena arena;
     arena_init(&arena, door->json, sizeof door->json);
     const JsonConfig config = json_config_default(&arena);
     const JsonNode *root = NULL;
-    return answer->status / 100 == 2 &&
-           json_parse(&config, (const char *)answer->body, answer->bytes, &root, NULL) ==
-               STATUS_OK &&
-           copy_text(root, "server_address", gift->address, sizeof gift->address) &&
+    if (answer->status / 100 != 2 ||
+        json_parse(&config, (const char *)answer->body, answer->bytes, &root, NULL) != STATUS_OK) {
+        return false;
+    }
+    copy_key(root, gift->signing_key);
+    return copy_text(root, "server_address", gift->address, sizeof gift->address) &&
            copy_text(root, "ticket", gift->ticket, sizeof gift->ticket);
 }
 

@@ -36,7 +36,8 @@ typedef struct BotsGift {
     char reason[BOTS_HTTP_REASON_BYTES]; // when it failed
     char ticket[BOTS_TICKET_BYTES];
     char address[BOTS_ADDRESS_BYTES];
-    uint8_t *scene; // the taker frees it
+    uint8_t signing_key[32]; // of the host; zero: it named none
+    uint8_t *scene;          // the taker frees it
     size_t scene_bytes;
     BotsMetrics metrics;
 } BotsGift;

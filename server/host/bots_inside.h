@@ -117,6 +117,8 @@ typedef struct Bots {
     BotsDoor *door;
     BotsAddress address;
     char address_text[BOTS_ADDRESS_BYTES]; // that `address` was looked up from
+    char server[BOTS_ADDRESS_BYTES];       // in numbers, where scripts run
+    uint8_t signing_key[32];               // of the host, from the newest ticket
     int epoll, timer;
     uint64_t start_ns;
     double now_ms;
@@ -163,6 +165,14 @@ void hostile_begin(Bots *bots, Bot *bot);
 void hostile_play(Bots *bots, Bot *bot, double elapsed_s);
 bool hostile_reads(const Bot *bot);
 bool hostile_says_hello(const Bot *bot);
+
+// --- bots_script.c ------------------------------------------------------------------------------
+// Before there is a second thread, a socket, or a byte of a script.
+MUST_USE Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes);
+void bots_script_configure(Bots *bots, ClientConfig *config);
+void bots_script_fetch(Bot *bot);
+void bots_script_look(Bots *bots, Bot *bot); // faults
+void bots_script_measure(Bots *bots);
 
 // --- bots_measure.c -----------------------------------------------------------------------------
 void histogram_add(Histogram *histogram, double value);

@@ -22,11 +22,12 @@
 typedef enum ChannelType {
     CHANNEL_NONE,
     // To the world.
-    CHANNEL_START,   // config (channel_write_start); descriptor: the place, whole and stripped
-    CHANNEL_ENTRIES, // descriptor: entries (entry.h), one after the other, before GO
-    CHANNEL_GO,      // time begins
-    CHANNEL_ENTRY,   // one entry
-    CHANNEL_CONNECT, // u8 json · bytes already read; descriptor: the socket
+    CHANNEL_START,    // config (channel_write_start); descriptor: the place, whole and stripped
+    CHANNEL_MANIFEST, // 32 bytes: the public key; descriptor: the signed manifest, before ENTRIES
+    CHANNEL_ENTRIES,  // descriptor: entries (entry.h), one after the other, before GO
+    CHANNEL_GO,       // time begins
+    CHANNEL_ENTRY,    // one entry
+    CHANNEL_CONNECT,  // u8 json · bytes already read; descriptor: the socket
     // To the host.
     CHANNEL_READY,   // the world is locked in and runs: layers
     CHANNEL_FAILED,  // it cannot be: reason

@@ -5,8 +5,8 @@
 #include "server/host/host.h"
 
 #include "core/base/check.h"
-#include "core/base/limits.h"
 #include "core/base/sha256.h"
+#include "server/host/host_build.h"
 #include "server/host/host_inside.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -23,12 +23,11 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define COMPILED_BYTES_MAX (256u << 20)
 #define PLACE_HEAP_BYTES   (3ull << 30)
-#define JSON_SESSIONS      64
 #define ROOM_CODE_LETTERS  6
 #define LOOK_MS            50 // the main loop looks around at least that often
 #define STOP_MS            4500
@@ -59,91 +58,9 @@ void host_log(LogLevel level, const char *area, const char *format, ...)
     fprintf(stderr, "%s %-5s %s: %s\n", clock, log_level_name(level), area, text);
 }
 
-// --- the place ----------------------------------------------------------------------------------
-
-static Status compile(Host *host)
-{
-    PlaceError error = {0};
-    host->whole = malloc(COMPILED_BYTES_MAX); // untouched pages cost nothing
-    host->stripped = malloc(COMPILED_BYTES_MAX);
-    if (host->whole == NULL || host->stripped == NULL) {
-        return STATUS_LIMIT;
-    }
-    ByteWriter whole = byte_writer(host->whole, COMPILED_BYTES_MAX);
-    Status status =
-        place_compile(&host->heap, host->folder.files, host->folder.file_count, &whole, &error);
-    if (status != STATUS_OK) {
-        char text[512];
-        place_error_text(&error, text, sizeof text);
-        fprintf(stderr, "sandlot world: %s/%s\n", host->config.place, text);
-        return status;
-    }
-    ByteWriter stripped = byte_writer(host->stripped, COMPILED_BYTES_MAX);
-    status = place_strip(&host->heap, host->whole, whole.at, &stripped);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: the place cannot be stripped: %s\n", status_text(status));
-        return status;
-    }
-    host->whole_bytes = whole.at;
-    host->stripped_bytes = stripped.at;
-    sha256_of(host->stripped, host->stripped_bytes, host->scene_hash);
-    sha256_hex(host->scene_hash, host->scene_hex);
-    return STATUS_OK;
-}
-
-// The numbers that decide how large a world is.
-static Status look_at_place(Host *host)
-{
-    Place *place = NULL;
-    const Status status = place_load(&host->heap, host->whole, host->whole_bytes, &place);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: the place cannot be loaded: %s\n", status_text(status));
-        return status;
-    }
-    const uint32_t wanted = place->player_max > 0 ? place->player_max : WORLD_PLAYERS_DEFAULT;
-    const uint32_t limit = host->config.player_max > 0 ? host->config.player_max : wanted;
-    host->player_max = wanted < limit ? wanted : limit;
-    host->tick_rate = place->tick_rate;
-    const size_t name =
-        place->name.bytes < sizeof host->place_name ? place->name.bytes : 0; // fits by its format
-    memcpy(host->place_name, place->name.data, name);
-    WorldConfig *world = &host->world;
-    *world = world_config_default();
-    world->stripped = host->stripped;
-    world->stripped_bytes = host->stripped_bytes;
-    world->development = host->development;
-    world->player_max = host->player_max;
-    if (place->entity_max > 0) {
-        world->entity_max = place->entity_max;
-    }
-    world->json_session_max = JSON_SESSIONS < host->player_max ? JSON_SESSIONS : host->player_max;
-    place_unload(&host->heap, place);
-    return STATUS_OK;
-}
-
-static Status open_place(Host *host)
-{
-    char reason[512];
-    Status status = place_folder_read(host->config.place, &host->folder, reason, sizeof reason);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: %s\n", reason);
-        return status;
-    }
-    const PlaceFile *stray = place_folder_stray_script(&host->folder);
-    if (stray != NULL) {
-        fprintf(stderr,
-                "sandlot world: %s/%s is in no service; scripts are in ServerScriptService, "
-                "ReplicatedStorage, Workspace, StarterGui, StarterPlayer or ReplicatedFirst\n",
-                host->config.place, stray->path);
-        return STATUS_MALFORMED;
-    }
-    status = compile(host);
-    return status == STATUS_OK ? look_at_place(host) : status;
-}
-
 // --- the data folder ----------------------------------------------------------------------------
 
-static bool join_path(char out[HOST_PATH_BYTES], const char *folder, const char *name)
+bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *name)
 {
     const int bytes = snprintf(out, HOST_PATH_BYTES, "%s/%s", folder, name);
     return bytes > 0 && bytes < HOST_PATH_BYTES;
@@ -161,7 +78,7 @@ static Status open_host_id(Host *host)
     char path[HOST_PATH_BYTES];
     uint8_t *bytes = NULL;
     size_t count = 0;
-    if (!join_path(path, host->data, "host.id")) {
+    if (!host_join_path(path, host->data, "host.id")) {
         return STATUS_RANGE;
     }
     Status status = file_read(path, 64, &bytes, &count);
@@ -198,7 +115,7 @@ static void say_damaged(const Host *host, const char *what)
 static Status open_store(Host *host)
 {
     char path[HOST_PATH_BYTES], reason[256] = "";
-    if (!join_path(path, host->data, "sandlot.db")) {
+    if (!host_join_path(path, host->data, "sandlot.db")) {
         return STATUS_RANGE;
     }
     StoreConfig config = store_config_default();
@@ -215,18 +132,21 @@ static Status open_store(Host *host)
     return status;
 }
 
+// Where it is; the folder is made, and nobody is disturbed by that.
+static bool find_data(Host *host)
+{
+    const bool fits = host->config.data != NULL
+                          ? snprintf(host->data, sizeof host->data, "%s", host->config.data) <
+                                (int)sizeof host->data
+                          : host_join_path(host->data, host->config.place, ".sandlot/data");
+    return fits && file_make_folders(host->data) == STATUS_OK;
+}
+
 // Everything in it; 0, or the exit code.
 static int open_data(Host *host)
 {
     char path[HOST_PATH_BYTES];
-    const bool fits = host->config.data != NULL
-                          ? snprintf(host->data, sizeof host->data, "%s", host->config.data) <
-                                (int)sizeof host->data
-                          : join_path(host->data, host->config.place, ".sandlot/data");
-    if (!fits || file_make_folders(host->data) != STATUS_OK) {
-        return data_failed(host, "", "the data folder cannot be made");
-    }
-    if (!join_path(path, host->data, "host.lock")) {
+    if (!host_join_path(path, host->data, "host.lock")) {
         return data_failed(host, "", "the path is too long");
     }
     Status status = file_lock(path, &host->lock_file);
@@ -239,8 +159,8 @@ static int open_data(Host *host)
     if (status != STATUS_OK) {
         return data_failed(host, "host.id", status_text(status));
     }
-    status = join_path(path, host->data, "ticket.key") ? signing_key_open(path, &host->key)
-                                                       : STATUS_RANGE;
+    status = host_join_path(path, host->data, "ticket.key") ? signing_key_open(path, &host->key)
+                                                            : STATUS_RANGE;
     if (status != STATUS_OK) {
         return data_failed(host, "ticket.key",
                            status == STATUS_DENIED ? "others may read it; chmod 600"
@@ -251,7 +171,7 @@ static int open_data(Host *host)
     }
     const char *journal = host->config.journal;
     if (journal == NULL) {
-        return join_path(host->journal_path, host->data, "journal") ? 0 : 1;
+        return host_join_path(host->journal_path, host->data, "journal") ? 0 : 1;
     }
     if (strcmp(journal, "off") != 0) {
         snprintf(host->journal_path, sizeof host->journal_path, "%s", journal);
@@ -438,6 +358,13 @@ static void raise_limits(void)
     }
 }
 
+// Looked at first: nothing is made for a mistyped name.
+static bool is_place(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static int open_host(Host *host)
 {
     host->development =
@@ -445,7 +372,14 @@ static int open_host(Host *host)
     host->heap = heap_make(PLACE_HEAP_BYTES);
     entropy_fill(host->boot, sizeof host->boot);
     raise_limits();
-    if (open_place(host) != STATUS_OK) {
+    if (!is_place(host->config.place)) {
+        fprintf(stderr, "sandlot world: %s: there is no such folder\n", host->config.place);
+        return 1;
+    }
+    if (!find_data(host)) {
+        return data_failed(host, "", "the data folder cannot be made");
+    }
+    if (host_place_open(host) != STATUS_OK) {
         return 1;
     }
     if (!open_loop(host)) {
@@ -480,6 +414,7 @@ static int open_host(Host *host)
 static void close_host(Host *host)
 {
     http_stop(host->http);
+    host_build_stop(host);
     if (host->lease_thread_runs) {
         pthread_mutex_lock(&host->lock);
         host->lease_thread_stop = true;
@@ -498,16 +433,14 @@ static void close_host(Host *host)
         free(host->waiting[i].already);
     }
     ticket_book_close(&host->book);
-    place_folder_free(&host->folder);
-    free(host->whole);
-    free(host->stripped);
+    host_place_close(host);
     const int descriptors[] = {host->epoll, host->signals, host->wake, host->lock_file};
     for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
         if (descriptors[i] >= 0) {
             close(descriptors[i]);
         }
     }
-    memset(&host->key, 0, sizeof host->key);
+    signing_key_wipe(&host->key);
 }
 
 // --- the world's lives --------------------------------------------------------------------------

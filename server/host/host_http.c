@@ -5,8 +5,10 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
+#include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "core/wire/message.h"
+#include "server/host/host_build.h"
 #include "server/host/host_inside.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
@@ -103,13 +105,16 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Host *host = user;
     const char *hash = http_path_part(request, 0);
-    if (hash == NULL || strcmp(hash, host->scene_hex) != 0) {
+    const bool is_scene = hash != NULL && strcmp(hash, host->scene_hex) == 0;
+    // Of runes only those that clients are told of: one of the server's is as unknown as any other.
+    const BuildRune *rune = hash != NULL && !is_scene ? host_place_rune(host, hash) : NULL;
+    if (!is_scene && rune == NULL) {
         http_fail(request, response, 404, "not_found", "there is no such blob");
         return;
     }
     response->content_type = "application/octet-stream";
-    response->body = host->stripped;
-    response->bytes = host->stripped_bytes;
+    response->body = is_scene ? host->built.stripped : rune->bytes;
+    response->bytes = is_scene ? host->built.stripped_bytes : rune->count;
     response->body_is_static = true; // until the server is stopped
     response->cache = BLOB_CACHE;
     response->content_security_policy = "sandbox";
@@ -170,7 +175,7 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     member_number(&json, "playerMax", host->player_max);
     member_number(&json, "tickRate", host->tick_rate);
     member(&json, "sceneHash", host->scene_hex);
-    member_number(&json, "sceneBytes", host->stripped_bytes);
+    member_number(&json, "sceneBytes", host->built.stripped_bytes);
     json_write_object_end(&json);
     finish(request, response, &json, text, &writer);
 }
@@ -426,8 +431,9 @@ static Ticket make_ticket(Host *host, const Ticket *guest, bool debug)
 static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, const char *token,
                        const char *ticket, const char *server)
 {
-    char id[32], address[512];
+    char id[32], address[512], key[65];
     client_id(guest, id);
+    sha256_hex(host->key.public_half, key); // 32 bytes as hex digits
     snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, host->row.room_code);
     json_write_object_begin(json);
     member(json, "server_address", address);
@@ -437,6 +443,7 @@ static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, 
     member(json, "room_code", host->row.room_code);
     member(json, "username", guest->name);
     member(json, "ticket", ticket);
+    member(json, "signing_key", key);
     json_write_object_end(json);
 }
 
@@ -503,7 +510,7 @@ static const HttpRoute routes[] = {
     {"GET", "/metrics", get_metrics, 0},        {"GET", "/blob/*", get_blob, 0},
     {"GET", "/api/rooms/*/ws", get_socket, 0},  {"GET", "/api/rooms/*", get_room, 0},
     {"POST", "/login", post_login, BODY_BYTES}, {"POST", "/join", post_join, BODY_BYTES},
-};
+    HOST_BUILD_ROUTES};
 
 Status host_http_start(Host *host)
 {

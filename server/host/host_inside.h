@@ -4,13 +4,16 @@
 //   host_world.c  starting the world process, and what it says
 //   host_save.c   saves and requests on their way to the store and back
 //   host_http.c   what HTTP is answered
+//   host_build.c  saving scripts and their builds, for an editor
+//   host_place.c  the place as it was built, and its manifests
 #pragma once
+
+#include "server/build/build.h"
 
 #include "server/host/channel.h"
 #include "server/host/host.h"
 #include "server/host/journal_file.h"
 #include "server/host/metrics.h"
-#include "server/build/place_folder.h"
 #include "server/host/ticket.h"
 #include "server/net/http.h"
 #include "server/sys/process.h"
@@ -41,6 +44,18 @@ typedef struct HostSave {
     size_t bytes;
 } HostSave;
 
+// A rune as a zstd stream, for those who ask for it over the socket.
+typedef struct HostPacked {
+    uint8_t *bytes; // NULL: it goes as it is
+    size_t count;
+} HostPacked;
+
+// What the host signs for one life of a world.
+typedef struct HostManifests {
+    uint32_t version;
+    Buffer server, client; // JSON with signatures; host_place_unsign frees them
+} HostManifests;
+
 typedef struct Host {
     HostConfig config;
     bool development;
@@ -50,11 +65,10 @@ typedef struct Host {
     uint8_t boot[TICKET_BOOT_BYTES];
     int lock_file;
 
-    // The place; read only once it is compiled.
+    // The place; read only once it is built.
     Heap heap;
-    PlaceFolder folder;
-    uint8_t *whole, *stripped;
-    size_t whole_bytes, stripped_bytes;
+    BuildResult built;
+    HostPacked *packed; // by rune
     uint8_t scene_hash[32];
     char scene_hex[65];
     char place_name[129];
@@ -67,6 +81,7 @@ typedef struct Host {
     HttpServer *http;
     SigningKey key;
     TicketBook book;
+    struct HostBuild *build; // the HTTP thread's; NULL until somebody saves
 
     // Between the threads, with the lock.
     pthread_mutex_t lock;
@@ -92,6 +107,7 @@ typedef struct Host {
     bool ever_ready; // any
     Channel channel;
     JournalFile journal;
+    uint32_t manifest_version; // of the process that runs
     uint16_t incarnation;
     uint64_t restart_at_ns; // 0: none is due
     uint64_t started_ns;    // the process that runs
@@ -117,6 +133,20 @@ typedef struct Host {
 
 void host_log(LogLevel level, const char *area, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// folder/name; false when it does not fit.
+bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *name);
+
+// --- host_place.c -------------------------------------------------------------------------------
+// Builds it, or finds it built; what is wrong is on standard error.
+MUST_USE Status host_place_open(Host *host);
+void host_place_close(Host *host);
+// A replicated rune by its hash, 64 hex digits; NULL: none that may be given away.
+const BuildRune *host_place_rune(const Host *host, const char *hex);
+// Signs the manifests for a life that begins at that tick, with a version above that one.
+MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
+                                HostManifests *out);
+void host_place_unsign(HostManifests *manifests);
 
 // --- host_world.c -------------------------------------------------------------------------------
 MUST_USE Status host_world_start(Host *host);

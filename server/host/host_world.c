@@ -4,6 +4,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/base/check.h"
+#include "core/world/row.h"
 #include "server/net/socket_pass.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -42,6 +43,7 @@ typedef struct Beginning {
     uint8_t *bytes;
     size_t count, capacity;
     bool failed;
+    RowMeta meta; // of the life before; all zero: there was none
 } Beginning;
 
 static void begin_with(Beginning *all, const Entry *entry)
@@ -64,41 +66,77 @@ static void begin_with(Beginning *all, const Entry *entry)
     all->count += writer.at;
 }
 
+// How far the life before came. A row that cannot be read is refused by the world too; a version
+// that it had given is then given again, which clients find out.
+static void take_meta(Beginning *all, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    RowMeta meta;
+    if (row_read(&reader, &row) == STATUS_OK && row.type == ROW_META &&
+        row_meta(&row, &meta) == STATUS_OK && meta.tick <= SIM_NET_ID_MAX) {
+        all->meta = meta;
+    }
+}
+
 static void take_row(void *user, const uint8_t *row, size_t bytes)
 {
     Beginning *all = user;
+    take_meta(all, row, bytes);
     if (!all->failed && bytes <= ENTRY_BYTES_MAX) {
         const Entry entry = {.type = ENTRY_ROW, .bytes = row, .byte_count = bytes};
         begin_with(all, &entry);
     }
 }
 
-static void begin_with_scripts(Beginning *all, const PlaceFolder *folder)
+static void begin_with_runes(Beginning *all, const Host *host)
 {
-    for (uint32_t i = 0; i < folder->file_count && !all->failed; i++) {
-        const PlaceFile *file = &folder->files[i];
-        if (!place_folder_is_script(file)) {
-            continue;
-        }
-        const Entry entry = {.type = ENTRY_SCRIPT,
-                             .flags = ENTRY_SOURCE,
-                             .name = file->path,
-                             .name_bytes = (uint32_t)strlen(file->path) - 4, // ".lua"
-                             .bytes = file->data,
-                             .byte_count = file->bytes};
+    static const ScriptContext contexts[] = {[CONTEXT_SERVER] = SCRIPT_CONTEXT_SERVER,
+                                             [CONTEXT_CLIENT] = SCRIPT_CONTEXT_CLIENT,
+                                             [CONTEXT_BOTH] = SCRIPT_CONTEXT_BOTH};
+    for (uint32_t i = 0; i < host->built.rune_count && !all->failed; i++) {
+        const BuildRune *rune = &host->built.runes[i];
+        Entry entry = {.type = ENTRY_SCRIPT,
+                       .flags = rune->replicate ? ENTRY_REPLICATE : 0u,
+                       .number = contexts[rune->context],
+                       .name = rune->path,
+                       .name_bytes = (uint32_t)strlen(rune->path),
+                       .bytes = rune->bytes,
+                       .byte_count = rune->count};
         begin_with(all, &entry);
+        if (host->packed[i].bytes != NULL && !all->failed) {
+            entry.flags = ENTRY_PACKED;
+            entry.bytes = host->packed[i].bytes;
+            entry.byte_count = host->packed[i].count;
+            begin_with(all, &entry);
+        }
     }
 }
 
-static Status make_beginning(Host *host, Beginning *all)
+static void begin_with_manifest(Beginning *all, const HostManifests *manifests)
+{
+    const Entry entry = {.type = ENTRY_RELOAD,
+                         .number = manifests->version,
+                         .bytes = manifests->client.data,
+                         .byte_count = manifests->client.bytes};
+    begin_with(all, &entry);
+}
+
+static Status make_beginning(Host *host, Beginning *all, HostManifests *manifests)
 {
     *all = (Beginning){0};
-    const Status status = store_rows(host->store, host->row.world_id, take_row, all);
+    Status status = store_rows(host->store, host->row.world_id, take_row, all);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "what was stored cannot be read: %s", status_text(status));
         return status;
     }
-    begin_with_scripts(all, &host->folder);
+    status = host_place_sign(host, all->meta.manifest_version, all->meta.tick, manifests);
+    if (status != STATUS_OK) {
+        host_log(LOG_ERROR, "host", "the manifest cannot be signed: %s", status_text(status));
+        return status;
+    }
+    begin_with_runes(all, host);
+    begin_with_manifest(all, manifests);
     return all->failed ? STATUS_LIMIT : STATUS_OK;
 }
 
@@ -139,15 +177,15 @@ static Status put_memory(Host *host, ChannelType type, const void *message, size
     return status;
 }
 
-static Status tell_beginning(Host *host, const Beginning *all)
+static Status tell_beginning(Host *host, const Beginning *all, const HostManifests *manifests)
 {
     uint8_t header[JOURNAL_HEADER_BYTES], message[JOURNAL_HEADER_BYTES + 64];
     ByteWriter header_writer = byte_writer(header, sizeof header);
     journal_write_header(&host->world, &header_writer);
     ASSERT(header_writer.status == STATUS_OK);
     open_journal(host, header, header_writer.at, all);
-    const ChannelStart start = {.whole_bytes = host->whole_bytes,
-                                .stripped_bytes = host->stripped_bytes,
+    const ChannelStart start = {.whole_bytes = host->built.whole_bytes,
+                                .stripped_bytes = host->built.stripped_bytes,
                                 .memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES,
                                 .allow_weak_jail = host->config.allow_weak_jail,
                                 .journal = host->journal.descriptor >= 0,
@@ -156,8 +194,14 @@ static Status tell_beginning(Host *host, const Beginning *all)
     ByteWriter writer = byte_writer(message, sizeof message);
     channel_write_start(&start, &writer);
     ASSERT(writer.status == STATUS_OK);
-    Status status = put_memory(host, CHANNEL_START, message, writer.at, host->whole,
-                               host->whole_bytes, host->stripped, host->stripped_bytes);
+    const BuildResult *built = &host->built;
+    Status status = put_memory(host, CHANNEL_START, message, writer.at, built->whole,
+                               built->whole_bytes, built->stripped, built->stripped_bytes);
+    if (status == STATUS_OK) {
+        status =
+            put_memory(host, CHANNEL_MANIFEST, host->key.public_half, sizeof host->key.public_half,
+                       manifests->server.data, manifests->server.bytes, NULL, 0);
+    }
     if (status == STATUS_OK) {
         status = put_memory(host, CHANNEL_ENTRIES, NULL, 0, all->bytes, all->count, NULL, 0);
     }
@@ -236,14 +280,17 @@ Status host_world_start(Host *host)
     entropy_fill(host->world.secret, sizeof host->world.secret);
     host->world.seed = entropy_u64();
     Beginning all;
-    status = make_beginning(host, &all);
+    HostManifests manifests = {0};
+    status = make_beginning(host, &all, &manifests);
     if (status == STATUS_OK) {
         status = start_process(host);
     }
     if (status == STATUS_OK) {
-        status = tell_beginning(host, &all);
+        status = tell_beginning(host, &all, &manifests);
         host_world_flush(host);
     }
+    host->manifest_version = manifests.version;
+    host_place_unsign(&manifests);
     free(all.bytes);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "the world process cannot be started: %s", status_text(status));
@@ -337,8 +384,8 @@ static void heard_ready(Host *host, const ChannelReport *report)
 {
     host->was_ready = true;
     host->ever_ready = true;
-    host_log(LOG_INFO, "host", "the world runs: epoch %" PRIu64 ", jail layers %#x",
-             host->world.epoch, (unsigned)report->layers);
+    host_log(LOG_INFO, "host", "the world runs: epoch %" PRIu64 ", manifest %u, jail layers %#x",
+             host->world.epoch, host->manifest_version, (unsigned)report->layers);
     pthread_mutex_lock(&host->lock);
     host->ready = true;
     host->metrics.ready = true;

@@ -184,7 +184,11 @@ static void take_entry(WorldLoop *loop, const ChannelMessage *message)
 {
     ByteReader reader = byte_reader(message->bytes, message->count);
     Entry entry;
-    if (entry_read(&reader, &entry) == STATUS_OK) {
+    if (entry_read(&reader, &entry) != STATUS_OK) {
+        return;
+    }
+    // Scripts come by the gate (rune_gate.h), and that is closed once time has begun.
+    if (entry.type != ENTRY_SCRIPT && entry.type != ENTRY_RELOAD) {
         status_ignore(enter(loop, &entry)); // for a connection that is gone, for instance
     }
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/world/journal.h"
+#include "server/host/rune_gate.h"
 #include "server/host/world_loop.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -13,6 +14,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -33,6 +35,9 @@ typedef struct WorldProcess {
     WorldConfig config;
     Place *place;
     const uint8_t *scene;
+    RuneGate gate;
+    bool gate_open;
+    char reason[CHANNEL_REASON_BYTES]; // of what was refused before the first tick
     int epoll;
     uint8_t header[CHANNEL_PACKET_BYTES];
 } WorldProcess;
@@ -119,29 +124,79 @@ static Status make_world(World **out)
     return status == STATUS_OK ? world_create(&process.heap, config, out) : status;
 }
 
+// --- what it begins with ------------------------------------------------------------------------
+
+static Status refuse(Status status, const char *why)
+{
+    snprintf(process.reason, sizeof process.reason, "%s", why);
+    return status;
+}
+
+// Before anything that it names. The key comes from the host: a world knows no other.
+static Status take_manifest(const ChannelMessage *message)
+{
+    const uint8_t *bytes;
+    size_t count;
+    if (message->descriptor < 0 || message->count != SIGNING_PUBLIC_BYTES || process.gate_open) {
+        return STATUS_MALFORMED;
+    }
+    Status status = file_map(message->descriptor, &bytes, &count);
+    if (status == STATUS_OK) {
+        status = rune_gate_open(&process.gate, message->bytes, bytes, count, process.reason,
+                                sizeof process.reason);
+    }
+    process.gate_open = status == STATUS_OK;
+    return status;
+}
+
+// A row that cannot be used is left out, and the world has counted and logged it. With a script it
+// would be another place than the one that was built.
+static Status enter_one(World *world, const Entry *entry)
+{
+    Status status = rune_gate_pass(&process.gate, entry, process.reason, sizeof process.reason);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = world_enter(world, entry);
+    if (status == STATUS_OK || (entry->type != ENTRY_SCRIPT && entry->type != ENTRY_RELOAD)) {
+        return STATUS_OK;
+    }
+    snprintf(process.reason, sizeof process.reason, "%.*s%s: %s", (int)entry->name_bytes,
+             entry->name, entry->type == ENTRY_RELOAD ? "the clients' manifest" : "",
+             status_text(status));
+    return status;
+}
+
 // What was stored, and the scripts. The host has put the same bytes into the journal.
 static Status enter_all(World *world, const ChannelMessage *message)
 {
     const uint8_t *bytes;
     size_t count;
-    if (message->descriptor < 0) {
+    if (message->descriptor < 0 || !process.gate_open) {
         return STATUS_MALFORMED;
     }
-    const Status mapped = file_map(message->descriptor, &bytes, &count);
-    if (mapped != STATUS_OK) {
-        return mapped;
-    }
-    ByteReader reader = byte_reader(bytes, count);
-    while (byte_reader_left(&reader) > 0) {
+    Status status = file_map(message->descriptor, &bytes, &count);
+    ByteReader reader = byte_reader(bytes, status == STATUS_OK ? count : 0);
+    while (status == STATUS_OK && byte_reader_left(&reader) > 0) {
         Entry entry;
-        const Status status = entry_read(&reader, &entry);
-        if (status != STATUS_OK) {
-            return status;
+        status = entry_read(&reader, &entry);
+        if (status == STATUS_OK) {
+            status = enter_one(world, &entry);
         }
-        // A row or script that cannot be used is left out; the world has counted and logged it.
-        status_ignore(world_enter(world, &entry));
     }
-    return STATUS_OK;
+    return status;
+}
+
+static Status take_one(World *world, const ChannelMessage *message)
+{
+    switch (message->type) {
+    case CHANNEL_MANIFEST:
+        return take_manifest(message);
+    case CHANNEL_ENTRIES:
+        return enter_all(world, message);
+    default:
+        return STATUS_MALFORMED;
+    }
 }
 
 static Status take_beginning(World *world)
@@ -149,10 +204,15 @@ static Status take_beginning(World *world)
     for (;;) {
         ChannelMessage message;
         Status status = wait_message(&message);
-        if (status != STATUS_OK || message.type == CHANNEL_GO) {
+        if (status != STATUS_OK) {
             return status;
         }
-        status = message.type == CHANNEL_ENTRIES ? enter_all(world, &message) : STATUS_MALFORMED;
+        if (message.type == CHANNEL_GO) {
+            return process.gate_open
+                       ? rune_gate_finish(&process.gate, process.reason, sizeof process.reason)
+                       : refuse(STATUS_DENIED, "there is no manifest");
+        }
+        status = take_one(world, &message);
         if (message.descriptor >= 0) {
             close(message.descriptor);
         }
@@ -192,8 +252,10 @@ static int run(void)
         status = take_beginning(world);
     }
     if (status != STATUS_OK) {
-        return fail("the world cannot begin", status_text(status));
+        return fail("the world cannot begin",
+                    process.reason[0] != '\0' ? process.reason : status_text(status));
     }
+    rune_gate_close(&process.gate);
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
     (void)world_loop_report(&process.loop, &ready); // the queue is empty but for the log
     world_loop_run(&process.loop);
@@ -211,7 +273,7 @@ int world_main(void)
     process.heap = heap_make(HEAP_BYTES);
     if (process.epoll < 0 ||
         channel_open(&process.channel, CHANNEL_DESCRIPTOR, QUEUE_BYTES) != STATUS_OK ||
-        world_loop_init(&process.loop, &process.channel) != STATUS_OK) {
+        world_loop_init(&process.loop, &process.channel) != STATUS_OK || sodium_init() < 0) {
         fprintf(stderr, "sandlot: a world process is started by a host, not by hand\n");
         return 1;
     }

@@ -1,0 +1,296 @@
+// What a host runs: the place as it was built. The pipeline (server/build) brings scene, runes and
+// manifests; here they become what a world begins with, and what clients fetch by hash. The host
+// reads no file of a creator itself, and gives out nothing but what the manifest replicates.
+#define _GNU_SOURCE
+#include "core/base/check.h"
+#include "core/base/limits.h"
+#include "core/base/sha256.h"
+#include "server/build/manifest_sign.h"
+#include "server/host/host_inside.h"
+#include "server/sys/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define JSON_SESSIONS 64
+#define PACK_LEVEL    9
+
+// --- building -----------------------------------------------------------------------------------
+
+// On a terminal one line that changes; in a pipe a line when something takes its time.
+typedef struct Telling {
+    bool terminal;
+    bool line_open;
+    BuildStage stage;
+} Telling;
+
+static void tell_progress(void *user, const BuildProgress *progress)
+{
+    Telling *telling = user;
+    const bool is_work = progress->stage >= BUILD_TRANSLATE && progress->stage < BUILD_DONE;
+    if (!is_work || progress->total == 0) {
+        return;
+    }
+    if (telling->terminal) {
+        fprintf(stderr, "\r\033[Kbuild: %s %u/%u %s", build_stage_name(progress->stage),
+                progress->done, progress->total, progress->item);
+        telling->line_open = true;
+    } else if (telling->stage != progress->stage) {
+        fprintf(stderr, "build: %s, %u\n", build_stage_name(progress->stage), progress->total);
+    }
+    telling->stage = progress->stage;
+}
+
+static void end_line(Telling *telling)
+{
+    if (telling->line_open) {
+        fprintf(stderr, "\r\033[K");
+        telling->line_open = false;
+    }
+}
+
+static void print_diagnostics(const Host *host)
+{
+    const DiagnosticList *list = &host->built.diagnostics;
+    char folder[HOST_PATH_BYTES + 2];
+    const size_t bytes = strlen(host->config.place);
+    snprintf(folder, sizeof folder, "%s%s", host->config.place,
+             bytes > 0 && host->config.place[bytes - 1] == '/' ? "" : "/");
+    for (uint32_t i = 0; i < list->count; i++) {
+        char text[HOST_PATH_BYTES + DIAGNOSTIC_MESSAGE_BYTES + 256];
+        diagnostic_text(&list->items[i], folder, text, sizeof text);
+        fprintf(stderr, "%s\n", text);
+    }
+    if (list->dropped_count > 0) {
+        fprintf(stderr, "… and %u more\n", list->dropped_count);
+    }
+}
+
+static Status build(Host *host)
+{
+    char key[HOST_PATH_BYTES], cache[HOST_PATH_BYTES], reason[WORKER_REASON_BYTES] = "";
+    BuildConfig config = build_config_default();
+    config.allow_weak_jail = host->config.allow_weak_jail;
+    if (!host_join_path(key, host->data, "ticket.key") ||
+        !host_join_path(cache, host->data, "cache")) {
+        return STATUS_RANGE;
+    }
+    config.key = key;
+    // Who keeps the data elsewhere wants nothing written into the place.
+    config.cache = host->config.data != NULL ? cache : NULL;
+    Builder *builder = NULL;
+    Status status = builder_create(&config, &builder);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "sandlot world: the place cannot be built: %s\n", status_text(status));
+        return status;
+    }
+    Telling telling = {.terminal = isatty(STDERR_FILENO) != 0, .stage = BUILD_STAGE_COUNT};
+    const BuildRequest request = {.place = host->config.place,
+                                  .write = host->config.data == NULL,
+                                  .progress = tell_progress,
+                                  .user = &telling};
+    status = builder_build(builder, &request, &host->built, reason);
+    builder_destroy(builder);
+    end_line(&telling);
+    print_diagnostics(host);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "sandlot world: %s cannot be built%s%s\n", host->config.place,
+                reason[0] != '\0' ? ": " : "", reason);
+    }
+    return status;
+}
+
+static void say_built(const Host *host)
+{
+    const BuildResult *built = &host->built;
+    host_log(LOG_INFO, "build", "%u script%s, %u compiled, %u from the cache; %" PRIu64 " ms%s",
+             built->rune_count, built->rune_count == 1 ? "" : "s", built->compiled_count,
+             built->cached_count, built->took_ms,
+             built->compiled_count == 0 ? ", nothing changed" : "");
+}
+
+// --- what is in it ------------------------------------------------------------------------------
+
+// The numbers that decide how large a world is.
+static Status look_at_place(Host *host)
+{
+    Place *place = NULL;
+    const Status status =
+        place_load(&host->heap, host->built.whole, host->built.whole_bytes, &place);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "sandlot world: the place cannot be loaded: %s\n", status_text(status));
+        return status;
+    }
+    const uint32_t wanted = place->player_max > 0 ? place->player_max : WORLD_PLAYERS_DEFAULT;
+    const uint32_t limit = host->config.player_max > 0 ? host->config.player_max : wanted;
+    host->player_max = wanted < limit ? wanted : limit;
+    host->tick_rate = place->tick_rate;
+    const size_t name =
+        place->name.bytes < sizeof host->place_name ? place->name.bytes : 0; // fits by its format
+    memcpy(host->place_name, place->name.data, name);
+    WorldConfig *world = &host->world;
+    *world = world_config_default();
+    world->stripped = host->built.stripped;
+    world->stripped_bytes = host->built.stripped_bytes;
+    world->development = host->development;
+    world->player_max = host->player_max;
+    if (place->entity_max > 0) {
+        world->entity_max = place->entity_max;
+    }
+    world->json_session_max = JSON_SESSIONS < host->player_max ? JSON_SESSIONS : host->player_max;
+    place_unload(&host->heap, place);
+    return STATUS_OK;
+}
+
+// A rune enters a world as one entry.
+static Status check_sizes(const Host *host)
+{
+    for (uint32_t i = 0; i < host->built.rune_count; i++) {
+        const BuildRune *rune = &host->built.runes[i];
+        if (rune->count > ENTRY_BYTES_MAX || strlen(rune->path) > ENTRY_NAME_BYTES) {
+            fprintf(stderr,
+                    "sandlot world: %s%s: its rune has %zu bytes, at most %u; cut the script in "
+                    "two\n",
+                    rune->path, soul_language_ending(rune->language), rune->count,
+                    (unsigned)ENTRY_BYTES_MAX);
+            return STATUS_LIMIT;
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status pack(Host *host)
+{
+    host->packed = calloc((size_t)host->built.rune_count + 1, sizeof *host->packed);
+    Status status = host->packed != NULL ? STATUS_OK : STATUS_LIMIT;
+    for (uint32_t i = 0; i < host->built.rune_count && status == STATUS_OK; i++) {
+        const BuildRune *rune = &host->built.runes[i];
+        HostPacked *packed = &host->packed[i];
+        if (!rune->replicate) {
+            continue;
+        }
+        uint8_t *bytes = malloc(ZSTD_compressBound(rune->count));
+        if (bytes == NULL) {
+            status = STATUS_LIMIT;
+            break;
+        }
+        const size_t count = ZSTD_compress(bytes, ZSTD_compressBound(rune->count), rune->bytes,
+                                           rune->count, PACK_LEVEL);
+        if (ZSTD_isError(count) != 0 || count >= rune->count) {
+            free(bytes); // then it goes as it is
+            continue;
+        }
+        *packed = (HostPacked){.bytes = bytes, .count = count};
+    }
+    return status;
+}
+
+Status host_place_open(Host *host)
+{
+    Status status = build(host);
+    if (status == STATUS_OK) {
+        sha256_of(host->built.stripped, host->built.stripped_bytes, host->scene_hash);
+        sha256_hex(host->scene_hash, host->scene_hex);
+        status = look_at_place(host);
+    }
+    if (status == STATUS_OK) {
+        status = check_sizes(host);
+    }
+    if (status == STATUS_OK) {
+        status = pack(host);
+    }
+    if (status == STATUS_OK) {
+        say_built(host);
+    }
+    return status;
+}
+
+void host_place_close(Host *host)
+{
+    for (uint32_t i = 0; host->packed != NULL && i < host->built.rune_count; i++) {
+        free(host->packed[i].bytes);
+    }
+    free(host->packed);
+    host->packed = NULL;
+    build_result_free(&host->built);
+}
+
+const BuildRune *host_place_rune(const Host *host, const char *hex)
+{
+    for (uint32_t i = 0; i < host->built.rune_count; i++) {
+        const BuildRune *rune = &host->built.runes[i];
+        char text[65];
+        sha256_hex(rune->hash, text);
+        // Two scripts of equal bytes have one hash: the one that is sent decides.
+        if (rune->replicate && strcmp(text, hex) == 0) {
+            return rune;
+        }
+    }
+    return NULL;
+}
+
+// --- manifests ----------------------------------------------------------------------------------
+
+static Status sign_both(const Host *host, ManifestList *list, HostManifests *out)
+{
+    Status status = manifest_sign(list, &host->key, &out->server);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    ManifestRow *sent = calloc((size_t)list->row_count + 1, sizeof *sent);
+    if (sent == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->row_count; i++) {
+        if (list->rows[i].replicate) {
+            sent[count++] = list->rows[i];
+        }
+    }
+    list->rows = sent;
+    list->row_count = count;
+    status = count <= MANIFEST_SCRIPTS_MAX ? manifest_sign(list, &host->key, &out->client)
+                                           : STATUS_LIMIT;
+    free(sent);
+    return status;
+}
+
+Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick, HostManifests *out)
+{
+    *out = (HostManifests){.server = buffer_of(MANIFEST_BYTES_MAX),
+                           .client = buffer_of(ENTRY_BYTES_MAX)};
+    void *block = malloc(MANIFEST_ARENA_BYTES);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, block, MANIFEST_ARENA_BYTES);
+    ManifestList list;
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    bool has_signature = false;
+    JsonError error = {0};
+    Status status = manifest_read(&arena, host->built.manifest, host->built.manifest_bytes, &list,
+                                  signature, &has_signature, &error);
+    if (status == STATUS_OK) {
+        const uint64_t next = version_before + 1;
+        list.version = (uint32_t)(next > list.version ? next : list.version);
+        list.server_tick = tick;
+        out->version = list.version;
+        status = next > UINT32_MAX ? STATUS_LIMIT : sign_both(host, &list, out);
+    }
+    free(block);
+    if (status != STATUS_OK) {
+        host_place_unsign(out);
+    }
+    return status;
+}
+
+void host_place_unsign(HostManifests *manifests)
+{
+    buffer_free(&manifests->server);
+    buffer_free(&manifests->client);
+}
