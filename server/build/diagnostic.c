@@ -2,6 +2,7 @@
 #include "server/build/diagnostic.h"
 
 #include "core/base/bytes.h"
+#include "core/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,17 +114,24 @@ void diagnostic_list_write(const DiagnosticList *list, Buffer *out)
     }
 }
 
-// Text that a person will see: no zero, no control characters but the ends of lines.
+// Text that a person will see: UTF-8, no zero, no control characters but the ends of lines.
 static bool read_text(ByteReader *reader, char *out, size_t capacity)
 {
     const uint32_t bytes = byte_read_u32(reader);
     if (reader->status != STATUS_OK || bytes >= capacity || bytes > byte_reader_left(reader)) {
         return false;
     }
-    const char *text = (const char *)byte_read_bytes(reader, bytes);
-    for (uint32_t i = 0; i < bytes; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        out[i] = c < 0x20 && c != '\n' && c != '\t' ? ' ' : (char)c;
+    const uint8_t *text = byte_read_bytes(reader, bytes);
+    for (uint32_t i = 0; i < bytes;) {
+        const bool is_control = text[i] < 0x20 || text[i] == 0x7f;
+        const bool is_space = is_control && text[i] != '\n' && text[i] != '\t';
+        const size_t length = utf8_length(text + i, bytes - i);
+        if (length == 0 || is_space) {
+            out[i++] = is_space ? ' ' : '?';
+            continue;
+        }
+        memcpy(out + i, text + i, length);
+        i += (uint32_t)length;
     }
     out[bytes] = '\0';
     return true;

@@ -121,19 +121,8 @@ static uint32_t shown_line(const Request *request, uint32_t line)
 static void tell_syntax(Work *work, const char *message)
 {
     const Request *request = &work->request;
-    char chunk[LUA_IDSIZE]; // as vm_compile names it, without the sign before it
-    snprintf(chunk, sizeof chunk - 1, "%s", request->path);
-    const size_t name = strlen(chunk);
     uint32_t line = 0;
-    if (strncmp(message, chunk, name) == 0 && message[name] == ':') {
-        const char *at = message + name + 1;
-        while (*at >= '0' && *at <= '9' && line < 100000000) {
-            line = line * 10 + (uint32_t)(*at++ - '0');
-        }
-        if (at[0] == ':' && at[1] == ' ') {
-            message = at + 2;
-        }
-    }
+    message = worker_split_message(request->path, message, &line);
     diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, shown_line(request, line),
                     0, "syntax", "%s", message);
 }

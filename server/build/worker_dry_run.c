@@ -4,18 +4,42 @@
 
 #include "core/script/sample_world.h"
 
+#include <lua.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEAP_BYTES (256u << 20)
 #define FAULTS_MAX 8
 #define TICKS      2 // loading is queued in the first
 
+const char *worker_split_message(const char *path, const char *message, uint32_t *line)
+{
+    char chunk[LUA_IDSIZE]; // as vm_compile names it, without the sign before it
+    snprintf(chunk, sizeof chunk - 1, "%s", path);
+    const size_t name = strlen(chunk);
+    if (strncmp(message, chunk, name) != 0 || message[name] != ':') {
+        return message;
+    }
+    const char *at = message + name + 1;
+    uint32_t number = 0;
+    while (*at >= '0' && *at <= '9' && number < 100000000) {
+        number = number * 10 + (uint32_t)(*at++ - '0');
+    }
+    if (at[0] != ':' || at[1] != ' ') {
+        return message;
+    }
+    *line = number;
+    return at + 2;
+}
+
 static void tell(const ScriptFault *fault, const char *file, bool asks_world, DiagnosticList *list)
 {
+    uint32_t line = fault->line;
+    const char *message = worker_split_message(fault->path, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
     if (fault->hook == HOOK_LOAD && (is_certain || !asks_world)) {
-        diagnostic_addf(list, DIAGNOSTIC_WARNING, file, fault->line, 0, "dry-run",
-                        "its top level fails in an empty world: %s", fault->message);
+        diagnostic_addf(list, DIAGNOSTIC_WARNING, file, line, 0, "dry-run",
+                        "its top level fails in an empty world: %s", message);
     }
 }
 
