@@ -1,0 +1,226 @@
+// From a folder to a `.game`. The zip is written by this code alone, so that the bytes depend on
+// the files and on nothing else: names in order of their bytes, one date for all, one user, no
+// extra fields. What was written is then judged by the worker as a stranger's package would be:
+// what this program packs, it reads.
+#define _GNU_SOURCE
+#include "server/build/package.h"
+
+#include "core/base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define LEVEL           6
+#define MEMORY_LEVEL    8
+#define DATE_1980       0x0021u // the first that zip knows: 1980-01-01
+#define MADE_BY_UNIX    (3u << 8 | 20)
+#define NEEDED          20u
+#define FLAG_UTF8       (1u << 11)
+#define MODE_FILE       (0100644u << 16)
+#define METHOD_STORED   0u
+#define METHOD_DEFLATED 8u
+
+// What the two headers of a file have in common.
+typedef struct Entry {
+    const PlaceFile *file;
+    uint32_t crc, packed_bytes, offset;
+    uint32_t method;
+} Entry;
+
+static void put_u16(Buffer *out, uint32_t value)
+{
+    const uint8_t bytes[2] = {(uint8_t)value, (uint8_t)(value >> 8)};
+    buffer_put(out, bytes, sizeof bytes);
+}
+
+static void put_common(Buffer *out, const Entry *entry)
+{
+    put_u16(out, NEEDED);
+    put_u16(out, FLAG_UTF8);
+    put_u16(out, entry->method);
+    put_u16(out, 0); // midnight
+    put_u16(out, DATE_1980);
+    buffer_put_u32(out, entry->crc);
+    buffer_put_u32(out, entry->packed_bytes);
+    buffer_put_u32(out, (uint32_t)entry->file->bytes);
+    put_u16(out, (uint32_t)strlen(entry->file->path));
+    put_u16(out, 0); // extra fields
+}
+
+static void put_central(Buffer *out, const Entry *entry)
+{
+    buffer_put_u32(out, 0x02014b50u);
+    put_u16(out, MADE_BY_UNIX);
+    put_common(out, entry);
+    put_u16(out, 0); // comment
+    put_u16(out, 0); // disk
+    put_u16(out, 0); // text or not
+    buffer_put_u32(out, MODE_FILE);
+    buffer_put_u32(out, entry->offset);
+    buffer_put(out, entry->file->path, strlen(entry->file->path));
+}
+
+// --- one file -----------------------------------------------------------------------------------
+
+// Pictures and OGG are packed already. Others are deflated unless that gains nothing, or so much
+// that a reader would take it for a bomb.
+static bool is_packed_kind(PackageKind kind)
+{
+    return kind == KIND_PNG || kind == KIND_JPEG || kind == KIND_OGG;
+}
+
+// *packed is the caller's to free; it stays NULL when the file is to be stored.
+static bool deflate_file(const PlaceFile *file, uint8_t **packed, uint32_t *packed_bytes)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+        return false;
+    }
+    const size_t room = deflateBound(&stream, (uLong)file->bytes);
+    uint8_t *out = malloc(room);
+    if (out == NULL) {
+        deflateEnd(&stream);
+        return false;
+    }
+    stream.next_in = (Bytef *)(uintptr_t)file->data;
+    stream.avail_in = (uInt)file->bytes;
+    stream.next_out = out;
+    stream.avail_out = (uInt)room;
+    const int result = deflate(&stream, Z_FINISH);
+    const size_t bytes = stream.total_out;
+    deflateEnd(&stream);
+    ASSERT(result == Z_STREAM_END);
+    if (bytes >= file->bytes || file->bytes > bytes * PACKAGE_RATIO_MAX) {
+        free(out);
+        return true;
+    }
+    *packed = out;
+    *packed_bytes = (uint32_t)bytes;
+    return true;
+}
+
+static bool put_file(Buffer *out, PackageKind kind, Entry *entry)
+{
+    const PlaceFile *file = entry->file;
+    uint8_t *packed = NULL;
+    entry->packed_bytes = (uint32_t)file->bytes;
+    if (file->bytes > 0 && !is_packed_kind(kind) &&
+        !deflate_file(file, &packed, &entry->packed_bytes)) {
+        return false;
+    }
+    entry->method = packed != NULL ? METHOD_DEFLATED : METHOD_STORED;
+    entry->offset = (uint32_t)out->bytes;
+    entry->crc = (uint32_t)crc32_z(0, file->data, file->bytes);
+    buffer_put_u32(out, 0x04034b50u);
+    put_common(out, entry);
+    buffer_put(out, file->path, strlen(file->path));
+    buffer_put(out, packed != NULL ? packed : file->data, entry->packed_bytes);
+    free(packed);
+    return out->status == STATUS_OK;
+}
+
+// --- the whole ----------------------------------------------------------------------------------
+
+static void put_end(Buffer *out, uint32_t count, size_t directory_at)
+{
+    const size_t end = out->bytes;
+    buffer_put_u32(out, 0x06054b50u);
+    put_u16(out, 0);
+    put_u16(out, 0);
+    put_u16(out, count);
+    put_u16(out, count);
+    buffer_put_u32(out, (uint32_t)(end - directory_at));
+    buffer_put_u32(out, (uint32_t)directory_at);
+    put_u16(out, 0); // comment
+}
+
+static Status write_zip(const PlaceFolder *folder, Buffer *out, char reason[WORKER_REASON_BYTES])
+{
+    Entry *entries = calloc((size_t)folder->file_count + 1, sizeof *entries);
+    bool done = entries != NULL;
+    for (uint32_t i = 0; done && i < folder->file_count; i++) {
+        PackageKind kind;
+        const Status status = package_kind_of(folder->files[i].path, &kind, reason);
+        if (status != STATUS_OK) {
+            free(entries);
+            return status;
+        }
+        entries[i].file = &folder->files[i];
+        done = put_file(out, kind, &entries[i]);
+    }
+    const size_t directory_at = out->bytes;
+    for (uint32_t i = 0; done && i < folder->file_count; i++) {
+        put_central(out, &entries[i]);
+    }
+    put_end(out, folder->file_count, directory_at);
+    free(entries);
+    if (!done || out->status != STATUS_OK) {
+        return package_refuse(reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
+                              "does not fit into a package of %u MiB, or into memory",
+                              PACKAGE_BYTES_MAX >> 20);
+    }
+    return STATUS_OK;
+}
+
+// What systems leave behind in folders is left out here as it is skipped there.
+static void leave_out_skipped(PlaceFolder *folder)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        PlaceFile *file = &folder->files[i];
+        if (package_path_is_skipped(file->path)) {
+            folder->bytes -= file->bytes;
+            free((void *)(uintptr_t)file->path);
+            free((void *)(uintptr_t)file->data);
+        } else {
+            folder->files[kept++] = *file;
+        }
+    }
+    folder->file_count = kept;
+}
+
+// By name and size; the worker looks inside.
+static Status check_folder(const PlaceFolder *folder, char reason[WORKER_REASON_BYTES])
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        const PlaceFile *file = &folder->files[i];
+        PackageKind kind;
+        Status status = package_path_check(file->path, strlen(file->path), reason);
+        status = status == STATUS_OK ? package_path_fits(file->path, reason) : status;
+        status = status == STATUS_OK ? package_kind_of(file->path, &kind, reason) : status;
+        status = status == STATUS_OK ? package_size_check(file->path, kind, file->bytes, reason)
+                                     : status;
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+Status package_write(Worker *worker, const char *folder, Buffer *out, DiagnosticList *warnings,
+                     char reason[WORKER_REASON_BYTES])
+{
+    PlaceFolder files = {0};
+    PackageInfo info = {0};
+    Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
+    Status status = place_folder_read_all(folder, &files, reason, WORKER_REASON_BYTES);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    leave_out_skipped(&files);
+    status = check_folder(&files, reason);
+    status = status == STATUS_OK ? write_zip(&files, &zip, reason) : status;
+    place_folder_free(&files);
+    if (status == STATUS_OK) {
+        status = package_open(worker, zip.data, zip.bytes, false, &info, warnings, reason);
+        package_info_free(&info);
+    }
+    if (status != STATUS_OK) {
+        buffer_free(&zip);
+        return status;
+    }
+    *out = zip;
+    return STATUS_OK;
+}
