@@ -272,7 +272,9 @@ uint32_t clock_advance(Clock *clock, double now_ms, uint64_t predicted_tick)
     advance_act(clock, clock->now_ms, elapsed);
     advance_view(clock, clock->now_ms, elapsed);
     const double owed = clock->act_tick - (double)predicted_tick;
-    if (owed > TICK_CATCH_UP_MAX) {
+    // Behind, or set back and waiting for the time to come: no inputs go out in time, and what the
+    // server counts says nothing about the link.
+    if (owed > TICK_CATCH_UP_MAX || owed < -1) {
         expect_answers(clock, clock->now_ms);
     }
     return owed < 1 ? 0 : (uint32_t)minimum(owed, TICK_CATCH_UP_MAX);
