@@ -311,8 +311,8 @@ static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *
     return true;
 }
 
-static Status read_reply(const Buffer *reply, Status said, const CompileJob *job,
-                         CompileOutput *out, DiagnosticList *diagnostics)
+Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
+                          CompileOutput *out, DiagnosticList *diagnostics)
 {
     size_t used = 0;
     DiagnosticList list = {0};
@@ -361,7 +361,7 @@ Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
         worker_call(worker, WORKER_COMPILE, request.data, request.bytes, &reply, reason);
     buffer_free(&request);
     const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
+    if (answered && compile_read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
         worker_end(worker);
         snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
         buffer_free(&reply);

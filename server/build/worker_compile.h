@@ -29,4 +29,7 @@ typedef struct CompileOutput {
 // STATUS_MALFORMED: it does not compile; `diagnostics` says why. Others: see worker_call.
 MUST_USE Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
                              DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// What compile_call does with the worker's answer, which may be any bytes at all; for the fuzzer.
+MUST_USE Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
+                                   CompileOutput *out, DiagnosticList *diagnostics);
 void compile_output_free(CompileOutput *output);

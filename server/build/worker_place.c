@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define SCRATCH_BYTES (320u << 20)
+#define ROOM_BYTES    (4u << 20)
+#define ROOM_TIMES    8
 
 // --- inside -------------------------------------------------------------------------------------
 
@@ -73,35 +75,54 @@ static void block_end(Buffer *reply, size_t bytes)
     reply->bytes += bytes;
 }
 
-static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
+static Status reserve(WorkerCall *call, size_t capacity)
+{
+    Buffer *reply = &call->reply;
+    buffer_free(reply);
+    reply->data = malloc(capacity);
+    if (reply->data == NULL) {
+        return refuse(call, STATUS_LIMIT, "the build worker has too little memory for a scene");
+    }
+    reply->capacity = capacity;
+    buffer_put_u32(reply, 0); // no diagnostics
+    return STATUS_OK;
+}
+
+static Status refuse_scene(WorkerCall *call, Status status, const PlaceError *error)
+{
+    DiagnosticList list = {0};
+    PlaceError what = *error;
+    what.status = status;
+    tell_error(&what, &list);
+    call->reply.bytes = 0;
+    diagnostic_list_write(&list, &call->reply);
+    diagnostic_list_free(&list);
+    return refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
+}
+
+// *is_full: it did not fit, so with more room it may be another answer.
+static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t count, bool *is_full)
 {
     Heap heap = heap_make(SCRATCH_BYTES);
     Buffer *reply = &call->reply;
     PlaceError error = {0};
-    // The whole of it at once: pages that are never written are never there.
-    reply->data = malloc(reply->bytes_max);
-    if (reply->data == NULL) {
-        return refuse(call, STATUS_LIMIT, "the build worker has too little memory for a scene");
-    }
-    reply->capacity = reply->bytes_max;
-    buffer_put_u32(reply, 0); // no diagnostics
     ByteWriter whole = block_begin(reply);
     worker_progress(0, 2);
     Status status = place_compile(&heap, files, count, &whole, &error);
+    *is_full = whole.status == STATUS_LIMIT;
     if (status != STATUS_OK) {
-        DiagnosticList list = {0};
-        error.status = status;
-        tell_error(&error, &list);
-        reply->bytes = 0;
-        diagnostic_list_write(&list, reply);
-        diagnostic_list_free(&list);
-        return refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
+        return refuse_scene(call, status, &error);
     }
     const uint8_t *bytes = reply->data + reply->bytes;
     block_end(reply, whole.at);
+    if (reply->capacity - reply->bytes < 4) {
+        *is_full = true;
+        return refuse(call, STATUS_LIMIT, "the compiled scene is too large");
+    }
     ByteWriter stripped = block_begin(reply);
     worker_progress(1, 2);
     status = place_strip(&heap, bytes, whole.at, &stripped);
+    *is_full = stripped.status == STATUS_LIMIT;
     if (status != STATUS_OK) {
         reply->bytes = 0;
         return refuse(call, status,
@@ -110,6 +131,28 @@ static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
     }
     block_end(reply, stripped.at);
     return STATUS_OK;
+}
+
+// With room for what most places are; the rare large one is done again with all there is.
+static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
+{
+    const size_t most = call->reply.bytes_max;
+    const size_t usual = ROOM_BYTES + ROOM_TIMES * call->request.size;
+    bool is_full = false;
+    Status status = reserve(call, usual < most ? usual : most);
+    if (status == STATUS_OK) {
+        status = compile_into(call, files, count, &is_full);
+    }
+    if (is_full && usual < most) {
+        status = reserve(call, most);
+        call->reason[0] = '\0';
+        if (status == STATUS_OK) {
+            status = compile_into(call, files, count, &is_full);
+        } else {
+            refuse(call, status, "the build worker has too little memory for a scene");
+        }
+    }
+    return status;
 }
 
 Status worker_place(WorkerCall *call)
@@ -175,8 +218,8 @@ static bool copy_block(ByteReader *reader, uint8_t **out, size_t *bytes)
     return *out != NULL;
 }
 
-static Status read_reply(const Buffer *reply, Status said, PlaceOutput *out,
-                         DiagnosticList *diagnostics)
+Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
+                        DiagnosticList *diagnostics)
 {
     size_t used = 0;
     Status status = diagnostic_list_read(reply->data, reply->bytes, &used, diagnostics);
@@ -211,7 +254,7 @@ Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
         worker_call(worker, WORKER_PLACE, request.data, request.bytes, &reply, reason);
     buffer_free(&request);
     const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
+    if (answered && place_read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
         worker_end(worker);
         snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
         buffer_free(&reply);

@@ -13,4 +13,7 @@ typedef struct PlaceOutput {
 
 MUST_USE Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
                            DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// What place_call does with the worker's answer, which may be any bytes at all; for the fuzzer.
+MUST_USE Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
+                                 DiagnosticList *diagnostics);
 void place_output_free(PlaceOutput *output);
