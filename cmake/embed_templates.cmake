@@ -1,0 +1,29 @@
+# Makes one C file of many: the table template_files of server/build/template.h.
+#   cmake -DROOT=templates -DFILES=every/README.md,obby/scene.json,… -DTYPES=folder -DOUTPUT=…
+#         -P embed_templates.cmake
+# Files are relative to ROOT; the first part of a path is its set. What is in the folder TYPES and is
+# a declaration gets the set `types` and the package's name before it.
+string(REPLACE "," ";" files "${FILES}")
+set(arrays "")
+set(rows "")
+set(index 0)
+macro(embed set path input)
+  file(READ "${input}" content HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," content "${content}")
+  string(APPEND arrays "static const uint8_t file_${index}[] = {${content}0};\n")
+  string(APPEND rows
+    "    {\"${set}\", \"${path}\", file_${index}, sizeof file_${index} - 1},\n")
+  math(EXPR index "${index} + 1")
+endmacro()
+foreach(file IN LISTS files)
+  string(REGEX MATCH "^([^/]+)/(.+)$" matched "${file}")
+  embed("${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" "${ROOT}/${file}")
+endforeach()
+set(package "@typescript-to-lua/language-extensions")
+foreach(name index.d.ts package.json)
+  if(EXISTS "${TYPES}/${name}")
+    embed(types "${package}/${name}" "${TYPES}/${name}")
+  endif()
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"server/build/template.h\"\n\n${arrays}\n"
+  "const TemplateFile template_files[] = {\n${rows}    {NULL, NULL, NULL, 0}};\n")

@@ -1,0 +1,289 @@
+// See template.h. Files are only ever made, never replaced, except for the types, which are ours.
+#define _GNU_SOURCE
+#include "server/build/template.h"
+
+#include "core/base/bytes.h"
+#include "core/base/utf8.h"
+#include "core/script/api_reference.h"
+#include "server/build/buffer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES      4096
+#define NAME_BYTES_MAX  64 // of a place
+#define REFERENCE_BYTES (1u << 20)
+#define FILE_BYTES_MAX  (1u << 20)
+#define TYPES_FOLDER    ".sandlot/types/"
+#define TYPESCRIPT      "-typescript"
+
+typedef struct Writing {
+    const char *folder;
+    char name[NAME_BYTES_MAX + 1]; // of the place
+    bool typescript;
+    uint32_t count;
+    char *reason;
+} Writing;
+
+__attribute__((format(printf, 3, 4))) static Status refuse(Writing *writing, Status status,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(writing->reason, WORKER_REASON_BYTES, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+// --- which there are ----------------------------------------------------------------------------
+
+static bool is_place(const TemplateFile *file)
+{
+    return strcmp(file->path, "place.json") == 0;
+}
+
+const char *template_name(uint32_t index)
+{
+    for (const TemplateFile *file = template_files; file->set != NULL; file++) {
+        if (is_place(file) && index-- == 0) {
+            return file->set;
+        }
+    }
+    return NULL;
+}
+
+bool template_exists(const char *name)
+{
+    for (uint32_t i = 0; template_name(i) != NULL; i++) {
+        if (strcmp(template_name(i), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- one file -----------------------------------------------------------------------------------
+
+static bool make_parents(char *path, size_t from)
+{
+    for (char *slash = path + from; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static Status write_file(Writing *writing, const char *path, const void *data, size_t bytes,
+                         bool may_replace)
+{
+    char whole[PATH_BYTES];
+    const int length = snprintf(whole, sizeof whole, "%s/%s", writing->folder, path);
+    if (length < 0 || (size_t)length >= sizeof whole) {
+        return refuse(writing, STATUS_RANGE, "the path of %s is too long", path);
+    }
+    const int how = may_replace ? O_TRUNC : O_EXCL;
+    int file = -1;
+    if (make_parents(whole, strlen(writing->folder) + 1)) {
+        file = open(whole, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
+    }
+    FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
+    const bool written = stream != NULL && fwrite(data, 1, bytes, stream) == bytes;
+    const bool closed = stream != NULL && fclose(stream) == 0;
+    if (!written || !closed) {
+        return refuse(writing, STATUS_BLOCKED, "%s cannot be written: %s", whole, strerror(errno));
+    }
+    writing->count += 1;
+    return STATUS_OK;
+}
+
+// --- types for editors --------------------------------------------------------------------------
+
+static Status write_reference(Writing *writing, ApiFormat format, const char *path)
+{
+    char *text = malloc(REFERENCE_BYTES);
+    if (text == NULL) {
+        return refuse(writing, STATUS_LIMIT, "out of memory");
+    }
+    ByteWriter writer = byte_writer(text, REFERENCE_BYTES);
+    api_reference_write(format, &writer);
+    const Status status = writer.status == STATUS_OK
+                              ? write_file(writing, path, text, writer.at, true)
+                              : refuse(writing, writer.status, "%s does not fit", path);
+    free(text);
+    return status;
+}
+
+static Status write_types(Writing *writing)
+{
+    Status status = write_reference(writing, API_FORMAT_LUA, TYPES_FOLDER "sandlot.lua");
+    if (status == STATUS_OK) {
+        status = write_reference(writing, API_FORMAT_TYPESCRIPT, TYPES_FOLDER "sandlot.d.ts");
+    }
+    for (const TemplateFile *file = template_files; file->set != NULL && status == STATUS_OK;
+         file++) {
+        char path[PATH_BYTES];
+        if (strcmp(file->set, "types") == 0) {
+            snprintf(path, sizeof path, TYPES_FOLDER "%s", file->path);
+            status = write_file(writing, path, file->data, file->bytes, true);
+        }
+    }
+    return status;
+}
+
+Status template_write_types(const char *folder, uint32_t *file_count,
+                            char reason[WORKER_REASON_BYTES])
+{
+    Writing writing = {.folder = folder, .reason = reason};
+    struct stat about;
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return refuse(&writing, STATUS_NOT_FOUND, "there is no folder %s", folder);
+    }
+    const Status status = write_types(&writing);
+    if (status == STATUS_OK) {
+        *file_count = writing.count;
+    }
+    return status;
+}
+
+// --- a place ------------------------------------------------------------------------------------
+
+// What the creator called the folder is what players read, if it can be.
+static void name_place(Writing *writing)
+{
+    char real[PATH_BYTES];
+    const char *path = realpath(writing->folder, real) != NULL ? real : writing->folder;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    bool plain = utf8_is_valid(name, strlen(name)) && name[0] != '\0';
+    for (const char *at = name; *at != '\0'; at++) {
+        plain = plain && (uint8_t)*at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f;
+    }
+    plain = plain && strlen(name) <= NAME_BYTES_MAX;
+    snprintf(writing->name, sizeof writing->name, "%.*s", NAME_BYTES_MAX,
+             plain ? name : "My place");
+}
+
+static void put_replaced(Buffer *out, const TemplateFile *file, const char *old, const char *new)
+{
+    const uint8_t *at = file->data, *end = file->data + file->bytes;
+    for (const uint8_t *found;
+         (found = memmem(at, (size_t)(end - at), old, strlen(old))) != NULL;) {
+        buffer_put(out, at, (size_t)(found - at));
+        buffer_put(out, new, strlen(new));
+        at = found + strlen(old);
+    }
+    buffer_put(out, at, (size_t)(end - at));
+}
+
+// "name": "…" of place.json.
+static void put_named(Buffer *out, const TemplateFile *file, const char *name)
+{
+    static const char key[] = "\"name\": \"";
+    const uint8_t *end = file->data + file->bytes;
+    const uint8_t *begin = memmem(file->data, file->bytes, key, sizeof key - 1);
+    const uint8_t *text = begin != NULL ? begin + sizeof key - 1 : end;
+    const uint8_t *quote = memchr(text, '"', (size_t)(end - text));
+    buffer_put(out, file->data, (size_t)(text - file->data));
+    if (quote != NULL) {
+        buffer_put(out, name, strlen(name));
+        buffer_put(out, quote, (size_t)(end - quote));
+    }
+}
+
+static Status write_template(Writing *writing, const TemplateFile *file)
+{
+    Buffer text = buffer_of(FILE_BYTES_MAX);
+    if (is_place(file)) {
+        put_named(&text, file, writing->name);
+    } else if (strcmp(file->path, "README.md") == 0) {
+        put_replaced(&text, file, "@NAME@", writing->name);
+    } else if (strcmp(file->path, "scene.json") == 0 && writing->typescript) {
+        put_replaced(&text, file, ".lua\"", ".ts\""); // its scripts are the other ones
+    } else {
+        buffer_put(&text, file->data, file->bytes);
+    }
+    const Status status = text.status == STATUS_OK
+                              ? write_file(writing, file->path, text.data, text.bytes, false)
+                              : refuse(writing, text.status, "%s does not fit", file->path);
+    buffer_free(&text);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t bytes = strlen(text), want = strlen(ending);
+    return bytes >= want && strcmp(text + bytes - want, ending) == 0;
+}
+
+static bool is_wanted(const TemplateFile *file, const char *name, bool typescript)
+{
+    char scripts[NAME_BYTES_MAX];
+    snprintf(scripts, sizeof scripts, "%s" TYPESCRIPT, name);
+    if (strcmp(file->set, name) == 0) {
+        return !typescript || !ends_with(file->path, ".lua");
+    }
+    return strcmp(file->set, "every") == 0 ||
+           (typescript &&
+            (strcmp(file->set, scripts) == 0 || strcmp(file->set, "every" TYPESCRIPT) == 0));
+}
+
+static Status open_folder(Writing *writing)
+{
+    if (mkdir(writing->folder, 0777) == 0) {
+        return STATUS_OK;
+    }
+    if (errno != EEXIST) {
+        return refuse(writing, STATUS_BLOCKED, "%s cannot be made: %s", writing->folder,
+                      strerror(errno));
+    }
+    DIR *list = opendir(writing->folder);
+    if (list == NULL) {
+        return refuse(writing, STATUS_BLOCKED, "%s: %s", writing->folder, strerror(errno));
+    }
+    Status status = STATUS_OK;
+    const struct dirent *entry;
+    while (status == STATUS_OK && (entry = readdir(list)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            status = refuse(writing, STATUS_EXISTS,
+                            "%s is not empty (%s is in it); a new place needs an empty folder",
+                            writing->folder, entry->d_name);
+        }
+    }
+    closedir(list);
+    return status;
+}
+
+Status template_write(const char *folder, const char *name, bool typescript, uint32_t *file_count,
+                      char reason[WORKER_REASON_BYTES])
+{
+    Writing writing = {.folder = folder, .typescript = typescript, .reason = reason};
+    if (!template_exists(name)) {
+        return refuse(&writing, STATUS_NOT_FOUND, "there is no template \"%s\"", name);
+    }
+    Status status = open_folder(&writing);
+    name_place(&writing);
+    for (const TemplateFile *file = template_files; file->set != NULL && status == STATUS_OK;
+         file++) {
+        if (is_wanted(file, name, typescript)) {
+            status = write_template(&writing, file);
+        }
+    }
+    if (status == STATUS_OK) {
+        status = write_types(&writing);
+    }
+    if (status == STATUS_OK) {
+        *file_count = writing.count;
+    }
+    return status;
+}

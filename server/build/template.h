@@ -1,0 +1,31 @@
+// New places: the folders of templates/ are inside the program, and are written out with what an
+// editor needs to know the API.
+#pragma once
+
+#include "core/base/status.h"
+#include "server/build/worker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// One file of templates/<set>/<path>. Sets: `every` and `every-typescript` go into each place,
+// `types` besides sandlot.d.ts; `<name>` is a place, `<name>-typescript` has its scripts once more.
+typedef struct TemplateFile {
+    const char *set, *path;
+    const uint8_t *data;
+    size_t bytes;
+} TemplateFile;
+extern const TemplateFile template_files[]; // made by CMake; ends with a set of NULL
+
+// The names, in order; NULL after the last.
+const char *template_name(uint32_t index);
+bool template_exists(const char *name);
+
+// Writes a place into a folder that is empty or not there yet. STATUS_EXISTS: something is in it;
+// STATUS_NOT_FOUND: no such template. `reason` says what and where; *file_count: files written.
+MUST_USE Status template_write(const char *folder, const char *name, bool typescript,
+                               uint32_t *file_count, char reason[WORKER_REASON_BYTES]);
+// .sandlot/types in a place that is there: what editors read.
+MUST_USE Status template_write_types(const char *folder, uint32_t *file_count,
+                                     char reason[WORKER_REASON_BYTES]);

@@ -1,0 +1,68 @@
+// The rules of the course: where a new body goes, how long a run took, and the best times, which are
+// kept when the world ends.
+import { seconds as inSeconds, type BoardRow } from "../ReplicatedStorage/Format";
+
+const BOARD_ROWS = 5;
+const best = DataStore.GetOrderedDataStore("best times"); // by name, in milliseconds
+const began = new Map<number, number>(); // by player: when its run began
+
+function checkpointOf(player: Player): Entity | undefined {
+    return World.GetTagged("checkpoint").find(
+        (pad) => pad.GetAttribute("stage") === player.leaderstats.Stage,
+    );
+}
+
+function onSpawned(player: Player, character: Entity): void {
+    const pad = checkpointOf(player);
+    if (pad !== undefined) {
+        character.SetPosition(pad.Position.add(Vector3.new(0, 0.2, 0)));
+    } else {
+        began.set(player.UserId, World.Time()); // at the start: the clock begins again
+    }
+}
+
+function welcome(player: Player): void {
+    player.leaderstats.Stage = 0;
+    began.set(player.UserId, World.Time());
+    player.Spawned.Connect((character) => onSpawned(player, character));
+    print(`${player.Name} is here`);
+}
+
+/** The best runs, for everybody's screen. */
+function board(): BoardRow[] {
+    const entries: { key: string; value: number }[] = best.GetSortedAsync(true, BOARD_ROWS);
+    return entries.map(({ key, value }) => ({ name: key, seconds: value / 1000 }));
+}
+
+function onFinish(player: Player): void {
+    if (player.leaderstats.Stage === 0) {
+        return; // did not come by the checkpoints
+    }
+    const seconds = World.Time() - (began.get(player.UserId) ?? World.Time());
+    player.leaderstats.Stage = 0;
+    Chat.Send(`${player.Name} made it in ${inSeconds(seconds)}`);
+    const time = Math.floor(seconds * 1000);
+    best.UpdateAsync(player.Name, (old?: number) => {
+        // Nothing given back: the old one was better.
+        return old === undefined || time < old ? time : undefined;
+    });
+    Network.Broadcast("Board", board());
+    task.wait(3);
+    player.Spawn(); // back to the start
+}
+
+Network.OnInvoke("Board", board);
+
+World.Find("Finish")?.TriggerEntered.Connect((other) => {
+    if (other.Player !== undefined) {
+        onFinish(other.Player);
+    }
+});
+
+Players.PlayerAdded.Connect(welcome);
+Players.PlayerRemoving.Connect((player) => {
+    began.delete(player.UserId);
+});
+for (const player of Players.GetPlayers()) {
+    welcome(player); // those who were here before this script
+}

@@ -1,0 +1,9 @@
+-- A green pad: remembers how far a player has come. Game.lua puts new bodies there.
+function OnTriggerEnter(self, other)
+    local player = other.Player
+    local stage = self:GetAttribute("stage")
+    if player and stage > (player.leaderstats.Stage or 0) then
+        player.leaderstats.Stage = stage
+        Chat.Send("Checkpoint " .. stage .. "!", player)
+    end
+end

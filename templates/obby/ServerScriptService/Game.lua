@@ -1,0 +1,78 @@
+-- The rules of the course: where a new body goes, how long a run took, and the best times, which are
+-- kept when the world ends.
+local Format = require("ReplicatedStorage/Format")
+
+local BOARD_ROWS = 5
+local best = DataStore.GetOrderedDataStore("best times") -- by name, in milliseconds
+local began = {} -- by player: when its run began
+
+local function checkpointOf(player)
+    for _, pad in ipairs(World.GetTagged("checkpoint")) do
+        if pad:GetAttribute("stage") == player.leaderstats.Stage then
+            return pad
+        end
+    end
+    return nil
+end
+
+local function onSpawned(player, character)
+    local pad = checkpointOf(player)
+    if pad then
+        character:SetPosition(pad.Position + Vector3.new(0, 0.2, 0))
+    else
+        began[player.UserId] = World.Time() -- at the start: the clock begins again
+    end
+end
+
+local function welcome(player)
+    player.leaderstats.Stage = 0
+    began[player.UserId] = World.Time()
+    player.Spawned:Connect(function(character)
+        onSpawned(player, character)
+    end)
+    print(player.Name .. " is here")
+end
+
+-- The best runs, for everybody's screen.
+local function board()
+    local rows = {}
+    for _, entry in ipairs(best:GetSortedAsync(true, BOARD_ROWS)) do
+        table.insert(rows, {name = entry.key, seconds = entry.value / 1000})
+    end
+    return rows
+end
+
+local function onFinish(player)
+    if player.leaderstats.Stage == 0 then
+        return -- did not come by the checkpoints
+    end
+    local seconds = World.Time() - began[player.UserId]
+    player.leaderstats.Stage = 0
+    Chat.Send(player.Name .. " made it in " .. Format.seconds(seconds))
+    local time = math.floor(seconds * 1000)
+    best:UpdateAsync(player.Name, function(old)
+        if old == nil or time < old then
+            return time
+        end
+        return nil -- the old one was better
+    end)
+    Network.Broadcast("Board", board())
+    task.wait(3)
+    player:Spawn() -- back to the start
+end
+
+Network.OnInvoke("Board", board)
+
+World.Find("Finish").TriggerEntered:Connect(function(other)
+    if other.Player then
+        onFinish(other.Player)
+    end
+end)
+
+Players.PlayerAdded:Connect(welcome)
+Players.PlayerRemoving:Connect(function(player)
+    began[player.UserId] = nil
+end)
+for _, player in ipairs(Players.GetPlayers()) do
+    welcome(player) -- those who were here before this script
+end
