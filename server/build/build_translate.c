@@ -82,6 +82,9 @@ Status build_translate_souls(Build *build)
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {
             status = set_made(item, lua.lua, lua.lua_bytes, NULL, 0);
+            // Its lines are those of the Lua that is kept beside the soul.
+            snprintf(item->file, sizeof item->file, "%.*s.lua", (int)sizeof item->file - 5,
+                     item->soul->file->path);
             soul_lua_free(&lua);
         }
     }

@@ -425,6 +425,10 @@ def test_soul_edited_by_hand(program, places, folder):
         write(place, KEPT, mine)
         expect(build(program, place, server), 0, "soul-edited", "by hand")
         check(states(program, place)["Workspace/Door"]["edited"], "edited")
+        # Its lines are those of the kept file.
+        write(place, KEPT, mine.replace("print(", "show("))
+        expect(build(program, place, server), 0, KEPT + ":3: warning: show")
+        write(place, KEPT, mine)
         # The soul changes too: a person decides.
         write(place, "Workspace/Door.soul", SOUL + "More.")
         expect(build(program, place, server), 1, "soul-edited", "Workspace/Door.soul.lua",
