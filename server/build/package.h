@@ -64,6 +64,9 @@ MUST_USE Status package_open(Worker *worker, const uint8_t *bytes, size_t count,
                              PackageInfo *out, DiagnosticList *warnings,
                              char reason[WORKER_REASON_BYTES]);
 void package_info_free(PackageInfo *info);
+// As package_write, and what is known of it; files without contents.
+MUST_USE Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo *info,
+                             DiagnosticList *warnings, char reason[WORKER_REASON_BYTES]);
 // One asset alone, as the studio uploads it; a thumbnail when it is a picture and `png` not NULL.
 MUST_USE Status package_check_asset(Worker *worker, const char *path, const void *data,
                                     size_t bytes, AssetInfo *out, Buffer *png,

@@ -199,11 +199,10 @@ static Status check_folder(const PlaceFolder *folder, char reason[WORKER_REASON_
     return STATUS_OK;
 }
 
-Status package_write(Worker *worker, const char *folder, Buffer *out, DiagnosticList *warnings,
-                     char reason[WORKER_REASON_BYTES])
+Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo *info,
+                    DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
 {
     PlaceFolder files = {0};
-    PackageInfo info = {0};
     Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
     Status status = place_folder_read_all(folder, &files, reason, WORKER_REASON_BYTES);
     if (status != STATUS_OK) {
@@ -214,8 +213,7 @@ Status package_write(Worker *worker, const char *folder, Buffer *out, Diagnostic
     status = status == STATUS_OK ? write_zip(&files, &zip, reason) : status;
     place_folder_free(&files);
     if (status == STATUS_OK) {
-        status = package_open(worker, zip.data, zip.bytes, false, &info, warnings, reason);
-        package_info_free(&info);
+        status = package_open(worker, zip.data, zip.bytes, false, info, warnings, reason);
     }
     if (status != STATUS_OK) {
         buffer_free(&zip);
@@ -223,4 +221,15 @@ Status package_write(Worker *worker, const char *folder, Buffer *out, Diagnostic
     }
     *out = zip;
     return STATUS_OK;
+}
+
+Status package_write(Worker *worker, const char *folder, Buffer *out, DiagnosticList *warnings,
+                     char reason[WORKER_REASON_BYTES])
+{
+    PackageInfo info;
+    const Status status = package_pack(worker, folder, out, &info, warnings, reason);
+    if (status == STATUS_OK) {
+        package_info_free(&info);
+    }
+    return status;
 }

@@ -8,10 +8,14 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
+int cmd_new(int argc, char **argv);
 int cmd_world_process(int argc, char **argv); // for a host, not for people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_soul(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
+int cmd_unpack(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
 
 // The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
 // leaks with another process) is not allowed any more.

@@ -14,7 +14,11 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"new", "make a place from a template", cmd_new},
     {"build", "compile a place's scripts and sign them", cmd_build},
+    {"pack", "pack a place's folder into one .game file", cmd_pack},
+    {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
+    {"inspect", "show what is in a package or a place, and who gets to see it", cmd_inspect},
     {"world", "run one world of a place, alone, on one port", cmd_world},
     {"bots", "play in a world with many native players, and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},

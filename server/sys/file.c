@@ -96,7 +96,7 @@ static bool sync_folder_of(const char *path)
     return done;
 }
 
-Status file_write_private(const char *path, const void *data, size_t bytes)
+static Status write_whole(const char *path, const void *data, size_t bytes, mode_t mode)
 {
     char temporary[PATH_BYTES];
     const int length = snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
@@ -104,7 +104,7 @@ Status file_write_private(const char *path, const void *data, size_t bytes)
         return STATUS_RANGE;
     }
     (void)unlink(temporary); // of an earlier process that ended halfway
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
         return STATUS_BLOCKED;
     }
@@ -115,6 +115,16 @@ Status file_write_private(const char *path, const void *data, size_t bytes)
         return STATUS_BLOCKED;
     }
     return STATUS_OK;
+}
+
+Status file_write_private(const char *path, const void *data, size_t bytes)
+{
+    return write_whole(path, data, bytes, 0600);
+}
+
+Status file_write_shared(const char *path, const void *data, size_t bytes)
+{
+    return write_whole(path, data, bytes, 0666);
 }
 
 Status file_make_folders(const char *path)

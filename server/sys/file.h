@@ -13,6 +13,8 @@
 MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
 // Readable by its owner alone, whole or not at all.
 MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);
+// The same for a file that is somebody's own: readable as the process's umask says.
+MUST_USE Status file_write_shared(const char *path, const void *data, size_t bytes);
 MUST_USE Status
 file_make_folders(const char *path); // for the owner alone; those that are there stay
 // Holds a file locked as long as the descriptor is open. STATUS_EXISTS: somebody else holds it.

@@ -1,0 +1,484 @@
+// `sandlot pack`, `unpack` and `inspect`: a place as one file and back, and a look inside. A
+// stranger's package is safe to look at: everything in it is read in the jailed worker.
+#define _GNU_SOURCE
+#include "core/base/json_write.h"
+#include "core/base/sha256.h"
+#include "server/build/package.h"
+#include "server/build/soul.h"
+#include "server/cli/command.h"
+#include "server/cli/package_show.h"
+#include "server/sys/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES       4096
+#define LARGE_BYTES      (8u << 20) // below this nobody has to wait
+#define LINE_BYTES       1200
+#define PROGRESS_COLUMNS 24
+#define NAME_MAX_BYTES   256
+
+typedef struct Options {
+    const char *command;
+    const char *from, *to, *thumbnail;
+    bool json, allow_weak_jail;
+} Options;
+
+// What every one of the three needs.
+typedef struct Session {
+    const Options *options;
+    Worker *worker;
+    DiagnosticList warnings;
+    char reason[WORKER_REASON_BYTES];
+    bool has_line; // on the terminal, to be wiped
+} Session;
+
+static atomic_bool is_cancelled;
+
+// --- the command line ---------------------------------------------------------------------------
+
+static void print_usage(const char *command, FILE *out)
+{
+    if (strcmp(command, "pack") == 0) {
+        fprintf(out,
+                "usage: sandlot pack DIR [-o FILE] [--json]   a place as one .game file\n\n"
+                "  -o FILE  where to (the place's name with .game, here); one that is there is\n"
+                "           replaced, when the new one is whole\n"
+                "  --json   print one object: file, bytes, sha256, files, warnings\n\n"
+                "The same folder gives the same bytes. Hidden files are left out, .sandlot among\n"
+                "them: a package holds sources, the server that gets it compiles them.\n");
+    } else if (strcmp(command, "unpack") == 0) {
+        fprintf(
+            out,
+            "usage: sandlot unpack FILE [DIR]   a .game (or zip, tar, tar.gz, tar.zst) as a "
+            "folder\n\n"
+            "  DIR  where to (the file's name without its ending, here); it must not exist, or\n"
+            "       be empty\n\n"
+            "A package that breaks a rule is refused with the name of the entry and the rule,\n"
+            "and nothing is written.\n");
+    } else {
+        fprintf(
+            out,
+            "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   what is inside\n\n"
+            "  --json               print one object\n"
+            "  --thumbnail OUT.png  write the place's picture, at most 256 pixels\n\n"
+            "Shows every file with kind, sizes and hash, where scripts run, and which of them\n"
+            "players get to see.\n");
+    }
+    fprintf(out, "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n"
+                 "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
+}
+
+static int usage_error(const Options *options, const char *what, const char *which)
+{
+    fprintf(stderr, "sandlot %s: %s%s%s; `sandlot %s --help`\n", options->command, what,
+            which != NULL ? " " : "", which != NULL ? which : "", options->command);
+    return EXIT_USAGE;
+}
+
+// An option with a value: which one it is, or NULL.
+static const char **value_of(Options *options, const char *name)
+{
+    if (strcmp(name, "-o") == 0 && strcmp(options->command, "pack") == 0) {
+        return &options->to;
+    }
+    if (strcmp(name, "--thumbnail") == 0 && strcmp(options->command, "inspect") == 0) {
+        return &options->thumbnail;
+    }
+    return NULL;
+}
+
+// EXIT_OK: go on. *done: nothing is left to do.
+static int parse(Options *options, int argc, char **argv, bool *done)
+{
+    for (int i = 1; i < argc; i++) {
+        const char **value = value_of(options, argv[i]);
+        const bool is_unpack = strcmp(options->command, "unpack") == 0;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_usage(options->command, stdout);
+            *done = true;
+            return EXIT_OK;
+        }
+        if (value != NULL) {
+            if (i + 1 == argc) {
+                return usage_error(options, "there is no file after", argv[i]);
+            }
+            *value = argv[++i];
+        } else if (strcmp(argv[i], "--json") == 0 && !is_unpack) {
+            options->json = true;
+        } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
+            options->allow_weak_jail = true;
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            return usage_error(options, "there is no option", argv[i]);
+        } else if (options->from == NULL) {
+            options->from = argv[i];
+        } else if (is_unpack && options->to == NULL) {
+            options->to = argv[i];
+        } else {
+            return usage_error(options, "this is one argument too many:", argv[i]);
+        }
+    }
+    return options->from != NULL ? EXIT_OK
+                                 : usage_error(options, "what? name a file or folder", NULL);
+}
+
+// --- the session --------------------------------------------------------------------------------
+
+static void wipe_line(Session *session)
+{
+    if (session->has_line) {
+        fprintf(stderr, "\r\033[K");
+        session->has_line = false;
+    }
+}
+
+static void show_progress(void *user, uint32_t done, uint32_t total)
+{
+    Session *session = user;
+    if (total == 0) {
+        return;
+    }
+    const uint32_t filled =
+        (uint32_t)((uint64_t)(done < total ? done : total) * PROGRESS_COLUMNS / total);
+    fprintf(stderr, "\r\033[K%s [%.*s%*s] %u/%u", session->options->command, (int)filled,
+            "########################", (int)(PROGRESS_COLUMNS - filled), "", done, total);
+    session->has_line = true;
+}
+
+static void cancel(int number)
+{
+    (void)number;
+    atomic_store(&is_cancelled, true);
+}
+
+static bool begin(Session *session, const Options *options)
+{
+    struct sigaction action = {.sa_handler = cancel};
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = options->allow_weak_jail;
+    config.cancel = &is_cancelled;
+    *session = (Session){.options = options};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    if (worker_create(&config, &session->worker) != STATUS_OK) {
+        fprintf(stderr, "sandlot %s: out of memory\n", options->command);
+        return false;
+    }
+    return true;
+}
+
+// A large file is worth a line on a terminal.
+static void watch(Session *session, uint64_t bytes)
+{
+    if (bytes >= LARGE_BYTES && isatty(STDERR_FILENO) != 0) {
+        worker_watch(session->worker, &is_cancelled, show_progress, session);
+    }
+}
+
+static void end(Session *session)
+{
+    worker_destroy(session->worker);
+    diagnostic_list_free(&session->warnings);
+}
+
+static int fail(Session *session, Status status, const char *what)
+{
+    wipe_line(session);
+    fprintf(stderr, "sandlot %s: %s: %s\n", session->options->command, what,
+            status == STATUS_DENIED      ? "cancelled"
+            : session->reason[0] != '\0' ? session->reason
+                                         : status_text(status));
+    return EXIT_FAILED;
+}
+
+static void print_warnings(Session *session)
+{
+    char line[LINE_BYTES];
+    wipe_line(session);
+    for (uint32_t i = 0; i < session->warnings.count; i++) {
+        diagnostic_text(&session->warnings.items[i], "", line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+// The last name of a path, without its slashes at the end.
+static void last_name(const char *path, char out[NAME_MAX_BYTES])
+{
+    size_t bytes = strlen(path);
+    while (bytes > 1 && path[bytes - 1] == '/') {
+        bytes -= 1;
+    }
+    size_t begin = bytes;
+    while (begin > 0 && path[begin - 1] != '/') {
+        begin -= 1;
+    }
+    snprintf(out, NAME_MAX_BYTES, "%.*s", (int)(bytes - begin), path + begin);
+}
+
+// "Capture the Flag" → "Capture the Flag.game"; what a file cannot be called becomes "-".
+static void package_name(const char *place_name, const char *folder, char out[NAME_MAX_BYTES])
+{
+    char name[NAME_MAX_BYTES];
+    snprintf(name, sizeof name, "%s", place_name);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = strchr("/\\:*?\"<>|", *c) != NULL ? '-' : *c;
+    }
+    size_t bytes = strlen(name);
+    while (bytes > 0 && (name[bytes - 1] == ' ' || name[bytes - 1] == '.')) {
+        name[--bytes] = '\0';
+    }
+    if (bytes == 0 || name[0] == '.' || name[0] == ' ' || name[0] == '-') {
+        char *whole = realpath(folder, NULL); // "." has no name, its folder has
+        last_name(whole != NULL ? whole : folder, name);
+        free(whole);
+    }
+    snprintf(out, NAME_MAX_BYTES, "%.240s.game", name);
+}
+
+static void folder_name(const char *file, char out[NAME_MAX_BYTES])
+{
+    static const char *const endings[] = {".game", ".zip", ".tar.gz", ".tgz", ".tar.zst", ".tar"};
+    last_name(file, out);
+    const size_t bytes = strlen(out);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t ending = strlen(endings[i]);
+        if (bytes > ending && strcmp(out + bytes - ending, endings[i]) == 0) {
+            out[bytes - ending] = '\0';
+            return;
+        }
+    }
+    snprintf(out + bytes, NAME_MAX_BYTES - bytes, ".place"); // never the file itself
+}
+
+// --- pack ---------------------------------------------------------------------------------------
+
+static void print_packed(const Session *session, const char *path, const Buffer *zip,
+                         const PackageInfo *info)
+{
+    char size[16], packed[16], hex[2 * SHA256_BYTES + 1];
+    uint8_t hash[SHA256_BYTES];
+    package_show_bytes(info->folder.bytes, size);
+    package_show_bytes(zip->bytes, packed);
+    sha256_of(zip->data, zip->bytes, hash);
+    sha256_hex(hash, hex);
+    if (!session->options->json) {
+        printf("%s: %u files, %s, packed %s\nsha256 %s\n", path, info->folder.file_count, size,
+               packed, hex);
+        return;
+    }
+    uint8_t text[2 * PATH_BYTES + 512];
+    ByteWriter out = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&out, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "file");
+    json_write_text(&json, path);
+    json_write_name(&json, "sha256");
+    json_write_text(&json, hex);
+    json_write_name(&json, "bytes");
+    json_write_integer(&json, (int64_t)zip->bytes);
+    json_write_name(&json, "unpackedBytes");
+    json_write_integer(&json, (int64_t)info->folder.bytes);
+    json_write_name(&json, "files");
+    json_write_integer(&json, info->folder.file_count);
+    json_write_name(&json, "warnings");
+    json_write_integer(&json, session->warnings.warning_count);
+    json_write_object_end(&json);
+    if (json_writer_finish(&json) == STATUS_OK) {
+        printf("%.*s\n", (int)out.at, (const char *)text);
+    }
+}
+
+static int pack(Session *session)
+{
+    const Options *options = session->options;
+    Buffer zip = {0};
+    PackageInfo info = {0};
+    watch(session, LARGE_BYTES);
+    Status status = package_pack(session->worker, options->from, &zip, &info, &session->warnings,
+                                 session->reason);
+    if (status != STATUS_OK) {
+        return fail(session, status, options->from);
+    }
+    char name[NAME_MAX_BYTES];
+    package_name(info.name, options->from, name);
+    const char *path = options->to != NULL ? options->to : name;
+    print_warnings(session);
+    status = file_write_shared(path, zip.data, zip.bytes);
+    int result = EXIT_OK;
+    if (status != STATUS_OK) {
+        snprintf(session->reason, sizeof session->reason, "cannot be written: %s", strerror(errno));
+        result = fail(session, status, path);
+    } else {
+        print_packed(session, path, &zip, &info);
+    }
+    package_info_free(&info);
+    buffer_free(&zip);
+    return result;
+}
+
+// --- unpack and inspect -------------------------------------------------------------------------
+
+// A package from disk; its own name may be a link, which people like to have.
+static Status read_package(Session *session, uint8_t **bytes, size_t *count)
+{
+    const char *path = session->options->from;
+    char *whole = realpath(path, NULL);
+    const Status status = file_read(whole != NULL ? whole : path, PACKAGE_BYTES_MAX, bytes, count);
+    if (status == STATUS_LIMIT) {
+        snprintf(session->reason, sizeof session->reason, "a package has at most %u MiB",
+                 PACKAGE_BYTES_MAX >> 20);
+    } else if (status != STATUS_OK) {
+        snprintf(session->reason, sizeof session->reason, "%s", strerror(errno));
+    }
+    free(whole);
+    return status;
+}
+
+static int unpack(Session *session)
+{
+    const Options *options = session->options;
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    PlaceFolder files;
+    char name[NAME_MAX_BYTES];
+    folder_name(options->from, name);
+    const char *folder = options->to != NULL ? options->to : name;
+    Status status = read_package(session, &bytes, &count);
+    if (status != STATUS_OK) {
+        return fail(session, status, options->from);
+    }
+    watch(session, count);
+    status =
+        package_read(session->worker, bytes, count, &files, &session->warnings, session->reason);
+    free(bytes);
+    if (status != STATUS_OK) {
+        return fail(session, status, options->from);
+    }
+    print_warnings(session);
+    status = package_unpack(&files, folder, session->reason);
+    if (status == STATUS_OK) {
+        char size[16];
+        package_show_bytes(files.bytes, size);
+        printf("%s: %u files, %s\n", folder, files.file_count, size);
+    }
+    place_folder_free(&files);
+    return status == STATUS_OK ? EXIT_OK : fail(session, status, options->from);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+// A folder is looked at as the package it would be.
+static Status read_from(Session *session, uint8_t **bytes, size_t *count)
+{
+    if (!is_folder(session->options->from)) {
+        return read_package(session, bytes, count);
+    }
+    Buffer zip = {0};
+    DiagnosticList said_again = {0};
+    const Status status =
+        package_write(session->worker, session->options->from, &zip, &said_again, session->reason);
+    diagnostic_list_free(&said_again);
+    if (status == STATUS_OK) {
+        *bytes = zip.data;
+        *count = zip.bytes;
+    }
+    return status;
+}
+
+static int show(Session *session, const PackageInfo *info, size_t count)
+{
+    const Options *options = session->options;
+    SoulList souls = {0};
+    Status status = soul_scan(&info->folder, &souls, &session->warnings);
+    if (status != STATUS_OK) {
+        return fail(session, status, options->from);
+    }
+    const PackageShown shown = {.path = options->from,
+                                .info = info,
+                                .archive_bytes = count,
+                                .souls = &souls,
+                                .warnings = &session->warnings};
+    bool printed = true;
+    if (options->json) {
+        printed = package_show_json(&shown, stdout);
+    } else {
+        package_show_table(&shown, stdout);
+    }
+    soul_list_free(&souls);
+    if (printed && options->thumbnail != NULL) {
+        if (info->thumbnail == NULL) {
+            snprintf(session->reason, sizeof session->reason,
+                     "the place has no picture in assets/ to make a thumbnail of");
+            return fail(session, STATUS_NOT_FOUND, options->from);
+        }
+        status = file_write_shared(options->thumbnail, info->thumbnail, info->thumbnail_bytes);
+        if (status != STATUS_OK) {
+            return fail(session, status, options->thumbnail);
+        }
+    }
+    return printed ? EXIT_OK : EXIT_FAILED;
+}
+
+static int inspect(Session *session)
+{
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    PackageInfo info;
+    Status status = read_from(session, &bytes, &count);
+    if (status == STATUS_OK) {
+        watch(session, count);
+        status = package_open(session->worker, bytes, count, true, &info, &session->warnings,
+                              session->reason);
+    }
+    free(bytes);
+    if (status != STATUS_OK) {
+        return fail(session, status, session->options->from);
+    }
+    wipe_line(session);
+    const int result = show(session, &info, count);
+    package_info_free(&info);
+    return result;
+}
+
+static int run(int argc, char **argv, int (*work)(Session *))
+{
+    Options options = {.command = argv[0]};
+    Session session;
+    bool done = false;
+    const int parsed = parse(&options, argc, argv, &done);
+    if (parsed != EXIT_OK || done) {
+        return parsed;
+    }
+    if (!begin(&session, &options)) {
+        return EXIT_FAILED;
+    }
+    const int result = work(&session);
+    end(&session);
+    return result;
+}
+
+int cmd_pack(int argc, char **argv)
+{
+    return run(argc, argv, pack);
+}
+
+int cmd_unpack(int argc, char **argv)
+{
+    return run(argc, argv, unpack);
+}
+
+int cmd_inspect(int argc, char **argv)
+{
+    return run(argc, argv, inspect);
+}

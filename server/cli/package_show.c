@@ -1,0 +1,196 @@
+// See package_show.h.
+#include "server/cli/package_show.h"
+
+#include "core/base/json_write.h"
+#include "core/base/sha256.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ABOUT_BYTES 96
+#define LINE_BYTES  1200
+
+void package_show_bytes(uint64_t bytes, char out[16])
+{
+    if (bytes < 1024) {
+        snprintf(out, 16, "%u B", (unsigned)bytes);
+    } else if (bytes < 1024 * 1024) {
+        snprintf(out, 16, "%.1f KiB", (double)bytes / 1024);
+    } else {
+        snprintf(out, 16, "%.1f MiB", (double)bytes / (1024 * 1024));
+    }
+}
+
+static const Soul *find_soul(const SoulList *souls, const char *path)
+{
+    for (uint32_t i = 0; i < souls->count; i++) {
+        if (strcmp(souls->items[i].file->path, path) == 0) {
+            return &souls->items[i];
+        }
+    }
+    return NULL;
+}
+
+// What a person wants to know of a file beside its size.
+static void about(const PackageFile *file, const Soul *soul, char out[ABOUT_BYTES])
+{
+    const AssetInfo *asset = &file->asset;
+    out[0] = '\0';
+    if (soul != NULL) {
+        snprintf(out, ABOUT_BYTES, "%s%s", soul_context_name(soul->context),
+                 soul->replicate ? ", sent to players" : "");
+    } else if (asset->width > 0) {
+        snprintf(out, ABOUT_BYTES, "%u × %u", asset->width, asset->height);
+    } else if (asset->rate > 0) {
+        snprintf(out, ABOUT_BYTES, "%u.%u s, %u Hz, %u channel%s", asset->duration_ms / 1000,
+                 asset->duration_ms / 100 % 10, asset->rate, asset->channel_count,
+                 asset->channel_count == 1 ? "" : "s");
+    } else if (file->kind == KIND_GLB || file->kind == KIND_GLTF) {
+        snprintf(out, ABOUT_BYTES, "%u triangles", asset->triangle_count);
+    }
+}
+
+// --- for people ---------------------------------------------------------------------------------
+
+static void print_row(const PackageShown *shown, uint32_t i, FILE *out)
+{
+    const PackageFile *file = &shown->info->files[i];
+    const char *path = shown->info->folder.files[i].path;
+    char size[16], packed[16] = "-", what[ABOUT_BYTES], hex[2 * SHA256_BYTES + 1];
+    package_show_bytes(file->bytes, size);
+    if (file->packed_bytes > 0 || file->bytes == 0) {
+        package_show_bytes(file->packed_bytes, packed);
+    }
+    about(file, find_soul(shown->souls, path), what);
+    sha256_hex(file->hash, hex);
+    fprintf(out, "%-6s %10s %10s  %.12s  %s%s%s%s\n", package_kind_name(file->kind), size, packed,
+            hex, path, what[0] != '\0' ? "  (" : "", what, what[0] != '\0' ? ")" : "");
+}
+
+void package_show_table(const PackageShown *shown, FILE *out)
+{
+    const PackageInfo *info = shown->info;
+    char size[16], packed[16], line[LINE_BYTES];
+    fprintf(out, "%s: %s%s%s\n\n", shown->path, package_format_name(info->format),
+            info->name[0] != '\0' ? ", " : "", info->name);
+    fprintf(out, "%-6s %10s %10s  %-12s  %s\n", "kind", "size", "packed", "sha256", "file");
+    for (uint32_t i = 0; i < info->folder.file_count; i++) {
+        print_row(shown, i, out);
+    }
+    package_show_bytes(info->folder.bytes, size);
+    package_show_bytes(shown->archive_bytes, packed);
+    fprintf(out, "\n%u files, %s, packed %s; %u scripts, %u warning%s\n", info->folder.file_count,
+            size, packed, shown->souls->count, shown->warnings->warning_count,
+            shown->warnings->warning_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < shown->warnings->count; i++) {
+        diagnostic_text(&shown->warnings->items[i], "", line, sizeof line);
+        fprintf(out, "%s\n", line);
+    }
+}
+
+// --- for programs -------------------------------------------------------------------------------
+
+static void put_text(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    json_write_text(json, text);
+}
+
+static void put_number(JsonWriter *json, const char *name, uint64_t value)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)value);
+}
+
+static void put_bool(JsonWriter *json, const char *name, bool value)
+{
+    json_write_name(json, name);
+    json_write_bool(json, value);
+}
+
+static void put_asset(JsonWriter *json, const AssetInfo *asset)
+{
+    if (asset->width > 0) {
+        put_number(json, "width", asset->width);
+        put_number(json, "height", asset->height);
+    }
+    if (asset->rate > 0) {
+        put_number(json, "sampleRate", asset->rate);
+        put_number(json, "channels", asset->channel_count);
+        put_number(json, "durationMs", asset->duration_ms);
+    }
+    if (asset->kind == KIND_GLB || asset->kind == KIND_GLTF) {
+        put_number(json, "triangles", asset->triangle_count);
+    }
+}
+
+static void put_file(JsonWriter *json, const PackageShown *shown, uint32_t i)
+{
+    const PackageFile *file = &shown->info->files[i];
+    const char *path = shown->info->folder.files[i].path;
+    const Soul *soul = find_soul(shown->souls, path);
+    char hex[2 * SHA256_BYTES + 1];
+    sha256_hex(file->hash, hex);
+    json_write_object_begin(json);
+    put_text(json, "path", path);
+    put_text(json, "kind", package_kind_name(file->kind));
+    put_number(json, "bytes", file->bytes);
+    put_number(json, "packedBytes", file->packed_bytes);
+    put_text(json, "sha256", hex);
+    put_bool(json, "asset", package_kind_is_asset(file->kind));
+    if (soul != NULL) {
+        put_text(json, "context", soul_context_name(soul->context));
+        put_bool(json, "sentToPlayers", soul->replicate);
+    }
+    put_asset(json, &file->asset);
+    json_write_object_end(json);
+}
+
+static void put_warnings(JsonWriter *json, const DiagnosticList *list)
+{
+    json_write_name(json, "warnings");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < list->count; i++) {
+        json_write_object_begin(json);
+        put_text(json, "file", list->items[i].file);
+        put_number(json, "line", list->items[i].line);
+        put_text(json, "code", list->items[i].code);
+        put_text(json, "message", list->items[i].message);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static Status write_json(const PackageShown *shown, ByteWriter *out)
+{
+    JsonWriter json = json_writer(out, 0);
+    json_write_object_begin(&json);
+    put_text(&json, "format", package_format_name(shown->info->format));
+    put_text(&json, "name", shown->info->name);
+    put_number(&json, "bytes", shown->info->folder.bytes);
+    put_number(&json, "packedBytes", shown->archive_bytes);
+    put_number(&json, "thumbnailBytes", shown->info->thumbnail_bytes);
+    json_write_name(&json, "files");
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < shown->info->folder.file_count; i++) {
+        put_file(&json, shown, i);
+    }
+    json_write_array_end(&json);
+    put_warnings(&json, shown->warnings);
+    json_write_object_end(&json);
+    return json_writer_finish(&json);
+}
+
+bool package_show_json(const PackageShown *shown, FILE *out)
+{
+    ByteWriter counter = byte_counter();
+    char *text = write_json(shown, &counter) == STATUS_OK ? malloc(counter.at + 1) : NULL;
+    if (text == NULL) {
+        return false;
+    }
+    ByteWriter writer = byte_writer(text, counter.at);
+    const bool written = write_json(shown, &writer) == STATUS_OK &&
+                         fwrite(text, 1, writer.at, out) == writer.at && fputc('\n', out) == '\n';
+    free(text);
+    return written;
+}

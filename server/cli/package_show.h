@@ -1,0 +1,21 @@
+// How a package looks to a person (a table) and to a program (JSON).
+#pragma once
+
+#include "server/build/package.h"
+#include "server/build/soul.h"
+
+#include <stdio.h>
+
+typedef struct PackageShown {
+    const char *path; // the file or folder that was looked at
+    const PackageInfo *info;
+    size_t archive_bytes;
+    const SoulList *souls;
+    const DiagnosticList *warnings;
+} PackageShown;
+
+void package_show_table(const PackageShown *shown, FILE *out);
+// False: it could not be written.
+bool package_show_json(const PackageShown *shown, FILE *out);
+// "1.5 MiB"
+void package_show_bytes(uint64_t bytes, char out[16]);
