@@ -77,6 +77,8 @@ const char *lint_kind_name(LintKind kind)
         return "shadowed";
     case LINT_WRONG_SIDE:
         return "wrong-side";
+    case LINT_UNKNOWN_MEMBER:
+        return "unknown-member";
     case LINT_KIND_COUNT:
         break;
     }
@@ -162,6 +164,22 @@ static void report_side(Lint *lint, const Walk *walk, const ApiRow *row)
         lint_side_text(row, lint->side, message, sizeof message, &is_error)) {
         report(lint, LINT_WRONG_SIDE, walk->line, is_error, message);
     }
+}
+
+// A call of a member that is not there, in a table that nobody can change.
+static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
+{
+    const char *owner = word_of(called->name), *name = word_of(called->field);
+    char nearest[2 * NAME_BYTES_MAX], message[SCRIPT_MESSAGE_BYTES];
+    if (owner == NULL || name == NULL || is_in(lint, lint->written, owner) ||
+        !lint_is_unknown(lint->thread, lint->known, owner, name, nearest, sizeof nearest)) {
+        return;
+    }
+    const char *joint = nearest[0] != 0 ? "." : "";
+    snprintf(message, sizeof message, "%s has no %s%s%s%s%s%s", owner, name,
+             nearest[0] != 0 ? "; did you mean " : "", nearest[0] != 0 ? owner : "", joint, nearest,
+             nearest[0] != 0 ? "?" : "");
+    report(lint, LINT_UNKNOWN_MEMBER, walk->line, false, message);
 }
 
 static void add_require(Lint *lint, const TString *text)
@@ -363,6 +381,9 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
         if (is_require && values == 2 && text_in(lint, function + 1) != NULL) {
             add_require(lint, text_in(lint, function + 1));
         }
+    }
+    if (lint->is_reporting && called->kind == KNOWN_MEMBER) {
+        report_unknown(lint, walk, called);
     }
     forget(lint, function, REGISTERS_MAX);
 }

@@ -9,6 +9,7 @@ typedef enum LintKind {
     LINT_UNDEFINED_GLOBAL, // read, and neither the API's nor set anywhere in the script
     LINT_SHADOWED,         // a local or global with the name of something of the API
     LINT_WRONG_SIDE,       // a call of the other side
+    LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
     LINT_KIND_COUNT
 } LintKind;
 

@@ -13,6 +13,10 @@ const ApiRow *lint_global_row(const char *name);
 // A function or event of a group; NULL: there is none.
 const ApiRow *lint_member_row(const char *owner, const char *name);
 
+// Whether the group or library has no such member at all; then what might have been meant goes to
+// `nearest`, or "". `known` is the index of the table that lint_push_known made.
+bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char *name,
+                     char *nearest, size_t capacity);
 // What might have been meant, or "". `written` is the index of a table of the script's own names.
 void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity);
 // "Network.FireClient works on the server only, …"; false: it may be called there.

@@ -116,6 +116,14 @@ typedef struct Nearest {
     size_t capacity;
 } Nearest;
 
+// About a third of the letters may be wrong; in very short names only the capitals.
+static Nearest nearest_of(const char *name, char *out, size_t capacity)
+{
+    const size_t bytes = strlen(name);
+    const uint32_t wrong = bytes < 3 ? 0 : bytes < 5 ? 1 : bytes < 9 ? 2 : 3;
+    return (Nearest){{name, bytes}, wrong + 1, out, capacity};
+}
+
 static void consider(Nearest *nearest, const char *owner, const char *name)
 {
     const Text text = {name, strlen(name)};
@@ -141,7 +149,6 @@ static void consider_table(lua_State *thread, int index, Nearest *nearest)
 
 void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity)
 {
-    const size_t bytes = strlen(name);
     out[0] = 0;
     for (size_t i = 0; i < FOREIGN_COUNT; i++) {
         if (strcmp(foreign[i].name, name) == 0) {
@@ -149,9 +156,7 @@ void lint_suggest(lua_State *thread, int written, const char *name, char *out, s
             return;
         }
     }
-    // About a third of the letters may be wrong; in very short names only the capitals.
-    const uint32_t wrong = bytes < 3 ? 0 : bytes < 5 ? 1 : bytes < 9 ? 2 : 3;
-    Nearest nearest = {{name, bytes}, wrong + 1, out, capacity};
+    Nearest nearest = nearest_of(name, out, capacity);
     uint32_t count;
     const ApiRow *rows = api_rows(&count);
     consider_table(thread, written, &nearest);
@@ -171,6 +176,49 @@ void lint_suggest(lua_State *thread, int written, const char *name, char *out, s
             consider(&nearest, rows[i].owner, rows[i].name);
         }
     }
+}
+
+// --- members ------------------------------------------------------------------------------------
+
+static bool library_has(lua_State *thread, int known, const char *owner, const char *name,
+                        Nearest *nearest)
+{
+    bool has = true; // whatever is no library
+    lua_getfield(thread, known, owner);
+    if (lua_istable(thread, -1)) {
+        has = lua_getfield(thread, -1, name) != LUA_TNIL;
+        lua_pop(thread, 1);
+        consider_table(thread, lua_gettop(thread), nearest);
+    }
+    lua_pop(thread, 1);
+    return has;
+}
+
+bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char *name, char *out,
+                     size_t capacity)
+{
+    uint32_t count;
+    const ApiRow *rows = api_rows(&count);
+    const ApiRow *group = lint_global_row(owner);
+    Nearest nearest = nearest_of(name, out, capacity);
+    out[0] = 0;
+    if (group == NULL) {
+        return !library_has(thread, known, owner, name, &nearest);
+    }
+    if (group->kind != API_KIND_GROUP && group->kind != API_KIND_CLASS) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const ApiKind kind = rows[i].kind;
+        if (strcmp(rows[i].owner, owner) != 0 || kind == API_KIND_GROUP || kind == API_KIND_CLASS) {
+            continue;
+        }
+        if (strcmp(rows[i].name, name) == 0) {
+            return false;
+        }
+        consider(&nearest, "", rows[i].name);
+    }
+    return true;
 }
 
 // --- sides --------------------------------------------------------------------------------------

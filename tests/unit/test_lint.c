@@ -256,6 +256,28 @@ TEST(what_a_client_does_in_vain)
     CHECK(!findings[0].is_error && !findings[1].is_error);
 }
 
+// --- members ------------------------------------------------------------------------------------
+
+TEST(calls_of_members_that_are_not_there)
+{
+    lint("World.Spwan('Crate')\nmath.pow(2, 3)\nlocal n = Network\nn.Fire('x')\n"
+         "table.getn({})\nVector3.New(1, 2, 3)\nstring.fromat('a')\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 6);
+    FOUND(0, LINT_UNKNOWN_MEMBER, 1, "World has no Spwan; did you mean World.Spawn?");
+    FOUND(1, LINT_UNKNOWN_MEMBER, 2, "math has no pow");
+    FOUND(2, LINT_UNKNOWN_MEMBER, 4, "Network has no Fire");
+    FOUND(3, LINT_UNKNOWN_MEMBER, 5, "table has no getn");
+    FOUND(4, LINT_UNKNOWN_MEMBER, 6, "did you mean Vector3.new?");
+    FOUND(5, LINT_UNKNOWN_MEMBER, 7, "did you mean string.format?");
+    CLEAN("local p = math.pow or function() end\np(1)\nif table.getn then print(1) end\n"
+          "print(Vector3.zero, Players.LocalPlayer, math.pi, utf8.charpattern)\n"
+          "Players.PlayerAdded:Connect(print)\nlocal t = {}\nt.anything()\n"
+          "function state() end\nstate.x()\nprint(('x'):rep(3), coroutine.wrap(print))\n",
+          LINT_SERVER);
+    CLEAN("utf8 = {}\nutf8.mine()\n", LINT_BOTH);
+}
+
 // --- requires -----------------------------------------------------------------------------------
 
 TEST(requires_by_a_constant_path)
