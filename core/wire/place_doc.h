@@ -1,6 +1,6 @@
 // A place as its creator describes it, in memory: what place.json, scene.json and the prefabs say,
 // member by member. place.c reads and writes it as JSON and as bytes; core/script/place.c makes a
-// Place of it. Nothing else includes this.
+// Place of it; server/build/soul_context.c describes it to a model. Nothing else includes this.
 //
 // Two passes make a doc usable: the tables check every member alone (place_table.h), and
 // place_check what members mean together. After place_check every entity has a pose, a role and a
