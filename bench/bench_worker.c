@@ -41,18 +41,19 @@ static const char piece[] =
 
 static char source[8192];
 
-static CompileJob job(void)
+static CompileJob job(bool dry_run)
 {
     return (CompileJob){.path = "ServerScriptService/Coins",
                         .file = "ServerScriptService/Coins.lua",
                         .context = CONTEXT_SERVER,
                         .source = source,
-                        .source_bytes = strlen(source)};
+                        .source_bytes = strlen(source),
+                        .dry_run = dry_run};
 }
 
-static void compile_by(Worker *worker)
+static void compile_by(Worker *worker, bool dry_run)
 {
-    const CompileJob what = job();
+    const CompileJob what = job(dry_run);
     CompileOutput out;
     DiagnosticList list = {0};
     char reason[WORKER_REASON_BYTES];
@@ -67,7 +68,7 @@ static double start_ms(void)
     Worker *worker = NULL;
     ASSERT(worker_create(&config, &worker) == STATUS_OK);
     const double began = bench_seconds();
-    compile_by(worker);
+    compile_by(worker, false);
     const double taken = bench_seconds() - began;
     worker_destroy(worker);
     return taken * 1e3;
@@ -76,7 +77,7 @@ static double start_ms(void)
 // The request as compile_call writes it, answered without a process between.
 static void compile_here(void)
 {
-    const CompileJob what = job();
+    const CompileJob what = job(false);
     Buffer request = buffer_of(1u << 20);
     buffer_put_block(&request, what.path, strlen(what.path));
     buffer_put_block(&request, what.file, strlen(what.file));
@@ -118,11 +119,11 @@ int main(int argc, char **argv)
     const WorkerConfig config = worker_config_default();
     Worker *worker = NULL;
     ASSERT(worker_create(&config, &worker) == STATUS_OK);
-    compile_by(worker);
+    compile_by(worker, false);
     for (int round = 0; round < ROUNDS; round++) { // in turns, so that a busy moment hits all
         const double began = bench_seconds();
         for (int i = 0; i < COMPILES; i++) {
-            compile_by(worker);
+            compile_by(worker, false);
         }
         const double piped = bench_seconds();
         for (int i = 0; i < COMPILES; i++) {
@@ -137,11 +138,20 @@ int main(int argc, char **argv)
         bare[round] = (bench_seconds() - in_process) / COMPILES;
         ratios[round] = pipe[round] / here[round];
     }
+    double dry[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        const double began = bench_seconds();
+        for (int i = 0; i < COMPILES / 10; i++) {
+            compile_by(worker, true);
+        }
+        dry[round] = (bench_seconds() - began) / (COMPILES / 10);
+    }
     worker_destroy(worker);
     bench_row(&report, "worker_start", bench_median(starts, STARTS), "ms", BENCH_NO_GOAL);
     bench_row(&report, "compile_by_worker", bench_median(pipe, ROUNDS) * 1e6, "us", BENCH_NO_GOAL);
     bench_row(&report, "compile_in_process", bench_median(here, ROUNDS) * 1e6, "us", BENCH_NO_GOAL);
     bench_row(&report, "compile_bare", bench_median(bare, ROUNDS) * 1e6, "us", BENCH_NO_GOAL);
+    bench_row(&report, "compile_and_dry_run", bench_median(dry, ROUNDS) * 1e6, "us", BENCH_NO_GOAL);
     bench_row(&report, "worker_by_process", bench_median(ratios, ROUNDS), "x", BENCH_NO_GOAL);
     return 0;
 }

@@ -227,15 +227,26 @@ static void look_at_whole(Lint *lint, const Walk *walk, int reg)
     lint->is_dynamic = lint->is_dynamic || !is_field;
 }
 
+// What these give depends on what is in the place.
+static bool asks_world(const char *name)
+{
+    static const char *const names[] = {"World",      "Players", "Npc",    "Structure",
+                                        "Projectile", "Sound",   "require"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_global(Lint *lint, const Walk *walk, const TString *text, int reg)
 {
     const char *name = word_of(text);
     if (name == NULL) {
         lint->is_dynamic = true;
     } else if (!lint->is_reporting) {
-        LintResult *result = lint->result;
-        result->asks_world = result->asks_world || strcmp(name, "World") == 0 ||
-                             strcmp(name, "Players") == 0 || strcmp(name, "require") == 0;
+        lint->result->asks_world = lint->result->asks_world || asks_world(name);
         lint->is_dynamic = lint->is_dynamic || strcmp(name, "load") == 0;
         if (strcmp(name, "_G") == 0) {
             look_at_whole(lint, walk, reg);

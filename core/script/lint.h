@@ -28,7 +28,7 @@ typedef struct LintResult {
     char (*requires)[SCRIPT_PATH_BYTES]; // the caller's; plain paths, sorted, each once
     uint32_t require_max, require_count;
     uint32_t dropped_count; // findings and requires that did not fit
-    bool asks_world;        // it reads World, Players or require: what it does depends on a place
+    bool asks_world;        // it reads World, require and the like: what it does depends on a place
 } LintResult;
 
 const char *lint_kind_name(LintKind kind); // "undefined-global"

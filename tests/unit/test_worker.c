@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -895,32 +896,83 @@ TEST(a_worker_outlives_the_thread_that_started_it)
     CHECK(is_gone(pid));
 }
 
-// A worker whose builder is killed ends by itself, even in the middle of something.
-TEST(a_worker_ends_with_its_builder)
+static void pause_ms(long ms)
+{
+    const struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&moment, NULL);
+}
+
+static bool is_stopped(pid_t pid)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        (void)!fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    const char *after_name = strrchr(text, ')');
+    return after_name != NULL && after_name[2] == 'T';
+}
+
+// Another process makes a worker; gives the worker's pid.
+static pid_t make_elsewhere(pid_t *builder)
 {
     int ends[2];
-    REQUIRE(pipe(ends) == 0);
+    pid_t pid = 0;
+    if (pipe(ends) != 0) {
+        return 0;
+    }
     fflush(NULL);
-    const pid_t builder = fork();
-    if (builder == 0) {
+    *builder = fork();
+    if (*builder == 0) {
         Worker *worker = make();
         check_works(worker);
-        const pid_t pid = worker_pid(worker);
+        pid = worker_pid(worker);
         (void)!write(ends[1], &pid, sizeof pid);
         for (;;) {
             pause();
         }
     }
-    pid_t pid = 0;
     CHECK_INT(read(ends[0], &pid, sizeof pid), sizeof pid);
-    kill(builder, SIGKILL);
-    waitpid(builder, NULL, 0);
-    // It is nobody's child of ours now; its end is seen by a descriptor.
-    for (int i = 0; i < 1000 && !is_gone(pid); i++) {
-        const struct timespec moment = {0, 10000000};
-        nanosleep(&moment, NULL);
-    }
-    CHECK(is_gone(pid));
     close(ends[0]);
     close(ends[1]);
+    return pid;
+}
+
+// A worker whose builder is killed ends by itself: one that waits sees the end of its stream.
+TEST(a_worker_ends_with_its_builder)
+{
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); // orphans become ours
+    pid_t builder = 0;
+    const pid_t pid = make_elsewhere(&builder);
+    REQUIRE(pid > 0);
+    pause_ms(500); // it looks around in between, and that does it no harm
+    CHECK(!is_gone(pid));
+    kill(builder, SIGKILL);
+    CHECK_INT(waitpid(builder, NULL, 0), builder);
+    int status = 0;
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// One that is busy is woken by its timer. Stopped, it cannot see the end of the stream before the
+// timer's signal waits for it, and that comes first when it goes on.
+TEST(a_busy_worker_ends_with_its_builder)
+{
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    pid_t builder = 0;
+    const pid_t pid = make_elsewhere(&builder);
+    REQUIRE(pid > 0);
+    kill(pid, SIGSTOP);
+    while (!is_stopped(pid)) {
+        pause_ms(1);
+    }
+    kill(builder, SIGKILL);
+    CHECK_INT(waitpid(builder, NULL, 0), builder);
+    pause_ms(500);
+    kill(pid, SIGCONT);
+    int status = 0;
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
