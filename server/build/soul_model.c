@@ -14,6 +14,7 @@
 #include "core/base/utf8.h"
 #include "server/build/model_ask.h"
 #include "server/build/soul_context.h"
+#include "server/build/soul_failed.h"
 #include "server/build/soul_inside.h"
 #include "server/build/worker_compile.h"
 
@@ -157,6 +158,21 @@ __attribute__((format(printf, 3, 4))) static Status fail(const Asking *asking, c
     return STATUS_MALFORMED;
 }
 
+// A failure that would most likely be the same if the same were asked again.
+__attribute__((format(printf, 3, 4))) static Status give_up(const Asking *asking, const char *code,
+                                                            const char *format, ...)
+{
+    SoulFailure failure = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(failure.message, sizeof failure.message, format, arguments);
+    va_end(arguments);
+    (void)snprintf(failure.code, sizeof failure.code, "%s", code);
+    memcpy(failure.prompt, asking->view->prompt.prompt_hash, SHA256_BYTES);
+    soul_failed_note(&failure);
+    return fail(asking, code, "%s", failure.message);
+}
+
 static void add_problem(Asking *asking, const Diagnostic *item)
 {
     if (asking->problem.bytes < REPAIR_BYTES_MAX) {
@@ -212,15 +228,16 @@ static Status refused(Asking *asking, const char *stop_reason)
     model_answer_quote((const char *)asking->answer.data, asking->answer.bytes, asking->config->key,
                        said, sizeof said);
     if (strcmp(stop_reason, "refusal") == 0) {
-        return fail(asking, "soul-refused",
-                    "the model refuses to write this script%s%s; say it in other words, or write "
-                    "it in Lua",
-                    said[0] != '\0' ? ": " : "", said);
+        return give_up(
+            asking, "soul-refused",
+            "the model refuses to write this script%s%s; say it in other words, or write "
+            "it in Lua",
+            said[0] != '\0' ? ": " : "", said);
     }
-    return fail(asking, "soul-refused",
-                "the model answered without a script%s%s; say it in other words, or write it in "
-                "Lua",
-                said[0] != '\0' ? ": " : "", said);
+    return give_up(asking, "soul-refused",
+                   "the model answered without a script%s%s; say it in other words, or write it in "
+                   "Lua",
+                   said[0] != '\0' ? ": " : "", said);
 }
 
 // Finds the Lua of an answer. STATUS_OK: there is some, or something to send back.
@@ -233,10 +250,11 @@ static Status take_answer(Asking *asking, const char *stop_reason)
         return refused(asking, stop_reason);
     }
     if (strcmp(stop_reason, "max_tokens") == 0) {
-        return fail(asking, "soul-too-long",
-                    "the model's answer is longer than %d tokens and was cut off; ask for less, or "
-                    "in several souls",
-                    MODEL_TOKENS_MAX);
+        return give_up(
+            asking, "soul-too-long",
+            "the model's answer is longer than %d tokens and was cut off; ask for less, or "
+            "in several souls",
+            MODEL_TOKENS_MAX);
     }
     const char *text = asking->answer.data != NULL ? (const char *)asking->answer.data : "";
     switch (model_answer_lua(text, asking->answer.bytes, &asking->lua)) {
@@ -245,13 +263,14 @@ static Status take_answer(Asking *asking, const char *stop_reason)
     case LUA_NONE:
         return refused(asking, stop_reason);
     case LUA_TOO_LARGE:
-        return fail(asking, "soul-too-long",
-                    "the model's script is larger than %u KiB; ask for less, or in several souls",
-                    SOUL_LUA_BYTES_MAX >> 10);
+        return give_up(
+            asking, "soul-too-long",
+            "the model's script is larger than %u KiB; ask for less, or in several souls",
+            SOUL_LUA_BYTES_MAX >> 10);
     case LUA_HIDDEN:
-        return fail(asking, "soul-hidden-characters",
-                    "the model's script holds characters that a reader would not see; it is not "
-                    "used. Build again, or say it in other words");
+        return give_up(asking, "soul-hidden-characters",
+                       "the model's script holds characters that a reader would not see; it is not "
+                       "used. Build again, or say it in other words");
     default:
         asking->is_broken = true;
         buffer_print(&asking->problem,
@@ -315,10 +334,11 @@ static Status ask_and_repair(Asking *asking, uint32_t *repairs)
     char said[DIAGNOSTIC_MESSAGE_BYTES / 2];
     model_answer_quote((const char *)asking->problem.data, asking->problem.bytes,
                        asking->config->key, said, sizeof said);
-    return fail(asking, "soul-broken",
-                "the model's script is still wrong after %d repairs (%s); say it in other words, "
-                "build again, or write it in Lua",
-                SOUL_REPAIRS_MAX, said);
+    return give_up(
+        asking, "soul-broken",
+        "the model's script is still wrong after %d repairs (%s); say it in other words, "
+        "build again, or write it in Lua",
+        SOUL_REPAIRS_MAX, said);
 }
 
 // --- keeping ------------------------------------------------------------------------------------
@@ -442,6 +462,7 @@ Status soul_lua(const ModelConfig *config, Worker *worker, const char *place,
                 DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
     SoulView view;
+    SoulFailure failure;
     reason[0] = '\0';
     Status status = soul_view_open(worker, folder, soul, &view, reason);
     if (status == STATUS_MALFORMED) {
@@ -465,6 +486,10 @@ Status soul_lua(const ModelConfig *config, Worker *worker, const char *place,
                 warn_kept(&view, diagnostics);
                 *out = lua;
             }
+        } else if (soul_failed_find(view.prompt.prompt_hash, &failure)) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, soul->file->path, 0, 0, failure.code,
+                            "%.600s (not asked again before the soul changes)", failure.message);
+            status = STATUS_MALFORMED;
         } else {
             status = soul_ask(config, worker, place, &view, out, diagnostics, reason);
         }

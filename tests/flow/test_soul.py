@@ -6,7 +6,9 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -292,6 +294,45 @@ def test_soul_cancel(program, places, folder):
         out = process.stdout.read()
         check(process.returncode == 1 and "cancelled" in out, f"{process.returncode}: {out}")
         check(not exists(place, KEPT), "nothing is kept")
+
+
+def test_soul_watch_does_not_pay_twice(program, places, folder):
+    place = make_place(folder)
+    with ModelServer(Answer(message("CANNOT: no."))) as server:
+        log = os.path.join(folder, "log")
+        with open(log, "w", encoding="utf-8") as file:
+            process = subprocess.Popen([program, "build", place, "--watch", "--allow-weak-jail"],
+                                       env=environment(server), stdin=subprocess.DEVNULL,
+                                       stdout=file, stderr=subprocess.STDOUT)
+        try:
+            wait_until(lambda: read(folder, "log").count("[soul-refused]") == 1, "a first build")
+            write(place, "ServerScriptService/Main.lua", "print(1)")
+            wait_until(lambda: "not asked again" in read(folder, "log"), "a second build")
+            check(len(server.seen) == 1, "the same question twice")
+            server.say(lua(GOOD))
+            write(place, "Workspace/Door.soul", SOUL + "Please.")
+            wait_until(lambda: exists(place, KEPT), "another question is asked")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+
+
+def test_soul_certificate(program, places, folder):
+    """A server that anybody could be is not told the key."""
+    if shutil.which("openssl") is None:
+        return
+    place = make_place(folder)
+    key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
+                    "-out", certificate, "-days", "2", "-subj", "/CN=localhost"],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with ModelServer(lua(GOOD)) as server:
+        server.server.socket = context.wrap_socket(server.server.socket, server_side=True)
+        expect(build(program, place, f"https://localhost:{server.port}/v1/messages",
+                     no_proxy="localhost"), 1, "cannot be reached", "certificate")
+        check(not server.seen, "it was asked")
 
 
 # --- keys ---------------------------------------------------------------------------------------------
