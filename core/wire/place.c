@@ -509,18 +509,31 @@ static void strip_attributes(PlaceList *list)
     list->count = kept;
 }
 
-static void strip_body(PlaceBodyDoc *body)
+// By its service, or because the place says so in `contexts` (NULL: it says nothing).
+static bool is_kept_from_clients(PlaceText script, const JsonNode *contexts)
+{
+    for (const JsonNode *row = contexts != NULL ? contexts->first : NULL; row != NULL;
+         row = row->next) {
+        if (row->name_bytes == script.bytes && memcmp(row->name, script.data, script.bytes) == 0) {
+            return !json_text_equal(row, "Both") && !json_text_equal(row, "Client");
+        }
+    }
+    return place_script_is_server_only(script);
+}
+
+static void strip_body(PlaceBodyDoc *body, const JsonNode *contexts)
 {
     strip_attributes(&body->attributes);
     body->script_path = place_script_plain(place_script(body));
     body->script_ref = (PlaceScriptDoc){PLACE_TEXT_NONE, PLACE_TEXT_NONE};
-    if (place_script_is_server_only(body->script_path)) {
+    if (body->script_path.bytes != 0 && is_kept_from_clients(body->script_path, contexts)) {
         body->script_path = PLACE_TEXT_NONE;
         body->parameters = PLACE_TEXT_NONE;
     }
 }
 
-static Status strip_entities(const PlaceDoc *doc, PlaceScratch *scratch, PlaceList *out)
+static Status strip_entities(const PlaceDoc *doc, const JsonNode *contexts, PlaceScratch *scratch,
+                             PlaceList *out)
 {
     const uint32_t most = doc->part_count + doc->spawn_count;
     PlaceEntityDoc *kept = place_take(scratch, most + 1u, sizeof *kept);
@@ -535,7 +548,7 @@ static Status strip_entities(const PlaceDoc *doc, PlaceScratch *scratch, PlaceLi
             continue;
         }
         const bool is_spawn = entity.role == PLACE_ROLE_SPAWN;
-        strip_body(&entity.body);
+        strip_body(&entity.body, contexts);
         entity.id = is_spawn ? ++spawn_id : (uint32_t)entity.net_id;
         entity.enabled = entity.enabled || entity.body.script_path.bytes == 0;
         entity.parent = 0;
@@ -548,7 +561,7 @@ static Status strip_entities(const PlaceDoc *doc, PlaceScratch *scratch, PlaceLi
 }
 
 // What clients know of the entities that are spawned, unless it is nothing.
-static Status strip_spawned(PlaceDoc *doc, PlaceScratch *scratch)
+static Status strip_spawned(PlaceDoc *doc, const JsonNode *contexts, PlaceScratch *scratch)
 {
     doc->spawned = place_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
     if (doc->spawned == NULL) {
@@ -562,7 +575,7 @@ static Status strip_spawned(PlaceDoc *doc, PlaceScratch *scratch)
         }
         PlaceBodyDoc body = entity->body;
         body.attributes.count = 0; // these are replicated
-        strip_body(&body);
+        strip_body(&body, contexts);
         const bool has_script = body.script_path.bytes != 0;
         if (has_script || body.material.bytes != 0 || body.colour != PLACE_COLOUR_DEFAULT) {
             doc->spawned[doc->spawned_count++] =
@@ -577,13 +590,13 @@ static Status strip_spawned(PlaceDoc *doc, PlaceScratch *scratch)
     return STATUS_OK;
 }
 
-static void strip_prefabs(PlaceDoc *doc)
+static void strip_prefabs(PlaceDoc *doc, const JsonNode *contexts)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < doc->prefab_count; i++) {
         PlacePrefabDoc prefab = doc->prefabs[i];
         if (!prefab.body.server_only) {
-            strip_body(&prefab.body);
+            strip_body(&prefab.body, contexts);
             doc->prefabs[kept++] = prefab;
         }
     }
@@ -595,18 +608,27 @@ Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *s
     PlaceScratch scratch = {.heap = heap};
     PlaceDoc doc;
     PlaceList entities = {0};
+    const JsonNode *contexts = NULL;
     Status status = place_doc_read(whole, bytes, &scratch, &doc);
     if (status == STATUS_OK && doc.stripped) {
         status = STATUS_MISMATCH;
     }
-    if (status == STATUS_OK) {
-        status = strip_spawned(&doc, &scratch);
+    if (status == STATUS_OK && doc.settings.contexts.bytes > 0) {
+        const PlaceText text = doc.settings.contexts;
+        JsonError error = {0};
+        status = place_json_parse(&scratch, text.data, text.bytes, &contexts, &error);
+    }
+    if (status == STATUS_OK && contexts != NULL && contexts->kind != JSON_OBJECT) {
+        status = STATUS_MALFORMED; // nobody can say what it would keep from clients
     }
     if (status == STATUS_OK) {
-        status = strip_entities(&doc, &scratch, &entities);
+        status = strip_spawned(&doc, contexts, &scratch);
     }
     if (status == STATUS_OK) {
-        strip_prefabs(&doc);
+        status = strip_entities(&doc, contexts, &scratch, &entities);
+    }
+    if (status == STATUS_OK) {
+        strip_prefabs(&doc, contexts);
         doc.scene.entities = entities;
         doc.stripped = true;
         place_doc_write(&doc, stripped);

@@ -206,6 +206,35 @@ TEST(clients_learn_a_scripts_name_alone)
     }
 }
 
+// A script of Workspace that place.json keeps on the server is as secret as one of
+// ServerScriptService, with its parameters.
+TEST(clients_learn_nothing_of_narrowed_scripts)
+{
+    heap = heap_make(64 << 20);
+    const char *place =
+        "{\"format\": 1, \"name\": \"p\", \"contexts\": {\"Workspace/secretVault\": "
+        "\"Server\", \"Workspace/Door\": \"Client\"}}";
+    const char *scene = "{\"format\": 1, \"entities\": [{\"id\": 1, \"type\": \"spawn\"},"
+                        "{\"id\": 2, \"scriptPath\": \"Workspace/secretVault.lua\","
+                        "\"parameters\": {\"pin\": \"secretPin\"}},"
+                        "{\"id\": 3, \"type\": \"prop\", \"scriptRef\": {\"path\": "
+                        "\"SoulService/Workspace/secretVault.ts\"}},"
+                        "{\"id\": 4, \"scriptPath\": \"Workspace/Door.lua\"}]}";
+    const TestPlaceBytes whole = test_place_whole(&heap, place, scene);
+    const TestPlaceBytes stripped = test_place_strip(&heap, whole);
+    CHECK(has_bytes(whole, "secretVault") && !has_bytes(stripped, "secret"));
+    CHECK(has_bytes(stripped, "Workspace/Door"));
+    test_place_free(&heap, whole);
+    test_place_free(&heap, stripped);
+    CHECK_INT(heap.bytes_now, 0);
+    // What is no list of contexts could hide anything: such a place has no stripped form.
+    const TestPlaceBytes odd =
+        test_place_whole(&heap, "{\"format\": 1, \"name\": \"p\", \"contexts\": [1]}", scene);
+    ByteWriter counter = byte_counter();
+    CHECK_INT(place_strip(&heap, odd.data, odd.bytes, &counter), STATUS_MALFORMED);
+    test_place_free(&heap, odd);
+}
+
 static void check_same_scene(TestPlaceBytes whole)
 {
     const TestPlaceBytes stripped = test_place_strip(&heap, whole);
