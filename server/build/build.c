@@ -137,6 +137,14 @@ Status build_typescript(Build *build, TypeScript **out)
 
 // --- folders and the key ------------------------------------------------------------------------
 
+// Keys, caches and artifacts are nobody else's: a place's repository holds none of them.
+static void hide_from_git(const char *folder)
+{
+    char path[PATH_BYTES + 16];
+    snprintf(path, sizeof path, "%s/.gitignore", folder);
+    status_ignore(file_write_private(path, "*\n", 2)); // a help, not a need
+}
+
 // <place>/.sandlot/…: made if missing. A link there would lead what we write anywhere.
 static Status own_folder(Build *build, const char *inside, char out[PATH_BYTES])
 {
@@ -148,7 +156,9 @@ static Status own_folder(Build *build, const char *inside, char out[PATH_BYTES])
             return refuse(build, STATUS_RANGE, build->request->place, "its path is too long");
         }
         struct stat about;
-        if (mkdir(out, 0700) != 0 && errno != EEXIST) {
+        if (mkdir(out, 0700) == 0) {
+            hide_from_git(out);
+        } else if (errno != EEXIST) {
             return refuse(build, STATUS_BLOCKED, out, strerror(errno));
         }
         if (lstat(out, &about) != 0 || !S_ISDIR(about.st_mode)) {

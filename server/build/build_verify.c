@@ -201,7 +201,12 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
         return STATUS_LIMIT;
     }
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
-    return place_folder_read_all(path, &side->folder, reason, WORKER_REASON_BYTES);
+    const Status status = place_folder_read_all(path, &side->folder, reason, WORKER_REASON_BYTES);
+    if (status == STATUS_NOT_FOUND) {
+        snprintf(reason, WORKER_REASON_BYTES, "%s is not there: this place was not built",
+                 artifact_folder(which));
+    }
+    return status;
 }
 
 static Status key_path(const BuildConfig *config, const char *place, char out[PATH_BYTES],

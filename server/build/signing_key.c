@@ -4,11 +4,13 @@
 
 #include "server/sys/file.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 _Static_assert(sizeof((SigningKey){0}.secret) == crypto_sign_SECRETKEYBYTES, "libsodium's key");
 _Static_assert(sizeof((SigningKey){0}.public_half) == crypto_sign_PUBLICKEYBYTES, "and its half");
@@ -37,6 +39,23 @@ static Status make_key(const char *path, SigningKey *out)
     return status;
 }
 
+// The first key of all: of several processes that come at once one makes it, and all have that one.
+static Status make_first_key(const char *path)
+{
+    char fresh[PATH_BYTES];
+    SigningKey key;
+    const int length = snprintf(fresh, sizeof fresh, "%s.new.%d", path, (int)getpid());
+    Status status =
+        length > 0 && (size_t)length < sizeof fresh ? make_key(fresh, &key) : STATUS_RANGE;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    sodium_memzero(&key, sizeof key);
+    status = link(fresh, path) == 0 || errno == EEXIST ? STATUS_OK : STATUS_BLOCKED;
+    (void)unlink(fresh);
+    return status;
+}
+
 Status signing_key_open(const char *path, SigningKey *out)
 {
     if (sodium_init() < 0) {
@@ -46,7 +65,8 @@ Status signing_key_open(const char *path, SigningKey *out)
     size_t count = 0;
     Status status = file_read(path, 4096, &bytes, &count);
     if (status == STATUS_NOT_FOUND) {
-        return make_key(path, out);
+        status = make_first_key(path);
+        status = status == STATUS_OK ? file_read(path, 4096, &bytes, &count) : status;
     }
     if (status != STATUS_OK) {
         return status;

@@ -1,0 +1,484 @@
+"""`sandlot build` from outside: what it makes and leaves alone, what it says about mistakes, that two
+builds of one place are one, and that a build killed at any moment leaves nothing half done."""
+
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from support import Failure, check, run, wait_until
+
+EXPECTED = os.path.join(os.path.dirname(__file__), "..", "vectors", "island_runes.json")
+SCENE = '{"format": 1, "entities": [{"id": 1, "name": "Start", "type": "spawn"}]}'
+MODULE = "return {answer = function() return 42 end}\n"
+SERVER_SECRET = 'local vault = require("ServerScriptService/VaultOfSecrets")\nprint(vault)\n'
+
+
+def build(program, place, *options, cwd=None, env=None, code=0):
+    done = subprocess.run([program, "build", place, "--allow-weak-jail", *options], cwd=cwd, env=env,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    check(done.returncode == code, f"exit code {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def build_json(program, place, *options, code=0, env=None):
+    return json.loads(build(program, place, "--json", *options, code=code, env=env).stdout)
+
+
+def write(place, path, text):
+    os.makedirs(os.path.dirname(os.path.join(place, path)), exist_ok=True)
+    with open(os.path.join(place, path), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def island(places, folder, name="island"):
+    place = os.path.join(folder, name)
+    shutil.copytree(os.path.join(places, "island"), place,
+                    ignore=shutil.ignore_patterns(".sandlot"))
+    return place
+
+
+def small_place(folder, name="small", scripts=None):
+    place = os.path.join(folder, name)
+    write(place, "place.json", '{"format": 1, "name": "Small"}')
+    write(place, "scene.json", SCENE)
+    for path, text in (scripts or {}).items():
+        write(place, path, text)
+    return place
+
+
+def side(place, which):
+    """The files of one side by their paths; {} when it was not built."""
+    root = os.path.join(place, ".sandlot", which, "soul")
+    files = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                files[os.path.relpath(path, root)] = file.read()
+    return files
+
+
+def check_side(place, which):
+    """Whole and of one piece, or not there at all."""
+    files = side(place, which)
+    if not files and not os.path.exists(os.path.join(place, ".sandlot", which, "soul")):
+        return None
+    check("manifest.json" in files, f"{which}: no manifest among {sorted(files)}")
+    manifest = json.loads(files["manifest.json"])
+    for script in manifest["scripts"]:
+        name = os.path.splitext(script["path"])[0] + ".rune"
+        check(name in files, f"{which}: {name} is missing")
+        found = "sha256:" + hashlib.sha256(files[name]).hexdigest()
+        check(found == script["rune_hash"] and len(files[name]) == script["size_bytes"],
+              f"{which}: {name} is not what the manifest names")
+    runes = sum(name.endswith(".rune") for name in files)
+    check(runes == len(manifest["scripts"]), f"{which}: {sorted(files)} are too many")
+    return manifest
+
+
+def check_both(place):
+    return check_side(place, "server"), check_side(place, "client")
+
+
+def state(place):
+    """Names, inodes and times: what tells whether anything was written."""
+    found = {}
+    for which in ("server", "client"):
+        for folder, _, names in os.walk(os.path.join(place, ".sandlot", which)):
+            for name in [".", *names]:
+                about = os.stat(os.path.join(folder, name))
+                found[os.path.join(folder, name)] = (about.st_ino, about.st_mtime_ns)
+    return found
+
+
+# --- what it makes --------------------------------------------------------------------------------
+
+def test_build_island(program, places, folder):
+    place = island(places, folder)
+    said = build(program, place)
+    check("built, version 1" in said.stdout and "compiled" in said.stdout, said.stdout)
+    server, client = check_both(place)
+    check(server["version"] == 1 and server["server_tick"] == 0, f"{server}")
+    check(list(server) == sorted(server), "members are sorted")
+    check([script["path"] for script in server["scripts"]] ==
+          ["ServerScriptService/Sea.lua", "Workspace/DoorMat.lua"], f"{server}")
+    check(server["scripts"][0]["run_context"] == "Server" and
+          not server["scripts"][0]["replicate"], f"{server}")
+    check([script["path"] for script in client["scripts"]] == ["Workspace/DoorMat.lua"],
+          f"{client}")
+    check(re.fullmatch("[0-9a-f]{128}", client["signature"]), f"{client}")
+    check(oct(os.stat(os.path.join(place, ".sandlot", "data", "ticket.key")).st_mode) ==
+          "0o100600", "the key is private")
+    before = state(place)
+    said = build(program, place)
+    check("up to date, version 1" in said.stdout and "nothing compiled" in said.stdout, said.stdout)
+    check(state(place) == before, "nothing was written")
+    build(program, place, "--verify")
+
+
+def test_build_what_changed(program, places, folder):
+    place = small_place(folder, scripts={f"Workspace/S{i}.lua": f"local x = {i}\n" for i in range(9)})
+    first = build_json(program, place)
+    check(first["compiled"] == 9 and first["cached"] == 0 and first["version"] == 1, f"{first}")
+    write(place, "Workspace/S3.lua", "local x = 33\nlocal y = 34\n")
+    second = build_json(program, place)
+    check(second["compiled"] == 1 and second["cached"] == 8 and second["version"] == 2, f"{second}")
+    changed = [script["path"] for script in second["scripts"] if not script["cached"]]
+    check(changed == ["Workspace/S3"], f"{changed}")
+    # Back again: the cache still knows it, and the version goes on.
+    write(place, "Workspace/S3.lua", "local x = 3\n")
+    third = build_json(program, place)
+    check(third["compiled"] == 0 and third["version"] == 3, f"{third}")
+    check([s["rune_hash"] for s in third["scripts"]] == [s["rune_hash"] for s in first["scripts"]],
+          "the same source is the same rune")
+    # Two new lines at the end change nothing that runs, but the rune may; a comment likewise.
+    os.remove(os.path.join(place, "Workspace/S3.lua"))
+    fourth = build_json(program, place)
+    check(fourth["compiled"] == 0 and fourth["version"] == 4, f"{fourth}")
+    check("Workspace/S3.rune" not in side(place, "server") and
+          "Workspace/S3.rune" not in side(place, "client"), "it is gone from both")
+    forced = build_json(program, place, "--force")
+    check(forced["compiled"] == 8 and forced["version"] == 4 and forced["unchanged"], f"{forced}")
+    check_both(place)
+
+
+def test_build_damaged_artifacts_are_mended(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    build(program, place)
+    rune = os.path.join(place, ".sandlot/client/soul/Workspace/A.rune")
+    for damage in (lambda: os.remove(rune), lambda: write(place, os.path.relpath(rune, place), "x"),
+                   lambda: write(place, ".sandlot/client/soul/Workspace/B.rune", "x"),
+                   lambda: shutil.rmtree(os.path.join(place, ".sandlot/server"))):
+        damage()
+        said = build(program, place, "--verify", code=1)
+        check("not verified" in said.stderr, said.stderr)
+        mended = build_json(program, place)
+        check(not mended["unchanged"] and mended["compiled"] == 0, f"{mended}")
+        build(program, place, "--verify")
+        check_both(place)
+        check("Workspace/B.rune" not in side(place, "client"), "what nobody signed is gone")
+
+
+def test_build_verify_knows_who_signed(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    build(program, place)
+    manifest = os.path.join(place, ".sandlot/server/soul/manifest.json")
+    with open(manifest, encoding="utf-8") as file:
+        text = file.read()
+    write(place, ".sandlot/server/soul/manifest.json", text.replace('"version":1', '"version":9'))
+    said = build(program, place, "--verify", code=1)
+    check("manifest.json" in said.stderr and "not signed by this host" in said.stderr, said.stderr)
+    answer = build_json(program, place)
+    check(answer["version"] == 2, "a version that nobody signed does not count; the client's does")
+    again = build_json(program, place, "--rotate-key")
+    check(again["version"] == 2 and not again["unchanged"], f"{again}")
+    build(program, place, "--verify")
+    check(os.path.getsize(os.path.join(place, ".sandlot/data/ticket.key.old")) == 65, "one old key")
+    # What the key before signed is still ours.
+    key = os.path.join(place, ".sandlot/data/ticket.key")
+    signed = side(place, "server")["manifest.json"]
+    build(program, place, "--rotate-key")
+    check(side(place, "server")["manifest.json"] != signed, "signed again")
+    with open(manifest, "wb") as file:
+        file.write(signed)
+    said = build(program, place, "--verify")
+    check("earlier key" in said.stderr, said.stderr)
+    os.chmod(key, 0o644)
+    said = build(program, place, code=1)
+    check("others may read this key" in said.stderr, said.stderr)
+
+
+def test_build_client_has_no_trace(program, places, folder):
+    secret = "local treasure = 'sunken gold'\nreturn treasure\n" * 1
+    place = small_place(folder, scripts={
+        "ServerScriptService/VaultOfSecrets.lua": secret,
+        "ServerScriptService/Main.lua": SERVER_SECRET,
+        "ReplicatedStorage/Hidden.lua": MODULE + "-- narrowed\n",
+        "ReplicatedStorage/Shared.lua": MODULE,
+        "Workspace/Door.lua": 'local t = require("ReplicatedStorage/Shared")\nprint(t.answer())\n'})
+    write(place, "place.json", json.dumps({
+        "format": 1, "name": "Small", "contexts": {"ReplicatedStorage/Hidden": "Server"}}))
+    build(program, place)
+    server, client = check_both(place)
+    check(len(server["scripts"]) == 5 and len(client["scripts"]) == 2, f"{client}")
+    hidden = [s for s in server["scripts"] if not s["replicate"]]
+    check(len(hidden) == 3, f"{hidden}")
+    seen = b""
+    for root, folders, names in os.walk(os.path.join(place, ".sandlot", "client")):
+        seen += "\n".join([*folders, *names]).encode()
+        for name in names:
+            with open(os.path.join(root, name), "rb") as file:
+                seen += file.read()
+    for script in hidden:
+        name = os.path.splitext(script["path"])[0]
+        digest = script["rune_hash"].removeprefix("sha256:")
+        for trace in (name.encode(), name.rsplit("/", 1)[1].encode(), digest.encode(),
+                      bytes.fromhex(digest), f'"size_bytes":{script["size_bytes"]}'.encode()):
+            shared = any(f'"size_bytes":{s["size_bytes"]}'.encode() == trace
+                         for s in client["scripts"])
+            check(trace not in seen or shared, f"a trace of {name}: {trace}")
+    for word in (b"ServerScriptService", b"sunken gold", b"Vault", b"Hidden"):
+        check(word not in seen, f"a trace: {word}")
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+def test_build_says_what_is_wrong(program, places, folder):
+    place = small_place(folder, scripts={
+        "Workspace/Good.lua": "local a = 1\n",
+        "Workspace/Bad.lua": "local a = 1\nlocal b = = 2\n",
+        "Workspace/Lost.lua": 'require("ReplicatedStorage/Nowhere")\n',
+        "Workspace/Spy.lua": 'require("ServerScriptService/Secret")\n',
+        "ServerScriptService/Odd.lua": 'require("StarterGui/Bar")\n',
+        "ServerScriptService/Secret.lua": "return 1\n",
+        "StarterGui/Bar.lua": "return 1\n",
+        "scripts/Stray.lua": "",
+        "Workspace/Twice.lua": "", "Workspace/Twice.ts": ""})
+    said = build(program, "small", cwd=folder, code=1)
+    for pattern in (r"^small/Workspace/Bad\.lua:2(:\d+)?: error: .*near '='",
+                    r"^small/Workspace/Lost\.lua: error: requires \"ReplicatedStorage/Nowhere\"",
+                    r"^small/Workspace/Spy\.lua: error: .*stays on the server",
+                    r"^small/ServerScriptService/Odd\.lua: error: .*on the client alone",
+                    r"^small/scripts/Stray\.lua: error: .*ServerScriptService, ReplicatedStorage",
+                    r"^small/Workspace/Twice\.ts: error: .*Workspace/Twice\.lua"):
+        check(re.search(pattern, said.stderr, re.M), f"{pattern} in\n{said.stderr}")
+    check("not built: 6 errors" in said.stderr, said.stderr)
+    check(side(place, "server") == {}, "nothing was made")
+    answer = build_json(program, place, code=1)
+    check(not answer["ok"] and answer["errors"] == 6, f"{answer}")
+    first = [d for d in answer["diagnostics"] if d["file"] == "Workspace/Bad.lua"][0]
+    check(first["line"] == 2 and first["level"] == "error", f"{first}")
+    here = build(program, ".", cwd=place, code=1)
+    check(re.search(r"^Workspace/Bad\.lua:2", here.stderr, re.M), here.stderr)
+
+
+def test_build_failed_leaves_the_last_good(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    build(program, place)
+    before, last = side(place, "server"), state(place)
+    write(place, "Workspace/A.lua", "local a = \n")
+    build(program, place, code=1)
+    write(place, "Workspace/A.lua", "local a = 1\n")
+    write(place, "scene.json", '{"format": 1, "entities": [{"id": -3}]}')
+    said = build(program, place, code=1)
+    check("scene.json:1:" in said.stderr, said.stderr)
+    write(place, "place.json", '{"format": 1, "name": "x", "contexts": {"Workspace/A": "Srver"}}')
+    said = build(program, place, code=1)
+    check("place.json:1:" in said.stderr and "Server" in said.stderr, said.stderr)
+    write(place, "place.json", '{"format": 1,')
+    said = build(program, place, code=1)
+    check(said.stderr.count("place.json:") == 1, said.stderr)
+    check(side(place, "server") == before and state(place) == last, "as it was")
+
+
+def test_build_warnings_come_from_the_cache_too(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "print(undefinedThing)\n"})
+    first, second = build_json(program, place), build_json(program, place)
+    check(first["warnings"] >= 1 and first["ok"], f"{first}")
+    check(second["compiled"] == 0 and second["diagnostics"] == first["diagnostics"], f"{second}")
+
+
+def test_build_usage(program, places, folder):
+    def outcome(*arguments):
+        done = subprocess.run([program, "build", *arguments], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+    check(outcome("--help")[0] == 0 and "--rotate-key" in outcome("--help")[1], "help")
+    for arguments in ((), ("a", "b"), ("--frce", "a"), ("a", "--verify", "--watch"), ("",)):
+        check(outcome(*arguments)[0] == 2, f"{arguments}: {outcome(*arguments)}")
+    code, text = outcome(os.path.join(folder, "nowhere"))
+    check(code == 1 and "nowhere" in text and "No such file" in text, text)
+    os.mkdir(os.path.join(folder, "empty"))
+    code, text = outcome(os.path.join(folder, "empty"), "--allow-weak-jail")
+    check(code == 1 and "place.json" in text, text)
+    code, text = outcome(os.path.join(folder, "empty"), "--verify")
+    check(code == 1 and "not built" in text, text)
+
+
+def test_build_follows_no_link(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    victim = os.path.join(folder, "victim")
+    write(victim, "server/soul/precious", "do not touch")
+    os.symlink(victim, os.path.join(place, ".sandlot"))
+    said = build(program, place, code=1)
+    check("link" in said.stderr, said.stderr)
+    os.remove(os.path.join(place, ".sandlot"))
+    os.mkdir(os.path.join(place, ".sandlot"))
+    for name in ("server", "cache", "data", "aside", "build.lock"):
+        link = os.path.join(place, ".sandlot", name)
+        if os.path.isdir(link):
+            shutil.rmtree(link)
+        elif os.path.exists(link):
+            os.remove(link)
+        os.symlink(os.path.join(victim, "server"), link)
+        build(program, place, code=1)
+        os.remove(link)
+    check(os.listdir(os.path.join(victim, "server")) == ["soul"] and
+          os.listdir(os.path.join(victim, "server/soul")) == ["precious"], "the victim is whole")
+    build(program, place)
+
+
+def test_build_trusts_no_foreign_cache(program, places, folder):
+    one = small_place(folder, "one", {"Workspace/A.lua": "local a = 1\n"})
+    two = small_place(folder, "two", {"Workspace/A.lua": "local a = 1\n"})
+    build(program, one)
+    os.mkdir(os.path.join(two, ".sandlot"))
+    shutil.copytree(os.path.join(one, ".sandlot/cache"), os.path.join(two, ".sandlot/cache"))
+    answer = build_json(program, two)
+    check(answer["compiled"] == 1, "what another host kept is not signed here")
+
+
+# --- the same everywhere --------------------------------------------------------------------------
+
+def hashes(answer):
+    return {script["path"]: script["rune_hash"] for script in answer["scripts"]}
+
+
+def test_build_same_everywhere(program, places, folder):
+    one = build_json(program, island(places, folder, "one"))
+    odd = island(places, folder, "a place with spaces, elsewhere")
+    environment = dict(os.environ, LANG="tr_TR.UTF-8", LC_ALL="tr_TR.UTF-8", TZ="Asia/Kolkata")
+    time.sleep(1.1)  # and at another time
+    two = build_json(program, odd, env=environment)
+    check(hashes(one) == hashes(two), f"{one}\n{two}")
+    with open(EXPECTED, encoding="utf-8") as file:
+        check(hashes(one) == json.load(file)["runes"], f"not the committed ones: {hashes(one)}")
+    if os.getuid() == 0:
+        third = island(places, folder, "three")
+        os.chmod(folder, 0o755)
+        for root, _, names in os.walk(third):
+            for path in [root, *(os.path.join(root, name) for name in names)]:
+                os.chown(path, 65534, 65534)
+        readable = os.path.join(folder, "sandlot")
+        shutil.copy(program, readable)
+        os.chmod(readable, 0o755)
+        done = subprocess.run([readable, "build", third, "--json", "--allow-weak-jail"], user=65534,
+                              group=65534, extra_groups=[], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=100)
+        check(done.returncode == 0, done.stderr)
+        check(hashes(one) == hashes(json.loads(done.stdout)), "another user")
+        check(not done.stderr, done.stderr)
+
+
+# --- killed, at once, and again -------------------------------------------------------------------
+
+def many(folder, count=16):
+    return small_place(folder, "many", {
+        f"Workspace/S{i}.lua": f"local x = {i}\nlocal t = {{}}\nfor j = 1, 9 do t[j] = x end\n"
+        for i in range(count)})
+
+
+def after_kill(program, place):
+    check_both(place)
+    answer = build_json(program, place)
+    server, client = check_both(place)
+    check(answer["ok"] and server["version"] == client["version"] == answer["version"], f"{answer}")
+    build(program, place, "--verify")
+    check(os.listdir(os.path.join(place, ".sandlot", "aside")) == [], "leftovers are gone")
+    check(os.listdir(os.path.join(place, ".sandlot", "cache", "aside")) == [], "there too")
+    return answer["version"]
+
+
+def test_build_killed_at_random(program, places, folder):
+    place = many(folder)
+    begin = time.monotonic()
+    build(program, place)
+    took = time.monotonic() - begin
+    generator = random.Random(6)
+    version, unfinished = 1, 0
+    for i in range(30):
+        for j in generator.sample(range(16), 6):
+            write(place, f"Workspace/S{j}.lua", f"local x = {i}, {j}\nprint(x)\n")
+        process = subprocess.Popen([program, "build", place, "--allow-weak-jail"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(generator.uniform(0, took))
+        process.send_signal(signal.SIGKILL)
+        unfinished += process.wait() == -signal.SIGKILL
+        now = after_kill(program, place)
+        check(now > version, f"version {now} after {version}")
+        version = now
+    check(unfinished >= 5, f"only {unfinished} of 30 were killed while they worked")
+
+
+def test_build_killed_at_every_stage(program, places, folder):
+    place = many(folder)
+    for stage in ("read", "scan", "compile", "scene", "write"):
+        for delay in (0, 0.002, 0.01):
+            write(place, "Workspace/S1.lua", f"print('{stage} {delay}')\n")
+            process = subprocess.Popen([program, "build", place, "--allow-weak-jail"],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
+            for line in process.stderr:
+                if line.startswith(f"sandlot build: {stage}"):
+                    break
+            else:
+                raise Failure(f"no line of stage {stage}")
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stderr.close()
+            after_kill(program, place)
+
+
+def test_build_two_at_once(program, places, folder):
+    place = many(folder)
+    for i in range(4):
+        write(place, "Workspace/S0.lua", f"print({i})\n")
+        processes = [subprocess.Popen([program, "build", place, "--json", "--allow-weak-jail"],
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                     for _ in range(3)]
+        answers = [json.loads(process.communicate(timeout=100)[0]) for process in processes]
+        check(all(answer["ok"] for answer in answers), f"{answers}")
+        check({answer["version"] for answer in answers} == {i + 1}, "one change, one version")
+        check(sum(not answer["unchanged"] for answer in answers) == 1, "written once")
+        check_both(place)
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+def test_build_watch(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    process = subprocess.Popen(
+        [program, "build", place, "--watch", "--json", "--allow-weak-jail"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def next_where(condition):
+        for line in process.stdout:
+            answer = json.loads(line)
+            if condition(answer):
+                return answer
+        raise Failure("it ended")
+    try:
+        next_where(lambda answer: answer["ok"] and answer["version"] == 1)
+        write(place, "Workspace/A.lua", "local a = 2\nprint(a)\n")
+        answer = next_where(lambda answer: answer["ok"] and answer["version"] == 2)
+        check(answer["compiled"] == 1, f"{answer}")
+        write(place, "Workspace/A.lua", "local a = \n")
+        next_where(lambda answer: not answer["ok"] and answer["errors"] == 1)
+        # A new folder is seen too, and what an editor does: write aside, rename.
+        write(place, "ReplicatedStorage/deep/er/M.lua", MODULE)
+        write(place, "Workspace/.A.lua.swp", "local a = 3\n")
+        os.rename(os.path.join(place, "Workspace/.A.lua.swp"),
+                  os.path.join(place, "Workspace/A.lua"))
+        next_where(lambda answer: answer["ok"] and len(answer["scripts"]) == 2)
+        os.remove(os.path.join(place, "ReplicatedStorage/deep/er/M.lua"))
+        next_where(lambda answer: answer["ok"] and len(answer["scripts"]) == 1)
+        process.send_signal(signal.SIGINT)
+        check(process.wait(20) == 0, f"exit code {process.returncode}")
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
