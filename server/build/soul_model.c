@@ -181,12 +181,16 @@ static void add_problem(Asking *asking, const Diagnostic *item)
     }
 }
 
-// A global that does not exist and a call of the other side are what models get wrong most. They
-// compile, so they are worth a round while there is one, and no reason to give up afterwards.
+// What does not exist and what belongs to the other side is what models get wrong most. It
+// compiles, so it is worth a round while there is one, and no reason to give up afterwards.
 static bool is_worth_repair(const Diagnostic *item)
 {
-    return item->level == DIAGNOSTIC_ERROR || strcmp(item->code, "undefined-global") == 0 ||
-           strcmp(item->code, "wrong-side") == 0;
+    static const char *const codes[] = {"undefined-global", "unknown-member", "wrong-side"};
+    bool is_listed = false;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        is_listed = is_listed || strcmp(item->code, codes[i]) == 0;
+    }
+    return item->level == DIAGNOSTIC_ERROR || is_listed;
 }
 
 // STATUS_OK: looked at; `problem` says what is wrong, if anything is.

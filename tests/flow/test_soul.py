@@ -165,7 +165,7 @@ def test_soul_repair(program, places, folder):
         check(body_of(place) == GOOD + "\n", "the second answer is kept")
 
 
-def test_soul_repair_of_a_global_that_does_not_exist(program, places, folder):
+def test_soul_repair_of_what_does_not_exist(program, places, folder):
     place = make_place(folder)
     wrong = "function onStart(self)\n    game.Workspace.Door:Open()\nend"
     with ModelServer(lua(wrong), lua(GOOD)) as server:
@@ -173,6 +173,11 @@ def test_soul_repair_of_a_global_that_does_not_exist(program, places, folder):
         check(len(server.seen) == 2, "it is worth a round")
         check("game" in server.seen[1]["body"]["messages"][2]["content"], "which one")
         check(body_of(place) == GOOD + "\n", "the second answer is kept")
+        # Nor has a library what it has not. It compiles, so after two rounds it is taken as it is.
+        os.remove(os.path.join(place, KEPT))
+        server.say(lua("function onStart(self)\n    World.Teleport(self)\nend"))
+        expect(build(program, place, server), 0, "Teleport")
+        check(len(server.seen) == 5, "two rounds")
 
 
 def test_soul_repair_exhausted(program, places, folder):
