@@ -1,0 +1,232 @@
+// The pipeline as its callers see it. The test program is its own worker.
+#define _GNU_SOURCE
+#include "core/base/json_read.h"
+#include "core/base/sha256.h"
+#include "server/build/build.h"
+#include "server/sys/file.h"
+#include "tests/support/test.h"
+#include "tests/support/test_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENE "{\"format\":1,\"entities\":[{\"id\":1,\"name\":\"S\",\"type\":\"spawn\"}]}"
+
+extern const char island_runes[];
+
+typedef struct Stage {
+    TestFolder folder;
+    Builder *builder;
+    BuildResult result;
+    Status status;
+    char reason[WORKER_REASON_BYTES];
+} Stage;
+
+static Builder *make_builder(void)
+{
+    BuildConfig config = build_config_default();
+    config.allow_weak_jail = true;
+    Builder *builder = NULL;
+    CHECK_OK(builder_create(&config, &builder));
+    return builder;
+}
+
+static Stage begin(void)
+{
+    Stage stage = {.folder = test_folder_make(), .builder = make_builder()};
+    test_folder_write(&stage.folder, "place.json", "{\"format\":1,\"name\":\"Small\"}");
+    test_folder_write(&stage.folder, "scene.json", SCENE);
+    return stage;
+}
+
+static void build(Stage *stage, BuildRequest request)
+{
+    build_result_free(&stage->result);
+    request.place = stage->folder.path;
+    stage->status = builder_build(stage->builder, &request, &stage->result, stage->reason);
+}
+
+static void end(Stage *stage)
+{
+    build_result_free(&stage->result);
+    builder_destroy(stage->builder);
+    test_folder_remove(&stage->folder);
+}
+
+// --- the same runes from every compiler of ours ------------------------------------------------
+
+static void copy_file(const TestFolder *folder, const char *name)
+{
+    char path[512];
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/island/%s", SANDLOT_PLACES, name);
+    REQUIRE(file_read(path, 1 << 20, &bytes, &count) == STATUS_OK);
+    test_folder_write(folder, name, (const char *)bytes);
+    free(bytes);
+}
+
+TEST(the_island_has_the_committed_hashes)
+{
+    Stage stage = {.folder = test_folder_make(), .builder = make_builder()};
+    static const char *const names[] = {"place.json",
+                                        "scene.json",
+                                        "prefabs/Coconut.json",
+                                        "prefabs/Crab.json",
+                                        "prefabs/Pebble.json",
+                                        "Workspace/DoorMat.lua",
+                                        "ServerScriptService/Sea.lua"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        copy_file(&stage.folder, names[i]);
+    }
+    build(&stage, (BuildRequest){.write = false});
+    CHECK_TEXT(stage.reason, "");
+    REQUIRE(stage.status == STATUS_OK);
+    static uint8_t block[1 << 16];
+    Arena arena;
+    arena_init(&arena, block, sizeof block);
+    const JsonConfig config = json_config_default(&arena);
+    const JsonNode *root = NULL;
+    JsonError error = {0};
+    REQUIRE(json_parse(&config, island_runes, strlen(island_runes), &root, &error) == STATUS_OK);
+    const JsonNode *runes = json_read_member(root, "runes", &error);
+    REQUIRE(runes != NULL);
+    CHECK_INT(stage.result.rune_count, runes->count);
+    for (uint32_t i = 0; i < stage.result.rune_count; i++) {
+        char hex[65];
+        sha256_hex(stage.result.runes[i].hash, hex);
+        const char *want =
+            json_read_text(json_read_member(runes, stage.result.runes[i].path, &error), 64, &error);
+        REQUIRE(error.status == STATUS_OK);
+        CHECK_TEXT(hex, want);
+    }
+    end(&stage);
+}
+
+// --- what callers rely on ---------------------------------------------------------------------
+
+TEST(without_write_everything_stays_in_the_result)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+    build(&stage, (BuildRequest){.write = false});
+    REQUIRE(stage.status == STATUS_OK);
+    CHECK(stage.result.rune_count == 1 && stage.result.version == 1 && !stage.result.unchanged);
+    CHECK(stage.result.manifest_bytes == strlen(stage.result.manifest));
+    CHECK(strstr(stage.result.client_manifest, "Workspace/A.lua") != NULL);
+    CHECK(stage.result.whole_bytes > 0 && stage.result.stripped_bytes > 0);
+    CHECK(!test_folder_has(&stage.folder, ".sandlot/server/soul/manifest.json"));
+    build(&stage, (BuildRequest){.write = true});
+    REQUIRE(stage.status == STATUS_OK);
+    CHECK(stage.result.cached_count == 1 && stage.result.compiled_count == 0);
+    CHECK_TEXT(test_folder_read(&stage.folder, ".sandlot/server/soul/manifest.json"),
+               stage.result.manifest);
+    build(&stage, (BuildRequest){.write = false});
+    CHECK(stage.status == STATUS_OK && stage.result.unchanged && stage.result.version == 1);
+    end(&stage);
+}
+
+TEST(a_script_says_where_it_runs_and_what_it_requires)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "ReplicatedStorage/M.lua", "return {}\n");
+    test_folder_write(&stage.folder, "SoulService/StarterGui/Bar.lua",
+                      "local m = require('ReplicatedStorage/M')\nprint(m)\n");
+    build(&stage, (BuildRequest){.write = false});
+    REQUIRE(stage.status == STATUS_OK && stage.result.rune_count == 2);
+    const BuildRune *bar = &stage.result.runes[1];
+    CHECK_TEXT(bar->path, "StarterGui/Bar");
+    CHECK(bar->context == CONTEXT_CLIENT && bar->replicate && bar->service == SERVICE_STARTER_GUI);
+    CHECK(strstr(stage.result.client_manifest, "\"requires\":[\"ReplicatedStorage/M\"]") != NULL);
+    uint8_t hash[32];
+    sha256_of("return {}\n", 10, hash);
+    CHECK_BYTES(stage.result.runes[0].code_hash, hash, sizeof hash);
+    end(&stage);
+}
+
+typedef struct Seen {
+    uint32_t counts[BUILD_STAGE_COUNT];
+    BuildStage last;
+    atomic_bool cancel;
+    BuildStage cancel_at;
+} Seen;
+
+static void see(void *user, const BuildProgress *progress)
+{
+    Seen *seen = user;
+    CHECK(progress->stage >= seen->last && progress->item != NULL);
+    CHECK(progress->total == 0 || progress->done <= progress->total);
+    seen->counts[progress->stage] += 1;
+    seen->last = progress->stage;
+    if (progress->stage == seen->cancel_at) {
+        atomic_store(&seen->cancel, true);
+    }
+}
+
+TEST(progress_goes_through_the_stages_in_order)
+{
+    Stage stage = begin();
+    Seen seen = {.cancel_at = BUILD_STAGE_COUNT};
+    test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+    test_folder_write(&stage.folder, "Workspace/B.lua", "local b = 1\n");
+    build(&stage, (BuildRequest){.write = true, .progress = see, .user = &seen});
+    CHECK_OK(stage.status);
+    CHECK(seen.counts[BUILD_COMPILE] == 2 && seen.counts[BUILD_DONE] == 1);
+    end(&stage);
+}
+
+TEST(a_build_is_cancelled_at_every_stage_and_the_next_works)
+{
+    static const BuildStage stages[] = {BUILD_READ, BUILD_SCAN, BUILD_COMPILE, BUILD_SCENE};
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        Stage stage = begin();
+        Seen seen = {.cancel_at = stages[i]};
+        test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+        test_folder_write(&stage.folder, "Workspace/B.lua", "local b = 1\n");
+        build(&stage, (BuildRequest){
+                          .write = true, .progress = see, .user = &seen, .cancel = &seen.cancel});
+        CHECK_INT(stage.status, STATUS_DENIED);
+        CHECK_TEXT(stage.reason, "cancelled");
+        CHECK(!test_folder_has(&stage.folder, ".sandlot/server/soul"));
+        build(&stage, (BuildRequest){.write = true});
+        CHECK_OK(stage.status);
+        end(&stage);
+    }
+}
+
+TEST(one_builder_builds_two_places)
+{
+    Stage one = begin(), two = begin();
+    test_folder_write(&one.folder, "Workspace/A.lua", "local a = 1\n");
+    test_folder_write(&two.folder, "Workspace/A.lua", "local a = = 1\n");
+    build(&one, (BuildRequest){.write = true});
+    CHECK_OK(one.status);
+    Builder *own = two.builder;
+    two.builder = one.builder;
+    build(&two, (BuildRequest){.write = true});
+    CHECK_INT(two.status, STATUS_MALFORMED);
+    CHECK(two.result.diagnostics.error_count == 1 && two.result.rune_count == 0);
+    build(&one, (BuildRequest){.write = true});
+    CHECK(one.status == STATUS_OK && one.result.unchanged);
+    two.builder = own;
+    end(&one);
+    end(&two);
+}
+
+TEST(hostile_scripts_fail_alone)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "Workspace/Loop.lua", "while true do end\n");
+    test_folder_write(&stage.folder, "Workspace/Good.lua", "local a = 1\n");
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_OK(stage.status); // it compiles; that it never ends is a warning
+    CHECK(stage.result.diagnostics.warning_count >= 1);
+    static char deep[120000];
+    memset(deep, '(', sizeof deep - 1);
+    test_folder_write(&stage.folder, "Workspace/Deep.lua", deep);
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    CHECK_INT(stage.result.diagnostics.error_count, 1);
+    end(&stage);
+}
