@@ -275,12 +275,41 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
     put(writer, "}\n");
 }
 
+// What Lua has and TypeScript has no words for.
+static const char lua_declarations[] =
+    "/** Raises an error; level 1 adds the line. */\n"
+    "declare function error(this: void, message: any, level?: number): never;\n"
+    "/** Calls a function: [true, result], or [false, error]. */\n"
+    "declare function pcall<A extends any[], R>(this: void, callback: (this: void, ...args: A) => "
+    "R, ...args: A): LuaMultiReturn<[true, R] | [false, any]>;\n"
+    "/** Any value as text. */\n"
+    "declare function tostring(this: void, value: any): string;\n"
+    "/** Text as a number, or undefined. */\n"
+    "declare function tonumber(this: void, value: any, base?: number): number | undefined;\n"
+    "declare namespace os {\n"
+    "    /** Seconds since 1970, of the server. */\n"
+    "    function time(this: void): number;\n"
+    "    /** Seconds since the world began. */\n"
+    "    function clock(this: void): number;\n"
+    "}\n"
+    "declare namespace math {\n"
+    "    /** The remainder with the sign of x; % has that of y. */\n"
+    "    function fmod(this: void, x: number, y: number): number;\n"
+    "    /** A whole number as an integer, which prints without .0; else undefined. */\n"
+    "    function tointeger(this: void, x: number): number | undefined;\n"
+    "}\n"
+    "declare namespace string {\n"
+    "    /** As in C: %d, %5.2f, %s. */\n"
+    "    function format(this: void, format: string, ...args: any[]): string;\n"
+    "}\n";
+
 static void write_typescript(ByteWriter *writer)
 {
     uint32_t count = 0;
     const ApiRow *rows = api_rows(&count);
     put(writer, "// What Sandlot scripts can call.\n/// <reference types=\""
                 "@typescript-to-lua/language-extensions\" />\n");
+    put(writer, lua_declarations);
     for (uint32_t i = 0; i < count; i++) {
         const ApiRow *row = &rows[i];
         const bool named = row->kind == API_KIND_CLASS || row->kind == API_KIND_GROUP;

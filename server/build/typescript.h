@@ -50,6 +50,7 @@ MUST_USE Status typescript_compile(TypeScript *typescript, const SoulList *souls
                                    const bool *wanted, TypeScriptResult *out,
                                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 void typescript_result_free(TypeScriptResult *result);
+pid_t typescript_pid(const TypeScript *typescript); // 0: none runs; for tests
 // What the output depends on besides the sources, for cache keys: versions of the compilers, of our
 // declarations and of this glue. A text that lives as long as the program.
 const char *typescript_version(void);

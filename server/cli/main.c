@@ -1,4 +1,5 @@
 // The sandlot program: finds the subcommand and hands over.
+#include "server/build/typescript_node.h"
 #include "server/build/worker.h"
 #include "server/cli/command.h"
 
@@ -75,6 +76,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "build-worker") == 0) {
         return worker_main(); // for a build, not for people
+    }
+    if (strcmp(argv[1], TYPESCRIPT_LAUNCHER) == 0) {
+        return node_jail_main(argc - 1, argv + 1); // likewise
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

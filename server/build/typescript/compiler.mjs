@@ -1,0 +1,218 @@
+// TypeScript → Lua as a process that answers requests until its host is gone. It runs locked in: it
+// can read Node's files and the compiler's, and nothing else; what a place holds comes in requests
+// and stays in memory. Between requests it keeps the parsed sources and the program before, because
+// most requests differ from the last one in a line.
+import {
+    FrameReader,
+    FrameWriter,
+    KIND_PROGRESS,
+    KIND_RESULT,
+    readFrame,
+    writeFrame,
+} from "./frame.mjs";
+import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
+import { LIBRARY_PATH, library, transpile } from "./lua.mjs";
+import { findTraps } from "./traps.mjs";
+
+const STATUS_OK = 0;
+const STATUS_ERRORS = 1;
+const STATUS_FAILED = 2;
+
+const LANGUAGE_TYPESCRIPT = 1;
+const UNTYPED_MODULE = 7016; // a module in another language: its exports are `any`, and that is meant
+const NO_MODULE = new Set([2307, 2792, 2580, 2584, 2591, 2882]);
+const NO_MODULE_ADVICE =
+    "A script can use what `sandlot script api` lists, and import the other scripts of its place " +
+    '("../ReplicatedStorage/Name"), and nothing else';
+const MESSAGE_LENGTH_MAX = 700;
+const DIAGNOSTICS_MAX = 1000;
+
+let libraries;
+let place;
+let builder;
+let libraryText;
+
+// --- requests and answers -----------------------------------------------------------------------
+
+function readRequest(bytes) {
+    const reader = new FrameReader(bytes);
+    const declarations = reader.text(); // empty: as before
+    const scripts = [];
+    for (let left = reader.u32(); left > 0; left--) {
+        scripts.push({
+            path: reader.text(),
+            file: reader.text(),
+            isTypeScript: reader.u8() === LANGUAGE_TYPESCRIPT,
+            isWanted: reader.u8() !== 0,
+            text: reader.text(),
+        });
+    }
+    return { declarations, scripts };
+}
+
+function writeAnswer({ status, reason, diagnostics, outputs }) {
+    const writer = new FrameWriter();
+    writer.u32(status);
+    writer.text(reason);
+    writer.u32(diagnostics.length);
+    for (const { isError, file, line, column, code, message } of diagnostics) {
+        writer.u8(isError ? 0 : 1);
+        writer.text(file);
+        writer.u32(line);
+        writer.u32(column);
+        writer.text(code);
+        writer.text(message);
+    }
+    writer.u32(outputs.length);
+    for (const { path, lua, map, lines } of outputs) {
+        writer.text(path);
+        writer.text(lua);
+        writer.text(map);
+        writer.u32s(lines);
+    }
+    writeFrame(KIND_RESULT, writer.bytes());
+}
+
+function tellProgress(done, total) {
+    const writer = new FrameWriter();
+    writer.u32(done);
+    writer.u32(total);
+    writeFrame(KIND_PROGRESS, writer.bytes());
+}
+
+// --- diagnostics --------------------------------------------------------------------------------
+
+function messageOf(diagnostic) {
+    let text = ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n").replace(/\s*\n\s*/g, "; ");
+    if (NO_MODULE.has(diagnostic.code)) {
+        // The rest of its advice is about packages, which scripts do not have.
+        text = `${text.split(/(?<=')[.,]| or its corresponding/)[0]}. ${NO_MODULE_ADVICE}`;
+    }
+    text = text.replaceAll(ROOT, "");
+    return text.length > MESSAGE_LENGTH_MAX ? `${text.slice(0, MESSAGE_LENGTH_MAX)}…` : text;
+}
+
+/** As the answer has it. `names`: "/place/….ts" → the file as it is in the place's folder. */
+function plainDiagnostic(diagnostic, names) {
+    const { file, start } = diagnostic;
+    let line = 0;
+    let column = 0;
+    if (file !== undefined && start !== undefined) {
+        const position = file.getLineAndCharacterOfPosition(start);
+        line = position.line + 1;
+        column = position.character + 1;
+    }
+    const isOwn = diagnostic.source === "typescript-to-lua";
+    return {
+        isError: diagnostic.category === ts.DiagnosticCategory.Error,
+        file: names.get(file?.fileName) ?? "",
+        line,
+        column,
+        code: isOwn ? "typescript-to-lua" : `TS${diagnostic.code}`,
+        message: messageOf(diagnostic),
+    };
+}
+
+// --- compiling ----------------------------------------------------------------------------------
+
+function isWorthTelling({ category, code }) {
+    return (
+        (category === ts.DiagnosticCategory.Error || category === ts.DiagnosticCategory.Warning) &&
+        code !== UNTYPED_MODULE
+    );
+}
+
+/** All that the checker has to say about the place's files: those that an edit touches are looked
+ *  at again, what was found in the others is remembered. */
+function check(sources) {
+    const program = builder.getProgram();
+    const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()];
+    let done = 0;
+    while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined) {
+        tellProgress((done += 1), 0);
+    }
+    for (const sourceFile of sources) {
+        found.push(...program.getSyntacticDiagnostics(sourceFile));
+        found.push(...builder.getSemanticDiagnostics(sourceFile));
+    }
+    return ts.sortAndDeduplicateDiagnostics(found).filter(isWorthTelling);
+}
+
+function makeLua(scripts, sources, names, diagnostics) {
+    const program = builder.getProgram();
+    const outputs = [];
+    let usesLibrary = false;
+    scripts.forEach((script, i) => {
+        if (!script.isWanted) {
+            return;
+        }
+        const result = transpile(program, sources[i], place, script.file);
+        diagnostics.push(
+            ...result.diagnostics.filter(isWorthTelling).map((one) => plainDiagnostic(one, names)),
+        );
+        diagnostics.push(
+            ...findTraps(program, sources[i]).map((trap) => ({
+                ...trap,
+                isError: false,
+                file: script.file,
+            })),
+        );
+        usesLibrary ||= result.usesLibrary;
+        outputs.push({ path: script.path, ...result });
+        tellProgress(scripts.length + i, 2 * scripts.length);
+    });
+    if (usesLibrary) {
+        libraryText ??= library();
+        outputs.push({ path: LIBRARY_PATH, lua: libraryText, map: "", lines: [] });
+    }
+    return outputs;
+}
+
+function compile({ declarations, scripts: all }) {
+    if (declarations !== "") {
+        libraries = new Libraries(declarations);
+        place = new PlaceHost(libraries);
+        builder = undefined;
+    }
+    const scripts = all.filter(({ isTypeScript }) => isTypeScript);
+    const others = all.filter(({ isTypeScript }) => !isTypeScript).map(({ path }) => path);
+    const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
+    place.update(scripts, others);
+    const host = place.compilerHost();
+    builder = ts.createSemanticDiagnosticsBuilderProgram(
+        place.rootNames(),
+        { ...OPTIONS },
+        host,
+        builder,
+    );
+    const sources = scripts.map(({ path }) => builder.getSourceFile(`${ROOT}${path}.ts`));
+    const diagnostics = check(sources).map((one) => plainDiagnostic(one, names));
+    const hasError = () => diagnostics.some(({ isError }) => isError);
+    const outputs = hasError() ? [] : makeLua(scripts, sources, names, diagnostics);
+    return {
+        status: hasError() ? STATUS_ERRORS : STATUS_OK,
+        reason: "",
+        diagnostics: diagnostics.slice(0, DIAGNOSTICS_MAX),
+        outputs: hasError() ? [] : outputs,
+    };
+}
+
+function answer(request) {
+    try {
+        return compile(readRequest(request));
+    } catch (error) {
+        // The compiler itself gave up, as it does on types and expressions that are too deep. What it
+        // kept may be half made.
+        builder = undefined;
+        place?.parsed.clear();
+        const reason =
+            error instanceof RangeError
+                ? "a type or an expression is nested too deeply for the compiler"
+                : `the compiler failed: ${error?.message ?? error}`;
+        return { status: STATUS_FAILED, reason, diagnostics: [], outputs: [] };
+    }
+}
+
+for (let request = readFrame(); request !== null; request = readFrame()) {
+    writeAnswer(answer(request));
+}

@@ -1,0 +1,555 @@
+// Where Lua means something else than TypeScript looks like: found with the types, so that what is
+// harmless is left alone. Each finding says what happens and what to write instead; a comment
+// `// trap-ok` on the line or the one above it says that it is meant.
+import { ts } from "./host.mjs";
+
+const DEPTH_MAX = 16; // of expressions looked into
+
+const HOOKS = new Set([
+    "onStart",
+    "onUpdate",
+    "onDestroy",
+    "onEnable",
+    "onDisable",
+    "onReload",
+    "OnTriggerEnter",
+    "OnTriggerLeave",
+    "OnTouch",
+]);
+
+const MATH_INTEGER = new Set(["floor", "ceil", "round", "trunc", "sign", "clz32", "imul"]);
+const MATH_SAME = new Set(["abs", "min", "max"]); // as their arguments
+const VECTOR_PARTS = new Set(["X", "Y", "Z", "x", "y", "z", "Magnitude"]);
+const FLOAT_CALLS = new Set(["task.wait", "World.Time", "os.clock"]);
+
+const BIT_OPERATORS = new Set([
+    ts.SyntaxKind.BarToken,
+    ts.SyntaxKind.AmpersandToken,
+    ts.SyntaxKind.CaretToken,
+    ts.SyntaxKind.LessThanLessThanToken,
+    ts.SyntaxKind.GreaterThanGreaterThanGreaterThanToken,
+    ts.SyntaxKind.BarEqualsToken,
+    ts.SyntaxKind.AmpersandEqualsToken,
+    ts.SyntaxKind.CaretEqualsToken,
+    ts.SyntaxKind.LessThanLessThanEqualsToken,
+    ts.SyntaxKind.GreaterThanGreaterThanGreaterThanEqualsToken,
+]);
+
+const EQUALITY = new Set([
+    ts.SyntaxKind.EqualsEqualsToken,
+    ts.SyntaxKind.ExclamationEqualsToken,
+    ts.SyntaxKind.EqualsEqualsEqualsToken,
+    ts.SyntaxKind.ExclamationEqualsEqualsToken,
+]);
+
+function plain(node) {
+    while (
+        ts.isParenthesizedExpression(node) ||
+        ts.isAsExpression(node) ||
+        ts.isNonNullExpression(node) ||
+        ts.isSatisfiesExpression(node)
+    ) {
+        node = node.expression;
+    }
+    return node;
+}
+
+function isNumber(node, value) {
+    return ts.isNumericLiteral(node) && Number(node.text) === value;
+}
+
+function isNothing(node) {
+    return (
+        node.kind === ts.SyntaxKind.NullKeyword ||
+        (ts.isIdentifier(node) && node.text === "undefined")
+    );
+}
+
+class Finder {
+    constructor(program, sourceFile) {
+        this.checker = program.getTypeChecker();
+        this.sourceFile = sourceFile;
+        this.found = [];
+        this.meant = new Set();
+        sourceFile.text.split("\n").forEach((line, i) => {
+            if (/\/\/\s*trap-ok\b/.test(line)) {
+                this.meant.add(i);
+                this.meant.add(i + 1);
+            }
+        });
+    }
+
+    say(node, code, message) {
+        const start = node.getStart(this.sourceFile);
+        const { line, character } = this.sourceFile.getLineAndCharacterOfPosition(start);
+        if (!this.meant.has(line)) {
+            this.found.push({ line: line + 1, column: character + 1, code, message });
+        }
+    }
+
+    // --- what is known about a value -------------------------------------------------------------
+
+    /** The types that a value may have, one by one. */
+    parts(node) {
+        const type = this.checker.getTypeAtLocation(node);
+        const whole = type.flags & ts.TypeFlags.TypeParameter
+            ? (this.checker.getBaseConstraintOfType(type) ?? type)
+            : type;
+        return whole.isUnion() ? whole.types : [whole];
+    }
+
+    isNumeric(node) {
+        const parts = this.parts(node);
+        return parts.length > 0 && parts.every((part) => part.flags & ts.TypeFlags.NumberLike);
+    }
+
+    /** What a constant was made of; undefined for everything that may change. */
+    constantValue(node) {
+        const symbol = this.checker.getSymbolAtLocation(node);
+        const declaration = symbol?.valueDeclaration;
+        const isConstant =
+            declaration !== undefined &&
+            ts.isVariableDeclaration(declaration) &&
+            (ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const) !== 0;
+        return isConstant ? declaration.initializer : undefined;
+    }
+
+    /** "integer", "float" (its text may end in ".0", bits cannot be had), or "unknown". */
+    kind(given, depth = 0) {
+        const node = plain(given);
+        if (depth > DEPTH_MAX) {
+            return "unknown";
+        }
+        if (ts.isNumericLiteral(node)) {
+            return Number.isInteger(Number(node.text)) ? "integer" : "float";
+        }
+        if (ts.isPrefixUnaryExpression(node)) {
+            return node.operator === ts.SyntaxKind.TildeToken
+                ? "integer"
+                : this.kind(node.operand, depth + 1);
+        }
+        if (ts.isBinaryExpression(node)) {
+            return this.kindOfBinary(node, depth);
+        }
+        if (ts.isCallExpression(node)) {
+            return this.kindOfCall(node, depth);
+        }
+        if (ts.isConditionalExpression(node)) {
+            return this.join([node.whenTrue, node.whenFalse], depth);
+        }
+        if (ts.isPropertyAccessExpression(node)) {
+            return this.kindOfProperty(node);
+        }
+        const parts = this.parts(node);
+        if (parts.every((part) => part.isNumberLiteral() && Number.isInteger(part.value))) {
+            return "integer";
+        }
+        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
+        return value !== undefined ? this.kind(value, depth + 1) : "unknown";
+    }
+
+    kindOfBinary(node, depth) {
+        const operator = node.operatorToken.kind;
+        if (BIT_OPERATORS.has(operator)) {
+            return "integer";
+        }
+        switch (operator) {
+            case ts.SyntaxKind.SlashToken:
+            case ts.SyntaxKind.AsteriskAsteriskToken:
+                return "float"; // always in Lua, also 4 / 2
+            case ts.SyntaxKind.PlusToken:
+            case ts.SyntaxKind.MinusToken:
+            case ts.SyntaxKind.AsteriskToken:
+            case ts.SyntaxKind.PercentToken:
+                return this.join([node.left, node.right], depth);
+            default:
+                return "unknown";
+        }
+    }
+
+    /** One float makes the sum one. */
+    join(nodes, depth) {
+        const kinds = nodes.map((node) => this.kind(node, depth + 1));
+        if (kinds.includes("float")) {
+            return "float";
+        }
+        return kinds.every((kind) => kind === "integer") ? "integer" : "unknown";
+    }
+
+    kindOfCall(node, depth) {
+        const callee = node.expression.getText(this.sourceFile);
+        if (FLOAT_CALLS.has(callee)) {
+            return "float";
+        }
+        if (!callee.startsWith("Math.")) {
+            return /\.(indexOf|charCodeAt|push)$/.test(callee) ? "integer" : "unknown";
+        }
+        const name = callee.slice("Math.".length);
+        if (MATH_INTEGER.has(name)) {
+            return "integer";
+        }
+        return MATH_SAME.has(name) ? this.join([...node.arguments], depth) : "float";
+    }
+
+    kindOfProperty(node) {
+        const owner = this.checker.getTypeAtLocation(node.expression).symbol?.name;
+        if (node.name.text === "length") {
+            return "integer";
+        }
+        if (owner === "Vector3" && VECTOR_PARTS.has(node.name.text)) {
+            return "float";
+        }
+        if (owner === "Math") {
+            return "float";
+        }
+        return this.checker.getTypeAtLocation(node).flags & ts.TypeFlags.EnumLike
+            ? "integer"
+            : "unknown";
+    }
+
+    mayBeNegative(given, depth = 0) {
+        const node = plain(given);
+        if (depth > DEPTH_MAX) {
+            return false;
+        }
+        if (ts.isPrefixUnaryExpression(node)) {
+            return node.operator === ts.SyntaxKind.MinusToken && !isNumber(node.operand, 0);
+        }
+        if (ts.isBinaryExpression(node)) {
+            const operator = node.operatorToken.kind;
+            if (operator === ts.SyntaxKind.MinusToken) {
+                return true;
+            }
+            return (
+                (operator === ts.SyntaxKind.AsteriskToken || operator === ts.SyntaxKind.SlashToken) &&
+                (this.mayBeNegative(node.left, depth + 1) ||
+                    this.mayBeNegative(node.right, depth + 1))
+            );
+        }
+        if (ts.isPropertyAccessExpression(node)) {
+            const owner = this.checker.getTypeAtLocation(node.expression).symbol?.name;
+            return owner === "Vector3" && node.name.text !== "Magnitude";
+        }
+        if (ts.isCallExpression(node)) {
+            return /^Math\.(sin|cos|tan|asin|atan|atan2|sign)$/.test(
+                node.expression.getText(this.sourceFile),
+            );
+        }
+        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
+        return value !== undefined && this.mayBeNegative(value, depth + 1);
+    }
+
+    // --- the traps -------------------------------------------------------------------------------
+
+    bits(node, operands) {
+        const [left, right] = operands.map(plain);
+        const truncates =
+            right === undefined || // ~x, and so ~~x
+            isNumber(right, 0);
+        const bad = operands.find((operand) => {
+            const kind = this.kind(operand);
+            return kind === "float" || (truncates && kind === "unknown" && operand === operands[0]);
+        });
+        if (bad === undefined || (right === undefined && this.kind(left) === "integer")) {
+            return;
+        }
+        this.say(
+            node,
+            "trap-bits",
+            "bit operations raise an error on numbers that are not whole: Lua does not cut them off. " +
+                "Write Math.floor(…) or Math.trunc(…) around the number",
+        );
+    }
+
+    /** A number that becomes text. */
+    text(node) {
+        if (this.isNumeric(node) && this.kind(node) === "float") {
+            this.say(
+                node,
+                "trap-number-text",
+                'this number is a float, and whole floats print as "2.0" in Lua, not "2". ' +
+                    "Write Math.floor(…) around it, or x.toFixed(n)",
+            );
+        }
+    }
+
+    condition(given) {
+        const node = plain(given);
+        if (
+            ts.isPrefixUnaryExpression(node) ||
+            (ts.isBinaryExpression(node) &&
+                ts.isLogicalOrCoalescingBinaryOperator(node.operatorToken.kind))
+        ) {
+            return; // their parts are conditions themselves
+        }
+        const zero = (part) =>
+            part.flags & ts.TypeFlags.NumberLike && !(part.isNumberLiteral() && part.value !== 0);
+        const empty = (part) =>
+            part.flags & ts.TypeFlags.StringLike && !(part.isStringLiteral() && part.value !== "");
+        const parts = this.parts(node);
+        const isEnum = (part) => part.flags & ts.TypeFlags.EnumLike;
+        const what = parts.some((part) => zero(part) && !isEnum(part))
+            ? ["0 (and NaN)", "!== 0"]
+            : parts.some((part) => zero(part))
+              ? ["0", "!== 0"]
+              : parts.some(empty)
+                ? ['""', '!== ""']
+                : undefined;
+        if (what === undefined) {
+            return;
+        }
+        const optional = parts.some(
+            (part) => part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null),
+        );
+        this.say(
+            node,
+            "trap-truthiness",
+            `${what[0]} counts as true in Lua: only false, undefined and null do not. Compare: ` +
+                (optional ? `x !== undefined, or also x ${what[1]}` : `x ${what[1]}`),
+        );
+    }
+
+    modulo(node, left, right) {
+        if (this.mayBeNegative(left) || this.mayBeNegative(right)) {
+            this.say(
+                node,
+                "trap-modulo",
+                "% rounds down in Lua: -1 % 3 is 2 here and -1 in JavaScript. If you want the sign of " +
+                    "the left side, write math.fmod(a, b)",
+            );
+        }
+    }
+
+    equality(node) {
+        const sides = [node.left, node.right].map(plain);
+        const nothing = sides.find(isNothing);
+        const other = sides.find((side) => !isNothing(side));
+        const isLoose =
+            node.operatorToken.kind === ts.SyntaxKind.EqualsEqualsToken ||
+            node.operatorToken.kind === ts.SyntaxKind.ExclamationEqualsToken;
+        if (nothing !== undefined && other !== undefined) {
+            const flags = this.parts(other).reduce((sum, part) => sum | part.flags, 0);
+            if (!isLoose && flags & ts.TypeFlags.Null && flags & ts.TypeFlags.Undefined) {
+                this.say(
+                    node,
+                    "trap-equality",
+                    "null and undefined are the same in Lua (nil): this is true for both",
+                );
+            }
+            return;
+        }
+        if (isLoose) {
+            const [left, right] = sides.map((side) => this.parts(side));
+            const loose = (part) => part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown);
+            if (left.some(loose) || right.some(loose)) {
+                this.say(
+                    node,
+                    "trap-equality",
+                    '== converts nothing in Lua: 1 == "1" is false. Write ===, and convert with ' +
+                        "Number(…) or String(…)",
+                );
+            }
+        }
+    }
+
+    isArray(node) {
+        const type = this.checker.getTypeAtLocation(node);
+        return this.checker.isArrayType(type) || this.checker.isTupleType(type);
+    }
+
+    hole(node) {
+        this.say(
+            node,
+            "trap-array",
+            "an array ends at its first hole in Lua: its length and loops over it stop there. Remove " +
+                "elements with splice, or keep a value that means nothing",
+        );
+    }
+
+    hook(node, name) {
+        if (HOOKS.has(name)) {
+            this.say(
+                node,
+                "hook-not-exported",
+                `${name} is never called: hooks are exported, \`export function ${name}(…)\``,
+            );
+        }
+    }
+
+    // --- the walk --------------------------------------------------------------------------------
+
+    look(node) {
+        if (ts.isBinaryExpression(node)) {
+            this.lookBinary(node);
+        } else if (ts.isPrefixUnaryExpression(node)) {
+            if (node.operator === ts.SyntaxKind.ExclamationToken) {
+                this.condition(node.operand);
+            } else if (node.operator === ts.SyntaxKind.TildeToken) {
+                this.bits(node, [node.operand]);
+            }
+        } else if (
+            ts.isIfStatement(node) ||
+            ts.isWhileStatement(node) ||
+            ts.isDoStatement(node)
+        ) {
+            this.condition(node.expression);
+        } else if (ts.isForStatement(node) && node.condition !== undefined) {
+            this.condition(node.condition);
+        } else if (ts.isConditionalExpression(node)) {
+            this.condition(node.condition);
+        } else if (ts.isTemplateExpression(node)) {
+            node.templateSpans.forEach((span) => this.text(span.expression));
+        } else if (ts.isForInStatement(node)) {
+            this.say(
+                node,
+                "trap-for-in",
+                "for…in visits keys in no order that you can know, not in the order they were set. Use " +
+                    "an array or a Map if the order matters",
+            );
+        } else {
+            this.lookRest(node);
+        }
+    }
+
+    lookRest(node) {
+        if (ts.isCallExpression(node)) {
+            const callee = node.expression;
+            if (ts.isIdentifier(callee) && callee.text === "String" && node.arguments.length === 1) {
+                this.text(node.arguments[0]);
+            } else if (
+                ts.isPropertyAccessExpression(callee) &&
+                callee.name.text === "toString" &&
+                node.arguments.length === 0
+            ) {
+                this.text(callee.expression);
+            }
+        } else if (ts.isNewExpression(node)) {
+            const [length, second] = node.arguments ?? [];
+            if (
+                ts.isIdentifier(node.expression) &&
+                node.expression.text === "Array" &&
+                length !== undefined &&
+                second === undefined &&
+                this.isNumeric(length)
+            ) {
+                this.hole(node);
+            }
+        } else if (ts.isArrayLiteralExpression(node)) {
+            const hole = node.elements.find(
+                (element, i) =>
+                    ts.isOmittedExpression(element) ||
+                    (isNothing(plain(element)) && i < node.elements.length),
+            );
+            if (hole !== undefined) {
+                this.hole(node);
+            }
+        } else if (ts.isDeleteExpression(node)) {
+            const target = plain(node.expression);
+            if (ts.isElementAccessExpression(target) && this.isArray(target.expression)) {
+                this.hole(node);
+            }
+        } else if (ts.isFunctionDeclaration(node) && node.parent === this.sourceFile) {
+            const isExported = node.modifiers?.some(
+                ({ kind }) => kind === ts.SyntaxKind.ExportKeyword,
+            );
+            if (!isExported && node.name !== undefined && !this.isExportedLater(node.name)) {
+                this.hook(node.name, node.name.text);
+            }
+        }
+    }
+
+    /** `export { onStart }` at some other place. */
+    isExportedLater(name) {
+        const module = this.checker.getSymbolAtLocation(this.sourceFile);
+        return module?.exports?.has(name.escapedText) ?? false;
+    }
+
+    lookBinary(node) {
+        const operator = node.operatorToken.kind;
+        const { left, right } = node;
+        if (BIT_OPERATORS.has(operator)) {
+            this.bits(node, [left, right]);
+        } else if (
+            operator === ts.SyntaxKind.PercentToken ||
+            operator === ts.SyntaxKind.PercentEqualsToken
+        ) {
+            this.modulo(node, left, right);
+        } else if (
+            operator === ts.SyntaxKind.PlusToken ||
+            operator === ts.SyntaxKind.PlusEqualsToken
+        ) {
+            const isText = (side) =>
+                this.parts(side).every((part) => part.flags & ts.TypeFlags.StringLike);
+            if (isText(left)) {
+                this.text(right);
+            } else if (isText(right)) {
+                this.text(left);
+            }
+        } else if (
+            operator === ts.SyntaxKind.BarBarToken ||
+            operator === ts.SyntaxKind.AmpersandAmpersandToken ||
+            operator === ts.SyntaxKind.BarBarEqualsToken ||
+            operator === ts.SyntaxKind.AmpersandAmpersandEqualsToken
+        ) {
+            this.condition(left);
+            this.lookRightOfLogical(node);
+        } else if (EQUALITY.has(operator)) {
+            this.equality(node);
+        } else if (operator === ts.SyntaxKind.EqualsToken) {
+            const target = plain(left);
+            if (
+                ts.isElementAccessExpression(target) &&
+                isNothing(plain(right)) &&
+                this.isArray(target.expression)
+            ) {
+                this.hole(node);
+            }
+        }
+    }
+
+    /** `if (a && b)`: the right side is a condition where the whole is one. */
+    lookRightOfLogical(node) {
+        let whole = node;
+        while (ts.isParenthesizedExpression(whole.parent) || this.isLogical(whole.parent)) {
+            whole = whole.parent;
+        }
+        const { parent } = whole;
+        const isCondition =
+            ((ts.isIfStatement(parent) || ts.isWhileStatement(parent) || ts.isDoStatement(parent)) &&
+                parent.expression === whole) ||
+            ((ts.isConditionalExpression(parent) || ts.isForStatement(parent)) &&
+                parent.condition === whole) ||
+            (ts.isPrefixUnaryExpression(parent) &&
+                parent.operator === ts.SyntaxKind.ExclamationToken);
+        if (isCondition) {
+            this.condition(node.right);
+        }
+    }
+
+    isLogical(node) {
+        return (
+            ts.isBinaryExpression(node) &&
+            (node.operatorToken.kind === ts.SyntaxKind.BarBarToken ||
+                node.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken)
+        );
+    }
+
+    walk() {
+        // With a stack of its own: an expression may be as deep as the source is long.
+        const stack = [this.sourceFile];
+        while (stack.length > 0) {
+            const node = stack.pop();
+            this.look(node);
+            ts.forEachChild(node, (child) => {
+                stack.push(child);
+            });
+        }
+    }
+}
+
+/** [{line, column, code, message}] of one source without errors. */
+export function findTraps(program, sourceFile) {
+    const finder = new Finder(program, sourceFile);
+    finder.walk();
+    return finder.found;
+}

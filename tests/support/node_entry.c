@@ -1,0 +1,13 @@
+// A test program that is its own launcher of Node: with this file among its sources a TypeScript
+// compiler starts the test program again, which ends up here before any test runs.
+#include "server/build/typescript_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((constructor)) static void become_node(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], TYPESCRIPT_LAUNCHER) == 0) {
+        exit(node_jail_main(argc - 1, argv + 1));
+    }
+}

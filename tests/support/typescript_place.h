@@ -1,0 +1,18 @@
+// A place with TypeScript in memory, for tests: files as {path, text}, as a scan of the folder
+// would find them.
+#pragma once
+
+#include "server/build/typescript.h"
+
+#define TYPESCRIPT_PLACE_MAX 32
+
+typedef struct TypeScriptPlace {
+    PlaceFile files[TYPESCRIPT_PLACE_MAX];
+    Soul souls[TYPESCRIPT_PLACE_MAX];
+    SoulList list;
+} TypeScriptPlace;
+
+// Both texts are kept by pointer. The path is "Workspace/Door.ts", with or without SoulService/.
+void typescript_place_add(TypeScriptPlace *place, const char *path, const char *text);
+void typescript_place_set(TypeScriptPlace *place, const char *path, const char *text);
+const TypeScriptOutput *typescript_place_find(const TypeScriptResult *result, const char *path);

@@ -1,0 +1,562 @@
+// The TypeScript compiler from outside, with the real Node in its real jail: what it makes, what it
+// says, what it cannot reach, and that after whatever ends it the next call works.
+#define _GNU_SOURCE
+#include "server/build/typescript.h"
+
+#include "server/build/typescript_frame.h"
+#include "server/sys/clock.h"
+#include "tests/support/test.h"
+#include "tests/support/typescript_place.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// One compiler for all tests that leave it well.
+static TypeScript *shared(void)
+{
+    static TypeScript *compiler;
+    if (compiler == NULL) {
+        const TypeScriptConfig config = typescript_config_default();
+        CHECK_OK(typescript_create(&config, &compiler));
+    }
+    return compiler;
+}
+
+typedef struct Compiled {
+    Status status;
+    TypeScriptResult result;
+    DiagnosticList diagnostics;
+    char reason[WORKER_REASON_BYTES];
+} Compiled;
+
+static Compiled compile(TypeScript *compiler, const TypeScriptPlace *place, const bool *wanted)
+{
+    Compiled out = {0};
+    out.status = typescript_compile(compiler, &place->list, wanted, &out.result, &out.diagnostics,
+                                    out.reason);
+    return out;
+}
+
+static void compiled_free(Compiled *compiled)
+{
+    typescript_result_free(&compiled->result);
+    diagnostic_list_free(&compiled->diagnostics);
+}
+
+static void say(const Compiled *compiled)
+{
+    char line[1024];
+    printf("status %s: %s\n", status_text(compiled->status), compiled->reason);
+    for (uint32_t i = 0; i < compiled->diagnostics.count; i++) {
+        diagnostic_text(&compiled->diagnostics.items[i], "", line, sizeof line);
+        printf("  %s\n", line);
+    }
+}
+
+// Expected to compile.
+static Compiled make(const TypeScriptPlace *place)
+{
+    Compiled compiled = compile(shared(), place, NULL);
+    if (compiled.status != STATUS_OK) {
+        say(&compiled);
+        test_fail(__FILE__, __LINE__, "it does not compile");
+    }
+    return compiled;
+}
+
+static const Diagnostic *find_code(const Compiled *compiled, const char *code)
+{
+    for (uint32_t i = 0; i < compiled->diagnostics.count; i++) {
+        if (strcmp(compiled->diagnostics.items[i].code, code) == 0) {
+            return &compiled->diagnostics.items[i];
+        }
+    }
+    return NULL;
+}
+
+// --- what it makes ------------------------------------------------------------------------------
+
+TEST(scripts_import_each_other_and_the_library)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/Util.ts",
+                         "export class Box { constructor(public w: number) {} }\n");
+    typescript_place_add(&place, "ReplicatedStorage/Old.lua", "return {}");
+    typescript_place_add(&place, "SoulService/Workspace/Door.ts",
+                         "import { Box } from \"../ReplicatedStorage/Util\";\n"
+                         "import { old } from \"ReplicatedStorage/Old\";\n"
+                         "export function onStart(self: Entity) {\n"
+                         "    old(new Box(1));\n"
+                         "    self.SetVelocity(Vector3.new(0, 1, 0));\n"
+                         "}\n");
+    Compiled compiled = make(&place);
+    CHECK_INT(compiled.result.count, 3);
+    const TypeScriptOutput *door = typescript_place_find(&compiled.result, "Workspace/Door");
+    const TypeScriptOutput *library = typescript_place_find(&compiled.result, TYPESCRIPT_LIBRARY);
+    REQUIRE(door != NULL && library != NULL);
+    CHECK(strstr(door->lua, "require(\"ReplicatedStorage/Util\")") != NULL);
+    CHECK(strstr(door->lua, "require(\"ReplicatedStorage/Old\")") != NULL);
+    CHECK(strstr(door->lua, "require(\"" TYPESCRIPT_LIBRARY "\")") != NULL);
+    CHECK(strstr(door->lua, "self:SetVelocity(") != NULL);
+    CHECK(strstr(door->source_map, "\"SoulService/Workspace/Door.ts\"") != NULL);
+    CHECK(strstr(library->lua, "__mode") == NULL);
+    CHECK_INT(library->line_count, 0);
+    compiled_free(&compiled);
+}
+
+static uint32_t line_of(const TypeScriptOutput *output, const char *text)
+{
+    const char *found = strstr(output->lua, text);
+    if (found == NULL) {
+        return 0;
+    }
+    uint32_t line = 0;
+    for (const char *at = output->lua; at < found; at++) {
+        line += *at == '\n';
+    }
+    return line < output->line_count ? output->lines[line] : 0;
+}
+
+TEST(every_line_of_the_lua_has_a_line_of_the_source)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Door.ts",
+                         "// one\n"
+                         "interface Nothing { x: number }\n"
+                         "\n"
+                         "export function onStart() {\n"
+                         "    const list = [1, 2, 3];\n"
+                         "    for (const one of list) {\n"
+                         "        print(one,\n"
+                         "            \"eight\");\n"
+                         "    }\n"
+                         "    error(\"ten\");\n"
+                         "}\n");
+    Compiled compiled = make(&place);
+    const TypeScriptOutput *door = typescript_place_find(&compiled.result, "Workspace/Door");
+    REQUIRE(door != NULL);
+    CHECK_INT(line_of(door, "local list"), 5);
+    CHECK_INT(line_of(door, "in ipairs"), 6);
+    CHECK_INT(line_of(door, "print("), 7);
+    CHECK_INT(line_of(door, "error("), 10);
+    compiled_free(&compiled);
+}
+
+TEST(only_what_is_wanted_comes_back)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/A.ts", "export const a = 1;\n");
+    typescript_place_add(&place, "Workspace/B.ts", "export const b = 2;\n");
+    typescript_place_add(&place, "Workspace/C.lua", "return 1");
+    const bool wanted[] = {false, true, true};
+    Compiled compiled = compile(shared(), &place, wanted);
+    CHECK_OK(compiled.status);
+    CHECK_INT(compiled.result.count, 1);
+    CHECK(typescript_place_find(&compiled.result, "Workspace/B") != NULL);
+    compiled_free(&compiled);
+}
+
+TEST(an_edit_is_seen_and_so_is_what_it_breaks)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/A.ts", "export const a = 1;\n");
+    typescript_place_add(&place, "Workspace/B.ts",
+                         "import { a } from \"../ReplicatedStorage/A\";\n"
+                         "export const b: number = a;\n");
+    Compiled compiled = make(&place);
+    compiled_free(&compiled);
+    typescript_place_set(&place, "ReplicatedStorage/A.ts", "export const a = \"one\";\n");
+    compiled = compile(shared(), &place, (const bool[]){true, false});
+    CHECK_INT(compiled.status, STATUS_MALFORMED);
+    const Diagnostic *error = find_code(&compiled, "TS2322");
+    REQUIRE(error != NULL);
+    CHECK_TEXT(error->file, "Workspace/B.ts");
+    CHECK_INT(error->line, 2);
+    CHECK_INT(error->column, 14);
+    CHECK_INT(error->level, DIAGNOSTIC_ERROR);
+    CHECK_INT(compiled.result.count, 0);
+    compiled_free(&compiled);
+    typescript_place_set(&place, "ReplicatedStorage/A.ts", "export const a = 3;\n");
+    compiled = make(&place);
+    const TypeScriptOutput *a = typescript_place_find(&compiled.result, "ReplicatedStorage/A");
+    CHECK(a != NULL && strstr(a->lua, "a = 3") != NULL);
+    compiled_free(&compiled);
+}
+
+TEST(the_same_sources_give_the_same_lua_in_another_process)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/B.ts",
+                         "export function f(list: number[]) { return list.map(x => x * 2); }\n");
+    Compiled first = make(&place);
+    const TypeScriptConfig config = typescript_config_default();
+    TypeScript *other;
+    REQUIRE(typescript_create(&config, &other) == STATUS_OK);
+    Compiled second = compile(other, &place, NULL);
+    CHECK_INT(first.result.count, 2);
+    CHECK_INT(second.result.count, 2);
+    for (uint32_t i = 0; i < 2 && second.result.count == 2; i++) {
+        CHECK_TEXT(first.result.items[i].lua, second.result.items[i].lua);
+        CHECK_TEXT(first.result.items[i].source_map, second.result.items[i].source_map);
+    }
+    compiled_free(&first);
+    compiled_free(&second);
+    typescript_destroy(other);
+}
+
+// --- what it says -------------------------------------------------------------------------------
+
+static const struct {
+    const char *source;
+    const char *code; // NULL: it is fine
+    uint32_t line;
+} said[] = {
+    // What reaches nothing.
+    {"import { x } from \"/etc/passwd\";\nprint(x);\n", "TS2307", 1},
+    {"import * as fs from \"fs\";\nprint(fs);\n", "TS2591", 1},
+    {"import { x } from \"../../etc/passwd\";\nprint(x);\n", "TS2307", 1},
+    {"import { x } from \"../../../work\";\nprint(x);\n", "TS2307", 1},
+    {"export async function f() { return import(\"fs\"); }\n", "TS2591", 1},
+    {"import fs = require(\"node:fs\");\nprint(fs);\n", "TS2591", 1},
+    {"/// <reference path=\"/etc/passwd\" />\nexport {};\n", "TS6231", 1},
+    {"/// <reference path=\"../../etc/passwd.d.ts\" />\nexport {};\n", "TS6053", 1},
+    {"/// <reference types=\"node\" />\nexport {};\n", "TS2688", 1},
+    {"/// <reference types=\"/etc\" />\nexport {};\n", "TS2688", 1},
+    {"/// <reference lib=\"dom\" />\nexport {};\n", "TS6053", 1},
+    {"import type { Node } from \"typescript\";\nexport const n: Node | undefined = undefined;\n",
+     "TS2307", 1},
+    {"import data from \"../place.json\";\nprint(data);\n", "TS2307", 1},
+    {"export const d = document;\n", "TS2584", 1},
+    {"export const p = process;\n", "TS2591", 1},
+    // strict
+    {"export function f(x) { return x; }\n", "TS7006", 1},
+    {"export const x: string = World.Find(\"Door\");\n", "TS2322", 1},
+    {"export function onStart(self: Entity) {\n    self.SetVelocity(5);\n}\n", "TS2345", 2},
+    // traps
+    {"export const f = (x: number) => x | 0;\n", "trap-bits", 1},
+    {"export const f = (x: number) => ~~x;\n", "trap-bits", 1},
+    {"export const f = (x: number) => (x / 2) & 1;\n", "trap-bits", 1},
+    {"export const f = (x: number) => Math.floor(x) | 0;\n", NULL, 0},
+    {"const A = 1, B = 2;\nexport const f = (flags: number) => flags & (A | B);\n", NULL, 0},
+    {"export const f = (x: number) => `half ${x / 2}`;\n", "trap-number-text", 1},
+    {"export const f = (v: Vector3) => \"x \" + v.X;\n", "trap-number-text", 1},
+    {"export const f = (x: number) => `n ${x}` + Math.floor(x / 2);\n", NULL, 0},
+    {"export const f = (x: number) => (x / 2).toFixed(1) + \"m\";\n", NULL, 0},
+    {"export function f(x: number) {\n    if (x) { print(x); }\n}\n", "trap-truthiness", 2},
+    {"export const f = (s: string) => s || \"none\";\n", "trap-truthiness", 1},
+    {"export const f = (s: string, b: boolean) => { if (b && s) { print(s); } };\n",
+     "trap-truthiness", 1},
+    {"export const f = (x?: number) => !x;\n", "trap-truthiness", 1},
+    {"export const f = (e?: Entity) => { if (e) { print(e.Name); } };\n", NULL, 0},
+    {"export const f = (s?: string) => { if (s !== undefined) { print(s); } };\n", NULL, 0},
+    {"export const f = (x: number) => { if (x > 0) { print(x); } };\n", NULL, 0},
+    {"export const f = (x: number) => -x % 3;\n", "trap-modulo", 1},
+    {"export const f = (a: number, b: number) => (a - b) % 360;\n", "trap-modulo", 1},
+    {"export const f = (i: number) => i % 2 === 0;\n", NULL, 0},
+    {"export const f = (x: any) => x == 1;\n", "trap-equality", 1},
+    {"export const f = (x: number | null | undefined) => x === null;\n", "trap-equality", 1},
+    {"export const f = (x?: number) => x === undefined;\n", NULL, 0},
+    {"export const f = (a: (number | undefined)[]) => { a[1] = undefined; };\n", "trap-array", 1},
+    {"export const a = [1, , 3];\n", "trap-array", 1},
+    {"export const f = (a: number[]) => { delete a[0]; };\n", "trap-array", 1},
+    {"export const f = (o: Record<string, number>) => {\n    for (const k in o) { print(k); "
+     "}\n};\n",
+     "trap-for-in", 2},
+    {"export const f = (o: Record<string, number>) => {\n    // trap-ok\n"
+     "    for (const k in o) { print(k); }\n};\n",
+     NULL, 0},
+    {"function onStart() { print(1); }\nexport const x = onStart;\n", "hook-not-exported", 1},
+    {"function onStart() { print(1); }\nexport { onStart };\n", NULL, 0},
+};
+
+TEST(everything_is_said_with_its_code_and_line)
+{
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        TypeScriptPlace place = {0};
+        typescript_place_add(&place, "Workspace/B.ts", said[i].source);
+        Compiled compiled = compile(shared(), &place, NULL);
+        const bool is_error = said[i].code != NULL && strncmp(said[i].code, "TS", 2) == 0;
+        const Diagnostic *found = said[i].code != NULL ? find_code(&compiled, said[i].code) : NULL;
+        const bool is_right = said[i].code == NULL
+                                  ? compiled.diagnostics.count == 0
+                                  : found != NULL && found->line == said[i].line &&
+                                        (found->level == DIAGNOSTIC_ERROR) == is_error;
+        if (!is_right || compiled.status != (is_error ? STATUS_MALFORMED : STATUS_OK)) {
+            say(&compiled);
+            test_fail(__FILE__, __LINE__, "%s: expected %s at line %u", said[i].source,
+                      said[i].code != NULL ? said[i].code : "nothing", said[i].line);
+        }
+        compiled_free(&compiled);
+    }
+}
+
+TEST(names_that_javascript_knows_are_plain_names)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/__proto__.ts", "export const a = 1;\n");
+    typescript_place_add(&place, "Workspace/constructor.ts",
+                         "import { a } from \"./__proto__\";\nexport const b = a;\n");
+    typescript_place_add(&place, "Workspace/hasOwnProperty.ts",
+                         "import { b } from \"./constructor\";\nexport const toString = b;\n");
+    Compiled compiled = make(&place);
+    CHECK_INT(compiled.result.count, 3);
+    const TypeScriptOutput *made = typescript_place_find(&compiled.result, "Workspace/constructor");
+    CHECK(made != NULL && strstr(made->lua, "require(\"Workspace/__proto__\")") != NULL);
+    compiled_free(&compiled);
+}
+
+// --- what ends it -------------------------------------------------------------------------------
+
+static void check_works(TypeScript *compiler)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
+    Compiled compiled = compile(compiler, &place, NULL);
+    if (compiled.status != STATUS_OK) {
+        say(&compiled);
+        test_fail(__FILE__, __LINE__, "the next call does not work");
+    }
+    compiled_free(&compiled);
+}
+
+static char *repeat(const char *before, const char *piece, uint32_t count, const char *after)
+{
+    const size_t piece_bytes = strlen(piece);
+    char *text = malloc(strlen(before) + count * piece_bytes + strlen(after) + 1);
+    if (text == NULL) {
+        abort();
+    }
+    char *at = stpcpy(text, before);
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(at, piece, piece_bytes);
+        at += piece_bytes;
+    }
+    strcpy(at, after);
+    return text;
+}
+
+// Either an ordinary error or a compiler that was ended, never a success and never a hang.
+static void check_survives(TypeScript *compiler, const char *name, const char *source)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Bomb.ts", source);
+    Compiled compiled = compile(compiler, &place, NULL);
+    if (compiled.status == STATUS_MALFORMED) {
+        CHECK(compiled.diagnostics.error_count > 0);
+    } else if (compiled.status == STATUS_BLOCKED) {
+        CHECK(compiled.reason[0] != '\0');
+    } else {
+        CHECK_OK(compiled.status);
+    }
+    printf("%s: %s %.120s\n", name, status_text(compiled.status),
+           compiled.diagnostics.count > 0 ? compiled.diagnostics.items[0].message
+                                          : compiled.reason);
+    compiled_free(&compiled);
+    check_works(compiler);
+}
+
+TEST(bombs_of_types_and_expressions)
+{
+    TypeScriptConfig config = typescript_config_default();
+    config.quiet_ms = 4000;
+    config.memory_bytes_max = 700u << 20;
+    TypeScript *compiler;
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    check_works(compiler);
+    check_survives(compiler, "recursive conditional",
+                   "type Deep<T, N extends unknown[] = []> = N[\"length\"] extends 99999 ? T :\n"
+                   "    Deep<[T], [...N, unknown]>;\nexport const x: Deep<1> = 1;\n");
+    check_survives(compiler, "tree of conditionals",
+                   "type Two<N extends unknown[]> = N[\"length\"] extends 40 ? 1 :\n"
+                   "    [Two<[...N, 0]>, Two<[...N, 1]>];\nexport const x: Two<[]> = 1;\n");
+    check_survives(
+        compiler, "template literals",
+        "type D = \"0\" | \"1\" | \"2\" | \"3\" | \"4\" | \"5\" | \"6\" | \"7\" | \"8\" | "
+        "\"9\";\nexport const x: `${D}${D}${D}${D}${D}${D}${D}${D}` = \"1\";\n");
+    check_survives(compiler, "unions",
+                   "type U<N extends number> = { a: N } | { b: N };\n"
+                   "export type X = (U<1> & U<2> & U<3> & U<4> & U<5> & U<6> & U<7> & U<8>) &\n"
+                   "    (U<9> & U<10> & U<11> & U<12> & U<13> & U<14> & U<15> & U<16>) & (U<17> &\n"
+                   "    U<18> & U<19> & U<20> & U<21> & U<22> & U<23> & U<24> & U<25>);\n"
+                   "export const x: X = 1 as never as { q: 1 };\n");
+    const char *pieces[][3] = {
+        {"export const x = 1", " + 1", ";\n"},
+        {"export const x = ", "(", ";\n"},
+        {"export const x = ", "[", ";\n"},
+        {"export const x = ", "!", "1;\n"},
+        {"export const x = ", "()=>", "1;\n"},
+        {"export const x = a", ".b", ";\n"},
+        {"export const x = a", "?.b()", ";\n"},
+        {"export type X = ", "[", ";\n"},
+        {"export function f() { ", "if (1 > 0) { ", "\n"},
+        {"export const x = `", "${`", "\n"},
+    };
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        const uint32_t count = (uint32_t)((256u << 10) / strlen(pieces[i][1]) - 20);
+        char *source = repeat(pieces[i][0], pieces[i][1], count, pieces[i][2]);
+        check_survives(compiler, pieces[i][1], source);
+        free(source);
+    }
+    typescript_destroy(compiler);
+}
+
+TEST(a_compiler_that_was_killed_is_replaced)
+{
+    const TypeScriptConfig config = typescript_config_default();
+    TypeScript *compiler;
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    CHECK_INT(typescript_pid(compiler), 0);
+    check_works(compiler);
+    const pid_t first = typescript_pid(compiler);
+    CHECK(first > 0);
+    kill(first, SIGKILL);
+    usleep(200000);
+    check_works(compiler); // nobody need know
+    CHECK(typescript_pid(compiler) != first);
+    typescript_destroy(compiler);
+    CHECK(kill(first, 0) != 0);
+}
+
+TEST(a_compiler_that_takes_too_much_memory_is_ended)
+{
+    TypeScriptConfig config = typescript_config_default();
+    config.memory_bytes_max = 64u << 20; // less than it needs to begin
+    TypeScript *compiler;
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
+    Compiled compiled = compile(compiler, &place, NULL);
+    CHECK_INT(compiled.status, STATUS_BLOCKED);
+    CHECK(strstr(compiled.reason, "memory") != NULL || strstr(compiled.reason, "64 MB") != NULL);
+    CHECK_INT(typescript_pid(compiler), 0);
+    compiled_free(&compiled);
+    typescript_destroy(compiler);
+}
+
+TEST(a_call_can_be_cancelled)
+{
+    TypeScriptConfig config = typescript_config_default();
+    const atomic_bool cancel = true;
+    config.cancel = &cancel;
+    TypeScript *compiler;
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
+    Compiled compiled = compile(compiler, &place, NULL);
+    CHECK_INT(compiled.status, STATUS_DENIED);
+    compiled_free(&compiled);
+    typescript_watch(compiler, NULL);
+    check_works(compiler);
+    typescript_destroy(compiler);
+}
+
+TEST(what_is_missing_is_named)
+{
+    TypeScriptConfig config = typescript_config_default();
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
+    const struct {
+        const char *node, *compiler, *said;
+    } cases[] = {{"/nowhere/node", NULL, "SANDLOT_NODE"},
+                 {NULL, "/nowhere", "compiler.mjs"},
+                 {"/etc/passwd", NULL, "SANDLOT_NODE"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        config.node = cases[i].node;
+        config.compiler = cases[i].compiler;
+        TypeScript *compiler;
+        REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+        Compiled compiled = compile(compiler, &place, NULL);
+        CHECK_INT(compiled.status, STATUS_BLOCKED);
+        CHECK(strstr(compiled.reason, cases[i].said) != NULL);
+        CHECK(strstr(compiled.reason, "Lua scripts need none of it") != NULL);
+        compiled_free(&compiled);
+        typescript_destroy(compiler);
+    }
+}
+
+// Busy with a type that has no end, and its host is killed: it must not stay.
+TEST(it_dies_with_its_host_whatever_it_is_doing)
+{
+    int told[2];
+    REQUIRE(pipe(told) == 0);
+    fflush(NULL);
+    const pid_t host = fork();
+    if (host == 0) {
+        const TypeScriptConfig config = typescript_config_default();
+        TypeScript *compiler;
+        if (typescript_create(&config, &compiler) != STATUS_OK) {
+            _exit(1);
+        }
+        check_works(compiler);
+        const pid_t node = typescript_pid(compiler);
+        (void)!write(told[1], &node, sizeof node);
+        TypeScriptPlace place = {0};
+        typescript_place_add(
+            &place, "Workspace/Bomb.ts",
+            "type Two<N extends unknown[]> = N[\"length\"] extends 40 ? 1 :\n"
+            "    [Two<[...N, 0]>, Two<[...N, 1]>];\nexport const x: Two<[]> = 1;\n");
+        Compiled compiled = compile(compiler, &place, NULL);
+        compiled_free(&compiled);
+        pause();
+    }
+    pid_t node = 0;
+    REQUIRE(read(told[0], &node, sizeof node) == sizeof node);
+    usleep(300000);
+    CHECK(kill(node, 0) == 0);
+    kill(host, SIGKILL);
+    waitpid(host, NULL, 0);
+    bool is_gone = false;
+    for (uint32_t i = 0; i < 200 && !is_gone; i++) {
+        usleep(50000);
+        is_gone = kill(node, 0) != 0;
+    }
+    CHECK(is_gone);
+    close(told[0]);
+    close(told[1]);
+}
+
+// --- from inside --------------------------------------------------------------------------------
+
+#ifndef HOSTILE_COMPILER
+#error "the folder of the hostile compiler"
+#endif
+
+TEST(nothing_that_is_forbidden_can_be_done_from_inside)
+{
+    char folder[] = "/tmp/sandlot-typescript-XXXXXX";
+    REQUIRE(mkdtemp(folder) != NULL);
+    char file[64];
+    char source[256];
+    snprintf(file, sizeof file, "%s/secret.ts", folder);
+    FILE *secret = fopen(file, "w");
+    REQUIRE(secret != NULL);
+    fputs("secret", secret);
+    fclose(secret);
+    chmod(folder, 0777);
+    chmod(file, 0666);
+    snprintf(source, sizeof source, "%s\n%d\n", folder, (int)getpid());
+    TypeScriptConfig config = typescript_config_default();
+    config.compiler = HOSTILE_COMPILER;
+    TypeScript *compiler;
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Evil.ts", source);
+    Compiled compiled = compile(compiler, &place, NULL);
+    CHECK_INT(compiled.status, STATUS_BLOCKED);
+    CHECK_TEXT(compiled.reason, "all refused");
+    compiled_free(&compiled);
+    // Asked once more it tries to become another program. Node gives up when it cannot: if it could
+    // that program would end well.
+    compiled = compile(compiler, &place, NULL);
+    CHECK_INT(compiled.status, STATUS_BLOCKED);
+    CHECK(strstr(compiled.reason, "ran out of memory") != NULL);
+    compiled_free(&compiled);
+    typescript_destroy(compiler);
+    unlink(file);
+    CHECK_INT(rmdir(folder), 0); // nothing else is in it
+}
