@@ -16,7 +16,8 @@
 typedef struct MadeLua {
     char *lua; // NULL: none
     size_t lua_bytes;
-    uint32_t *lines; // by line of the Lua, from 0: the line of the source; NULL: none
+    size_t file_bytes; // of the file that is kept: with a line about its source map behind it
+    uint32_t *lines;   // by line of the Lua, from 0: the line of the source; NULL: none
     uint32_t line_count;
 } MadeLua;
 

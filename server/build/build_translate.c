@@ -29,20 +29,36 @@ static BuildItem *item_named(Build *build, const char *path)
     return NULL;
 }
 
-static Status set_made(BuildItem *item, const void *lua, size_t bytes, const uint32_t *lines,
-                       uint32_t line_count)
+// What one script became; points into what the compiler or the cache gave.
+typedef struct Output {
+    const char *path;
+    const void *lua;
+    size_t lua_bytes;
+    const uint32_t *lines;
+    uint32_t line_count;
+    const uint8_t *map_hash; // NULL: there is no map
+} Output;
+
+static Status set_made(BuildItem *item, const Output *output)
 {
-    MadeLua made = {.lua_bytes = bytes, .line_count = line_count};
-    made.lua = malloc(bytes + 1);
+    char tail[2 * SHA256_BYTES + 64] = "", hex[2 * SHA256_BYTES + 1];
+    if (output->map_hash != NULL) {
+        sha256_hex(output->map_hash, hex);
+        snprintf(tail, sizeof tail, "\n-- source map: %s in .sandlot/cache/blobs\n", hex);
+    }
+    const size_t bytes = output->lua_bytes, tail_bytes = strlen(tail);
+    const uint32_t line_count = output->line_count;
+    MadeLua made = {.lua_bytes = bytes, .file_bytes = bytes + tail_bytes, .line_count = line_count};
+    made.lua = malloc(bytes + tail_bytes + 1);
     made.lines = line_count == 0 ? NULL : calloc(line_count, sizeof *made.lines);
     if (made.lua == NULL || (line_count != 0 && made.lines == NULL)) {
         made_lua_free(&made);
         return STATUS_LIMIT;
     }
-    memcpy(made.lua, lua, bytes);
-    made.lua[bytes] = '\0';
+    memcpy(made.lua, output->lua, bytes);
+    memcpy(made.lua + bytes, tail, tail_bytes + 1);
     if (line_count != 0) {
-        memcpy(made.lines, lines, line_count * sizeof *lines);
+        memcpy(made.lines, output->lines, line_count * sizeof *made.lines);
     }
     made_lua_free(&item->made);
     item->made = made;
@@ -81,7 +97,7 @@ Status build_translate_souls(Build *build)
         if (status == STATUS_MALFORMED) {
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {
-            status = set_made(item, lua.lua, lua.lua_bytes, NULL, 0);
+            status = set_made(item, &(Output){.lua = lua.lua, .lua_bytes = lua.lua_bytes});
             // Its lines are those of the Lua that is kept beside the soul.
             snprintf(item->file, sizeof item->file, "%.*s.lua", (int)sizeof item->file - 5,
                      item->soul->file->path);
@@ -110,7 +126,7 @@ static CacheKey typescript_key(const Build *build)
 }
 
 // TypeScript's library becomes a script like another, of no soul.
-static Status add_library(Build *build, const void *lua, size_t bytes)
+static Status add_library(Build *build, const Output *output)
 {
     BuildItem *item = item_named(build, TYPESCRIPT_LIBRARY);
     if (item == NULL) {
@@ -125,29 +141,30 @@ static Status add_library(Build *build, const void *lua, size_t bytes)
         snprintf(item->file, sizeof item->file, "%s.lua", TYPESCRIPT_LIBRARY);
         item->context = CONTEXT_SERVER; // until something replicated requires it
     }
-    return set_made(item, lua, bytes, NULL, 0);
+    return set_made(item, output);
 }
 
-static Status take_output(Build *build, const char *path, const void *lua, size_t bytes,
-                          const uint32_t *lines, uint32_t line_count)
+static Status take_output(Build *build, const Output *output)
 {
-    if (strcmp(path, TYPESCRIPT_LIBRARY) == 0) {
-        return add_library(build, lua, bytes);
+    if (strcmp(output->path, TYPESCRIPT_LIBRARY) == 0) {
+        return add_library(build, output);
     }
-    BuildItem *item = item_named(build, path);
-    if (item == NULL || item->language != SOUL_TYPESCRIPT || bytes > LUA_BYTES_MAX) {
+    BuildItem *item = item_named(build, output->path);
+    if (item == NULL || item->language != SOUL_TYPESCRIPT || output->lua_bytes > LUA_BYTES_MAX) {
         return STATUS_MALFORMED; // it made up a script, or a monster
     }
-    return set_made(item, lua, bytes, lines, line_count);
+    return set_made(item, output);
 }
 
-static void write_entry(Buffer *entry, const TypeScriptResult *made, const DiagnosticList *list)
+static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
+                        const DiagnosticList *list)
 {
-    buffer_put_u32(entry, made->count);
-    for (uint32_t i = 0; i < made->count; i++) {
-        const TypeScriptOutput *output = &made->items[i];
+    buffer_put_u32(entry, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Output *output = &outputs[i];
         buffer_put_block(entry, output->path, strlen(output->path));
         buffer_put_block(entry, output->lua, output->lua_bytes);
+        buffer_put_block(entry, output->map_hash, output->map_hash == NULL ? 0 : SHA256_BYTES);
         buffer_put_u32(entry, output->line_count);
         for (uint32_t line = 0; line < output->line_count; line++) {
             buffer_put_u32(entry, output->lines[line]);
@@ -165,24 +182,28 @@ static const uint8_t *read_block(ByteReader *reader, size_t *bytes)
 static Status read_output(Build *build, ByteReader *reader)
 {
     char path[SCRIPT_PATH_BYTES];
-    size_t path_bytes = 0, lua_bytes = 0;
+    size_t path_bytes = 0, hash_bytes = 0;
+    Output output = {.path = path};
     const uint8_t *name = read_block(reader, &path_bytes);
-    const uint8_t *lua = read_block(reader, &lua_bytes);
-    const uint32_t line_count = byte_read_u32(reader);
+    output.lua = read_block(reader, &output.lua_bytes);
+    const uint8_t *hash = read_block(reader, &hash_bytes);
+    output.map_hash = hash_bytes == SHA256_BYTES ? hash : NULL;
+    output.line_count = byte_read_u32(reader);
     if (reader->status != STATUS_OK || path_bytes >= sizeof path ||
-        line_count > byte_reader_left(reader) / 4) {
+        output.line_count > byte_reader_left(reader) / 4) {
         return STATUS_MALFORMED;
     }
     memcpy(path, name, path_bytes);
     path[path_bytes] = '\0';
-    uint32_t *lines = calloc(line_count + 1u, sizeof *lines);
+    uint32_t *lines = calloc(output.line_count + 1u, sizeof *lines);
     if (lines == NULL) {
         return STATUS_LIMIT;
     }
-    for (uint32_t i = 0; i < line_count; i++) {
+    for (uint32_t i = 0; i < output.line_count; i++) {
         lines[i] = byte_read_u32(reader);
     }
-    const Status status = take_output(build, path, lua, lua_bytes, lines, line_count);
+    output.lines = lines;
+    const Status status = take_output(build, &output);
     free(lines);
     return status;
 }
@@ -203,20 +224,60 @@ static Status read_entry(Build *build, const Buffer *entry)
                                 &build->result->diagnostics);
 }
 
-// For whoever debugs a script that runs: on the server, by its hash, never among what clients get.
-static Status keep_maps(Build *build, const TypeScriptResult *made)
+typedef struct MapHash {
+    uint8_t bytes[SHA256_BYTES];
+} MapHash;
+
+// The maps go where whoever debugs on the server finds them, never among what clients get.
+static Status take_outputs(Build *build, const TypeScriptResult *made, Output *outputs,
+                           MapHash *hashes)
 {
-    Status status = STATUS_OK;
-    for (uint32_t i = 0; status == STATUS_OK && i < made->count; i++) {
-        uint8_t hash[SHA256_BYTES];
-        if (made->items[i].source_map_bytes > 0) {
-            status = cache_keep_blob(build->cache, made->items[i].source_map,
-                                     made->items[i].source_map_bytes, hash);
+    for (uint32_t i = 0; i < made->count; i++) {
+        const TypeScriptOutput *from = &made->items[i];
+        outputs[i] = (Output){.path = from->path,
+                              .lua = from->lua,
+                              .lua_bytes = from->lua_bytes,
+                              .lines = from->lines,
+                              .line_count = from->line_count};
+        if (from->source_map_bytes > 0) {
+            if (cache_keep_blob(build->cache, from->source_map, from->source_map_bytes,
+                                hashes[i].bytes) != STATUS_OK) {
+                snprintf(build->reason, WORKER_REASON_BYTES,
+                         "%s: its source map cannot be written to the cache", from->path);
+                return STATUS_BLOCKED;
+            }
+            outputs[i].map_hash = hashes[i].bytes;
+        }
+        if (take_output(build, &outputs[i]) != STATUS_OK) {
+            snprintf(build->reason, WORKER_REASON_BYTES,
+                     "the TypeScript compiler answered with something else than asked");
+            return STATUS_BLOCKED;
         }
     }
-    if (status != STATUS_OK) {
-        snprintf(build->reason, WORKER_REASON_BYTES, "a source map cannot be written to the cache");
+    return STATUS_OK;
+}
+
+static Status keep_result(Build *build, const CacheKey *key, const TypeScriptResult *made,
+                          const DiagnosticList *list)
+{
+    Output *outputs = calloc(made->count + 1u, sizeof *outputs);
+    MapHash *hashes = calloc(made->count + 1u, sizeof *hashes);
+    Status status = STATUS_LIMIT;
+    if (outputs != NULL && hashes != NULL) {
+        status = take_outputs(build, made, outputs, hashes);
+    } else {
+        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
     }
+    if (status == STATUS_OK) {
+        Buffer entry = buffer_of(ENTRY_BYTES_MAX);
+        write_entry(&entry, outputs, made->count, list);
+        if (entry.status == STATUS_OK) {
+            cache_keep(build->cache, key, entry.data, entry.bytes);
+        }
+        buffer_free(&entry);
+    }
+    free(outputs);
+    free(hashes);
     return status;
 }
 
@@ -232,23 +293,7 @@ static Status run_typescript(Build *build, const CacheKey *key)
     status = typescript_compile(typescript, &build->souls, NULL, &made, &list, build->reason);
     diagnostic_list_append(&build->result->diagnostics, &list);
     if (status == STATUS_OK) {
-        status = keep_maps(build, &made);
-        for (uint32_t i = 0; status == STATUS_OK && i < made.count; i++) {
-            const TypeScriptOutput *output = &made.items[i];
-            status = take_output(build, output->path, output->lua, output->lua_bytes, output->lines,
-                                 output->line_count);
-            if (status != STATUS_OK) {
-                snprintf(build->reason, WORKER_REASON_BYTES,
-                         "the TypeScript compiler answered with something else than asked");
-                status = STATUS_BLOCKED;
-            }
-        }
-        Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-        write_entry(&entry, &made, &list);
-        if (status == STATUS_OK && entry.status == STATUS_OK) {
-            cache_keep(build->cache, key, entry.data, entry.bytes);
-        }
-        buffer_free(&entry);
+        status = keep_result(build, key, &made, &list);
         typescript_result_free(&made);
     }
     const bool said_why = list.error_count > 0;

@@ -151,7 +151,7 @@ static void fill_set(Writing *writing, ArtifactSide side)
             add_file(set, item->path, ".rune", item->output.rune, item->output.rune_bytes);
         }
         if (side == ARTIFACT_SERVER && item->made.lua != NULL) {
-            add_file(set, item->path, ".lua", item->made.lua, item->made.lua_bytes);
+            add_file(set, item->path, ".lua", item->made.lua, item->made.file_bytes);
         }
     }
     qsort(set->files, set->count, sizeof set->files[0], by_name);

@@ -228,6 +228,44 @@ def test_build_client_has_no_trace(program, places, folder):
         check(word not in seen, f"a trace: {word}")
 
 
+def test_build_typescript(program, places, folder):
+    place = small_place(folder, scripts={
+        "ReplicatedStorage/Maths.ts": "export function twice(x: number): number { return 2 * x; }\n",
+        "ServerScriptService/Main.ts": 'import { twice } from "../ReplicatedStorage/Maths";\n'
+                                       "for (const n of [1, 2].map((x) => twice(x))) print(n);\n",
+        "Workspace/Door.lua": 'local m = require("ReplicatedStorage/Maths")\nprint(m.twice(2))\n'})
+    first = build_json(program, place)
+    check(first["ok"] and first["errors"] == 0, f"{first}")
+    server, client = check_both(place)
+    check([s["path"] for s in server["scripts"]] ==
+          ["ReplicatedStorage/Maths.ts", "ReplicatedStorage/lualib_bundle.lua",
+           "ServerScriptService/Main.ts", "Workspace/Door.lua"], f"{server}")
+    check([s["path"] for s in client["scripts"]] ==
+          ["ReplicatedStorage/Maths.ts", "Workspace/Door.lua"],
+          "the library stays with the server when only the server needs it")
+    main = side(place, "server")["ServerScriptService/Main.lua"].decode()
+    found = re.search("-- source map: ([0-9a-f]{2})([0-9a-f]{62}) ", main)
+    check(found, main)
+    with open(os.path.join(place, ".sandlot/cache/blobs", found[1], found[2]),
+              encoding="utf-8") as file:
+        check(json.load(file)["version"] == 3, "a source map")
+    check(not any(name.endswith((".lua", ".map")) for name in side(place, "client")), "none there")
+    second = build_json(program, place)
+    check(second["unchanged"] and second["compiled"] == 0, f"{second}")
+    write(place, "ReplicatedStorage/Maths.ts",
+          "export function twice(x: number): number { return x + x; }\n")
+    third = build_json(program, place)
+    check(third["compiled"] == 1, f"only what became other Lua: {third}")
+    write(place, "Workspace/Roof.ts", "[1].forEach((x) => print(x));\n")
+    build_json(program, place)
+    check("ReplicatedStorage/lualib_bundle.rune" in side(place, "client"), "now a client needs it")
+    build(program, place, "--verify")
+    write(place, "Workspace/Roof.ts", "const x: number = 'no';\n")
+    said = build(program, "small", cwd=folder, code=1)
+    check(re.search(r"^small/Workspace/Roof\.ts:1:7: error: .* \[TS2322\]", said.stderr, re.M),
+          said.stderr)
+
+
 # --- mistakes -------------------------------------------------------------------------------------
 
 def test_build_says_what_is_wrong(program, places, folder):
