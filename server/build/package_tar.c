@@ -183,9 +183,12 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
         at += (size_t)got;
     }
     uint8_t more;
-    if (archive_read_data(tar, &more, 1) != 0) {
-        return package_refuse(list->reason, item->path, strlen(item->path), RULE_SIZE,
-                              "unpacks to more than its header says");
+    const la_ssize_t got = archive_read_data(tar, &more, 1);
+    if (got != 0) {
+        return package_refuse(list->reason, item->path, strlen(item->path),
+                              got > 0 ? RULE_SIZE : RULE_TRUNCATED, "%s",
+                              got > 0 ? "unpacks to more than its header says"
+                                      : "the archive ends inside it");
     }
     return STATUS_OK;
 }
