@@ -8,6 +8,7 @@
 #include "server/build/worker_compile.h"
 #include "server/build/worker_op.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
 {
     BenchReport report = {.json = argc > 1 && strcmp(argv[1], "--json") == 0};
     size_t at = 0;
+    (void)mallopt(M_MMAP_THRESHOLD, 256 << 10); // as the worker has it
     for (int i = 0; i < 5; i++) {
         at += (size_t)snprintf(source + at, sizeof source - at, piece, i, i, i, i, i, 2 + i, i);
     }

@@ -264,7 +264,7 @@ static void write_global(Lint *lint, const Walk *walk, const TString *text, cons
         lint->is_dynamic = true;
         return;
     }
-    const ApiRow *row = lint_global_row(name);
+    const ApiRow *row = lint_global_row(lint->thread, lint->known, name);
     if (!lint->is_reporting) {
         lua_pushboolean(lint->thread, true);
         lua_setfield(lint->thread, lint->written, name);
@@ -298,7 +298,7 @@ static const ApiRow *row_of(const Lint *lint, const Known *value)
         return NULL;
     }
     if (value->kind == KNOWN_GLOBAL) {
-        const ApiRow *row = lint_global_row(name);
+        const ApiRow *row = lint_global_row(lint->thread, lint->known, name);
         return row != NULL && row->kind == API_KIND_GLOBAL ? row : NULL;
     }
     const char *field = word_of(value->field);
@@ -578,7 +578,7 @@ static bool is_copy(const Lint *lint, const LocVar *local)
 static void look_at_local(Lint *lint, const Walk *walk, const LocVar *local)
 {
     const char *name = word_of(local->varname);
-    const ApiRow *row = name != NULL ? lint_global_row(name) : NULL;
+    const ApiRow *row = name != NULL ? lint_global_row(lint->thread, lint->known, name) : NULL;
     const bool is_parameter = walk->local < walk->proto->numparams;
     if (row != NULL && row->kind != API_KIND_HOOK && (is_parameter || !is_copy(lint, local))) {
         char message[SCRIPT_MESSAGE_BYTES];

@@ -69,16 +69,13 @@ static bool stands_alone(const ApiRow *rows, uint32_t count, const ApiRow *row)
     }
 }
 
-const ApiRow *lint_global_row(const char *name)
+const ApiRow *lint_global_row(lua_State *thread, int known, const char *name)
 {
-    uint32_t count;
-    const ApiRow *rows = api_rows(&count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].name, name) == 0 && stands_alone(rows, count, &rows[i])) {
-            return &rows[i];
-        }
-    }
-    return NULL;
+    lua_pushstring(thread, name);
+    const bool is_row = lua_rawget(thread, known) == LUA_TLIGHTUSERDATA;
+    const ApiRow *row = is_row ? lua_touserdata(thread, -1) : NULL;
+    lua_pop(thread, 1);
+    return row;
 }
 
 const ApiRow *lint_member_row(const char *owner, const char *name)
@@ -101,7 +98,7 @@ void lint_push_known(lua_State *thread)
     vm_push_environment(thread);
     for (uint32_t i = 0; i < count; i++) {
         if (stands_alone(rows, count, &rows[i])) {
-            lua_pushboolean(thread, true);
+            lua_pushlightuserdata(thread, (void *)(uintptr_t)&rows[i]);
             lua_setfield(thread, -2, rows[i].name);
         }
     }
@@ -199,7 +196,7 @@ bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char
 {
     uint32_t count;
     const ApiRow *rows = api_rows(&count);
-    const ApiRow *group = lint_global_row(owner);
+    const ApiRow *group = lint_global_row(thread, known, owner);
     Nearest nearest = nearest_of(name, out, capacity);
     out[0] = 0;
     if (group == NULL) {

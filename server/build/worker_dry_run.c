@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAP_BYTES (256u << 20)
-#define FAULTS_MAX 8
-#define TICKS      2 // loading is queued in the first
+#define HEAP_BYTES  (256u << 20)
+#define FAULTS_MAX  8
+#define SCRIPTS_MAX 4
+#define TICKS       2 // loading is queued in the first
 
 const char *worker_split_message(const char *path, const char *message, uint32_t *line)
 {
@@ -62,6 +63,8 @@ void worker_dry_run(const char *path, const char *file, RunContext context, cons
     config.server = side == SCRIPT_SERVER;
     config.client = side == SCRIPT_CLIENT;
     config.script.log = &quiet;
+    config.script.script_max = SCRIPTS_MAX; // room that is never used takes time to clear
+    config.script.instance_max = SCRIPTS_MAX;
     SampleWorld *world = NULL;
     if (sample_world_create(&heap, &config, &world) != STATUS_OK) {
         return; // nothing was found out, which is no finding

@@ -10,6 +10,7 @@
 #include "server/sys/jail.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #define LOOK_US        200000
 #define DESCRIPTOR_MAX 64
 #define DISCARD_BYTES  4096
+#define LARGE_BYTES    (256 << 10)
 
 static bool is_process; // worker_progress speaks only in the process itself
 static uint64_t progress_ns;
@@ -241,6 +243,10 @@ int worker_main(void)
     uint8_t ready[4];
     put_u32(ready, layers);
     write_message(WORKER_READY, ready, sizeof ready, NULL, 0);
+    // Large blocks come fresh from the system each time and go back to it. Left alone, the C
+    // library keeps them and has to clear the many megabytes of each Vm, of which little is ever
+    // used.
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     is_process = true;
     while (serve()) {
     }
