@@ -3,6 +3,7 @@
 #include "core/script/script_inside.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const hook_names[] = {
@@ -64,14 +65,33 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
     (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
 }
 
-// The error on top of the thread's stack as text, without calling anything of the script's.
+// A field of the table on top that is a text, raw; "" otherwise. The table keeps it alive.
+static const char *text_field(lua_State *thread, const char *name)
+{
+    lua_pushstring(thread, name);
+    const char *text = lua_rawget(thread, -2) == LUA_TSTRING ? lua_tostring(thread, -1) : "";
+    lua_pop(thread, 1);
+    return text;
+}
+
+// The error on top of the thread's stack as text, without calling anything of the script's. What
+// TypeScript throws is a table with a name and a message.
 static void error_text(lua_State *thread, char *out, size_t capacity)
 {
     if (lua_type(thread, -1) == LUA_TSTRING) {
         snprintf(out, capacity, "%s", lua_tostring(thread, -1));
-    } else {
-        snprintf(out, capacity, "(error object is a %s value)", luaL_typename(thread, -1));
+        return;
     }
+    if (lua_type(thread, -1) == LUA_TTABLE && lua_checkstack(thread, 2)) {
+        const char *name = text_field(thread, "name");
+        const char *message = text_field(thread, "message");
+        if (name[0] != 0 || message[0] != 0) {
+            snprintf(out, capacity, "%s%s%s", name, name[0] != 0 && message[0] != 0 ? ": " : "",
+                     message);
+            return;
+        }
+    }
+    snprintf(out, capacity, "(error object is a %s value)", luaL_typename(thread, -1));
 }
 
 // Whether this is the error of a function of the other side, and not one caught before.
@@ -81,6 +101,22 @@ static bool says_side(const ScriptSystem *system, const char *message)
     const size_t text_bytes = strlen(system->capability_text);
     return text_bytes > 0 && bytes >= text_bytes &&
            strcmp(message + bytes - text_bytes, system->capability_text) == 0;
+}
+
+// The innermost line of the script itself: what it called (a module, TypeScript's library) may have
+// raised the error, but the fault names the script, and the line must be one of its own.
+static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback)
+{
+    const Instance *instance = instance_at(system, handle);
+    const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    const size_t bytes = script != NULL ? strlen(script->path) : 0;
+    for (const char *at = traceback; bytes > 0 && (at = strstr(at, script->path)) != NULL; at++) {
+        const bool begins = at > traceback && (at[-1] == '\t');
+        if (begins && at[bytes] == ':' && at[bytes + 1] >= '0' && at[bytes + 1] <= '9') {
+            return (uint32_t)strtoul(at + bytes + 1, NULL, 10);
+        }
+    }
+    return vm_fault_line(system->vm);
 }
 
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
@@ -101,8 +137,8 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
         kind = says_side(system, message) ? FAULT_CAPABILITY : FAULT_ERROR;
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);
-    account_fault(system, thread->instance, thread->hook, kind, vm_fault_line(system->vm), message,
-                  traceback);
+    account_fault(system, thread->instance, thread->hook, kind,
+                  own_line(system, thread->instance, traceback), message, traceback);
 }
 
 static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int result_count)

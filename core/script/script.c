@@ -153,6 +153,7 @@ static void forget_code(ScriptSystem *system, Script *script)
     forget_ref(system, &script->environment_ref);
     forget_ref(system, &script->module_ref);
     forget_ref(system, &script->old_ref);
+    forget_ref(system, &script->old_module_ref);
     for (uint32_t hook = 0; hook < HOOK_COUNT; hook++) {
         forget_ref(system, &script->hook_refs[hook]);
     }
@@ -250,7 +251,9 @@ static Status install(ScriptSystem *system, Script *fresh, const char *path, con
         fresh->account = script->account;
         if (keep_old) {
             fresh->old_ref = script->environment_ref;
+            fresh->old_module_ref = script->module_ref;
             script->environment_ref = 0;
+            script->module_ref = 0;
         }
         forget_code(system, script);
     }
@@ -379,6 +382,37 @@ void script_invalidate(ScriptSystem *system, const char *script_id)
 
 // --- running the file itself --------------------------------------------------------------------
 
+// A function of that name in the table behind the reference, if it is one. Nothing of the script's
+// runs for it.
+static bool take_function(ScriptSystem *system, int table_ref, const char *name, int *out)
+{
+    lua_State *lua = system->lua;
+    const int top = lua_gettop(lua);
+    bool found = false;
+    if (lua_rawgeti(lua, LUA_REGISTRYINDEX, table_ref) == LUA_TTABLE) {
+        lua_pushstring(lua, name);
+        found = lua_rawget(lua, -2) == LUA_TFUNCTION;
+    }
+    if (found) {
+        *out = luaL_ref(lua, LUA_REGISTRYINDEX);
+    }
+    lua_settop(lua, top);
+    return found;
+}
+
+// Hooks are what the file defined as globals, or has in the table it returned: TypeScript's exports
+// end up there.
+static void find_hook(ScriptSystem *system, Script *script, ScriptHook hook)
+{
+    int *ref = &script->hook_refs[hook];
+    forget_ref(system, ref);
+    if (take_function(system, script->environment_ref, hook_name(hook), ref)) {
+        return;
+    }
+    const bool is_exported = take_function(system, script->module_ref, hook_name(hook), ref);
+    script->reload_is_exported = hook == HOOK_RELOAD ? is_exported : script->reload_is_exported;
+}
+
 void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
 {
     Script *script = script_at(system, handle);
@@ -393,18 +427,9 @@ void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int r
         lua_pushboolean(thread, 1);
     }
     script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
-    // The hooks are what the file defined as globals.
-    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->environment_ref);
     for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
-        forget_ref(system, &script->hook_refs[hook]);
-        lua_pushstring(system->lua, hook_name((ScriptHook)hook));
-        if (lua_rawget(system->lua, -2) == LUA_TFUNCTION) {
-            script->hook_refs[hook] = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-        } else {
-            lua_pop(system->lua, 1);
-        }
+        find_hook(system, script, (ScriptHook)hook);
     }
-    lua_pop(system->lua, 1);
 }
 
 void script_load_failed(ScriptSystem *system, Handle handle)
@@ -729,6 +754,18 @@ static bool run_events(ScriptSystem *system)
 
 // --- the tick -----------------------------------------------------------------------------------
 
+// What onReload gets: the globals of the version before, or what that returned if this version's
+// hook is returned too.
+static void push_old(ScriptSystem *system, const Script *script)
+{
+    const int ref = script->reload_is_exported ? script->old_module_ref : script->old_ref;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref); // nil behind 0
+    if (!lua_istable(system->lua, -1)) {
+        lua_pop(system->lua, 1);
+        lua_newtable(system->lua);
+    }
+}
+
 static bool start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
@@ -743,11 +780,7 @@ static bool start_one(ScriptSystem *system, uint32_t slot)
         instance->reloaded = false;
         instance->started = true;
         if (script->hook_refs[HOOK_RELOAD] != 0) {
-            if (script->old_ref != 0) {
-                lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->old_ref);
-            } else {
-                lua_newtable(system->lua);
-            }
+            push_old(system, script);
             return hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
                              script->hook_refs[HOOK_RELOAD], 1);
         }

@@ -43,9 +43,11 @@ typedef struct Script {
     int chunk_ref;       // the compiled file
     int environment_ref; // its globals
     int old_ref;         // globals of the version before, for onReload
+    int old_module_ref;  // what it returned, for an onReload that is returned too
     int module_ref;      // what the file returned, once it has run
     int hook_refs[HOOK_COUNT];
-    bool is_module; // runs by require only
+    bool is_module;          // runs by require only
+    bool reload_is_exported; // onReload is in what the file returned
     // Faults: each adds one, and one is forgiven every minute.
     ScriptState state;
     uint32_t faults_held;

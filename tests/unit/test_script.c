@@ -191,6 +191,119 @@ TEST(a_reload_hands_over_and_ends_what_the_old_code_made)
     script_fixture_close(&fixture);
 }
 
+TEST(hooks_may_be_in_what_the_file_returns)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const uint32_t instance = script_fixture_add(
+        &fixture, "Workspace/Door",
+        "local exports = setmetatable({}, {__index = function() error('asked') end})\n"
+        "function exports.onStart(self) print('start', self.Id ~= nil) end\n"
+        "function exports.onUpdate(self, dt) print('update', dt) end\n"
+        "function exports.onDestroy(self) print('destroy') end\n"
+        "exports.onEnable = 'no function'\n"
+        "function onDisable() print('global') end\n"
+        "function exports.onDisable() print('returned') end\n"
+        "return exports",
+        part);
+    script_fixture_run(&fixture, 2);
+    CHECK_INT(script_fixture_lines(&fixture, "start\ttrue"), 1);
+    CHECK(script_fixture_lines(&fixture, "update\t0.016") > 0);
+    script_set_enabled(fixture.scripts, instance, false);
+    script_set_enabled(fixture.scripts, instance, true);
+    CHECK_INT(script_fixture_lines(&fixture, "global"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "returned"), 0);
+    script_unbind(fixture.scripts, instance);
+    CHECK_INT(script_fixture_lines(&fixture, "destroy"), 1);
+    script_fixture_run(&fixture, 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_module_with_the_name_of_a_hook_is_still_a_module)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Util",
+                                 "return {onStart = function() print('never') end, two = 2}")
+              .ok);
+    (void)script_fixture_add(&fixture, "ServerScriptService/One",
+                             "print(require('ReplicatedStorage/Util').two)", 0);
+    script_fixture_run(&fixture, 3);
+    CHECK_INT(script_fixture_lines(&fixture, ": 2"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "never"), 0);
+    script_fixture_close(&fixture);
+}
+
+static void reload(const char *path, const char *code)
+{
+    const CompileRequest request = {.script_id = path, .code = code, .code_bytes = strlen(code)};
+    CHECK(script_reload(fixture.scripts, &request).ok);
+    script_fixture_run(&fixture, 2);
+}
+
+TEST(a_returned_reload_gets_what_was_returned_before)
+{
+    const char *path = "ServerScriptService/Game";
+    const char *code =
+        "local e = {score = 41}\n"
+        "function e.onReload(old) e.score = (old.score or 0) + 1 print('s', e.score) "
+        "end return e";
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, path, code, 0);
+    script_fixture_run(&fixture, 2);
+    reload(path, code);
+    CHECK_INT(script_fixture_lines(&fixture, "s\t42"), 1);
+    reload(path, code);
+    CHECK_INT(script_fixture_lines(&fixture, "s\t43"), 1);
+    // From one that returned nothing, and back to globals.
+    reload(path, "kept = 5");
+    reload(path, code);
+    CHECK_INT(script_fixture_lines(&fixture, "s\t1\n"), 1);
+    reload(path, "function onReload(old) print('global', old.score) end");
+    CHECK_INT(script_fixture_lines(&fixture, "global\tnil"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_thrown_table_with_a_message_says_it)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/A",
+                             "local E = {__tostring = function() error('never called') end,\n"
+                             "  __index = function() error('never asked') end}\n"
+                             "error(setmetatable({name = 'RangeError', message = 'too far'}, E))",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/B", "error({message = 'alone'})", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/C", "error({name = 5, message = {}})",
+                             0);
+    script_fixture_run(&fixture, 2);
+    REQUIRE(fixture.fault_count == 3);
+    CHECK_TEXT(fixture.faults[0].message, "RangeError: too far");
+    CHECK_INT(fixture.faults[0].line, 3);
+    CHECK_TEXT(fixture.faults[1].message, "alone");
+    CHECK_TEXT(fixture.faults[2].message, "(error object is a table value)");
+    script_fixture_close(&fixture);
+}
+
+TEST(a_fault_inside_a_module_has_the_line_that_called_it)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Util",
+                                 "local m = {}\n\n\n\nfunction m.fail() error('inside') end\n"
+                                 "return m")
+              .ok);
+    (void)script_fixture_add(&fixture, "ServerScriptService/One",
+                             "local m = require('ReplicatedStorage/Util')\n"
+                             "function onStart()\n  m.fail()\nend",
+                             0);
+    script_fixture_run(&fixture, 3);
+    REQUIRE(fixture.fault_count == 1);
+    CHECK_TEXT(fixture.faults[0].path, "ServerScriptService/One");
+    CHECK_INT(fixture.faults[0].line, 3);
+    CHECK(strstr(fixture.faults[0].message, "ReplicatedStorage/Util:5:") != NULL);
+    script_fixture_close(&fixture);
+}
+
 TEST(faults_say_where_and_spare_the_others)
 {
     script_fixture_open(&fixture, NULL);
