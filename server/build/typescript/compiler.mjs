@@ -29,7 +29,8 @@ const DIAGNOSTICS_MAX = 1000;
 
 let libraries;
 let place;
-let builder;
+let program;
+let checked = new Map(); // what a file depends on → what was said about it
 let libraryText;
 
 // --- requests and answers -----------------------------------------------------------------------
@@ -122,24 +123,35 @@ function isWorthTelling({ category, code }) {
     );
 }
 
-/** All that the checker has to say about the place's files: those that an edit touches are looked
- *  at again, what was found in the others is remembered. */
-function check(sources) {
-    const program = builder.getProgram();
-    const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()];
-    let done = 0;
-    while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined) {
-        tellProgress((done += 1), 0);
-    }
-    for (const sourceFile of sources) {
-        found.push(...program.getSyntacticDiagnostics(sourceFile));
-        found.push(...builder.getSemanticDiagnostics(sourceFile));
-    }
-    return ts.sortAndDeduplicateDiagnostics(found).filter(isWorthTelling);
+/** All that the checker has to say about the place's files. What it said about a file holds as long
+ *  as that file and everything it depends on are as they were. (TypeScript's own incremental programs
+ *  look at types before they check them, and lose errors that way.) */
+function check(sources, names) {
+    const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
+        .filter(isWorthTelling)
+        .map((one) => plainDiagnostic(one, names));
+    const keys = place.dependencyKeys();
+    const before = checked;
+    checked = new Map();
+    sources.forEach((sourceFile, i) => {
+        const key = `${names.get(sourceFile.fileName)}\n${keys.get(sourceFile.fileName)}`;
+        let said = before.get(key);
+        if (said === undefined) {
+            said = [
+                ...program.getSyntacticDiagnostics(sourceFile),
+                ...program.getSemanticDiagnostics(sourceFile),
+            ]
+                .filter(isWorthTelling)
+                .map((one) => plainDiagnostic(one, names));
+            tellProgress(i, 2 * sources.length);
+        }
+        checked.set(key, said);
+        found.push(...said);
+    });
+    return found;
 }
 
 function makeLua(scripts, sources, names, diagnostics) {
-    const program = builder.getProgram();
     const outputs = [];
     let usesLibrary = false;
     scripts.forEach((script, i) => {
@@ -172,21 +184,21 @@ function compile({ declarations, scripts: all }) {
     if (declarations !== "") {
         libraries = new Libraries(declarations);
         place = new PlaceHost(libraries);
-        builder = undefined;
+        program = undefined;
+        checked = new Map();
     }
     const scripts = all.filter(({ isTypeScript }) => isTypeScript);
     const others = all.filter(({ isTypeScript }) => !isTypeScript).map(({ path }) => path);
     const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
     place.update(scripts, others);
-    const host = place.compilerHost();
-    builder = ts.createSemanticDiagnosticsBuilderProgram(
-        place.rootNames(),
-        { ...OPTIONS },
-        host,
-        builder,
-    );
-    const sources = scripts.map(({ path }) => builder.getSourceFile(`${ROOT}${path}.ts`));
-    const diagnostics = check(sources).map((one) => plainDiagnostic(one, names));
+    program = ts.createProgram({
+        rootNames: place.rootNames(),
+        options: OPTIONS,
+        host: place.compilerHost(),
+        oldProgram: program,
+    });
+    const sources = scripts.map(({ path }) => program.getSourceFile(`${ROOT}${path}.ts`));
+    const diagnostics = check(sources, names);
     const hasError = () => diagnostics.some(({ isError }) => isError);
     const outputs = hasError() ? [] : makeLua(scripts, sources, names, diagnostics);
     return {
@@ -203,7 +215,8 @@ function answer(request) {
     } catch (error) {
         // The compiler itself gave up, as it does on types and expressions that are too deep. What it
         // kept may be half made.
-        builder = undefined;
+        program = undefined;
+        checked = new Map();
         place?.parsed.clear();
         const reason =
             error instanceof RangeError

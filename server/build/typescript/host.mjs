@@ -2,6 +2,7 @@
 // request; the language's own libraries and our declarations are read once, before the first. What
 // is not in these maps does not exist: a place's tsconfig, its plugins, @types, `/// <reference>`
 // and imports of anything but the place's scripts reach nothing.
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -47,7 +48,7 @@ function makeSourceFile(name, text) {
         },
         true,
     );
-    file.version = ts.sys.createHash?.(text) ?? text;
+    file.version = createHash("sha256").update(text).digest("base64");
     return file;
 }
 
@@ -145,6 +146,37 @@ export class PlaceHost {
             this.parsed.set(name, file);
         }
         return file ?? this.libraries.sourceFile(name);
+    }
+
+    /** By file: what its meaning depends on, as one hash. That is its text, the text of everything it
+     *  imports, and of every file that adds to what all of them see. */
+    dependencyKeys() {
+        const reach = new Map(); // file → what it imports, or how an import failed
+        const common = [];
+        for (const name of this.texts.keys()) {
+            const file = this.sourceFile(name);
+            const imports = file.imports.map(({ text }) => {
+                const found = this.find(text, name);
+                return found === undefined || this.untyped.has(found) ? `${text} ${found}` : `${found}.ts`;
+            });
+            reach.set(name, imports);
+            if (file.moduleAugmentations?.length > 0 || file.ambientModuleNames?.length > 0) {
+                common.push(name);
+            }
+        }
+        const keys = new Map();
+        for (const name of this.texts.keys()) {
+            const seen = new Set([name, ...common]);
+            for (const one of seen) { // grows while it is walked
+                reach.get(one)?.forEach((next) => seen.add(next));
+            }
+            const hash = createHash("sha256");
+            for (const one of [...seen].sort()) {
+                hash.update(`${one}\n${this.texts.has(one) ? this.sourceFile(one).version : ""}\n`);
+            }
+            keys.set(name, hash.digest("base64"));
+        }
+        return keys;
     }
 
     rootNames() {
