@@ -157,7 +157,7 @@ static Blocks find_blocks(const char *text, const char *end)
     size_t open_ticks = 0;
     while (text < end) {
         const Line line = line_at(text, end);
-        Line info;
+        Line info = {0};
         const size_t ticks = fence_of(line, &info);
         if (open_ticks == 0 && ticks > 0) {
             open_ticks = ticks;
