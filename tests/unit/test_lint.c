@@ -121,6 +121,15 @@ TEST(what_a_script_defines_is_defined)
           LINT_BOTH);
 }
 
+// The first local of a script is captured much like its environment.
+TEST(fields_of_a_captured_table_are_no_globals)
+{
+    CLEAN(
+        "local t = {}\nlocal function f()\n  t.x = t.missing\n  return function() return t.z end\n"
+        "end\nreturn f\n",
+        LINT_BOTH);
+}
+
 TEST(nothing_is_said_where_names_come_from_elsewhere)
 {
     CLEAN("for _, n in ipairs({'a', 'b'}) do _ENV[n] = 1 end\nprint(a, b)\n", LINT_BOTH);
@@ -424,15 +433,41 @@ TEST(findings_have_the_mapped_lines)
     close_source();
 }
 
-// Equal code with equal lines gives equal runes; a map onto itself changes nothing.
+// Steps between lines around what a byte holds, and Lua's mark in it.
+TEST(steps_at_the_edge_of_a_byte)
+{
+    static const int steps[] = {126, 127, 128, 129, -126, -127, -128, -129, 0, 255, -255, 256};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        char message[200], traceback[1024];
+        const uint32_t lines[] = {1000, (uint32_t)(1000 + steps[i]),
+                                  (uint32_t)(1000 + 2 * steps[i])};
+        REQUIRE(open_source("local a\nlocal b = 1\nprint(a.b)\n"));
+        CHECK_OK(lint_map_lines(lua, lines, 3));
+        CHECK_INT(fault_line(message, sizeof message, traceback, sizeof traceback), lines[2]);
+        close_source();
+    }
+}
+
+// A map onto itself changes nothing, in short code and in code that is long enough to need Lua's
+// second table: equal code with equal lines gives equal runes.
 TEST(the_same_lines_give_the_same_rune)
 {
-    static uint8_t before[4096], after[4096];
-    static const uint32_t lines[] = {1, 2, 3, 4};
+    enum { LINES = 3000 };
+    static uint8_t before[1 << 20], after[1 << 20];
+    static char source[SOURCE_BYTES];
+    static uint32_t lines[LINES];
+    size_t at = (size_t)snprintf(source, sizeof source, "local a = 1\nlocal function f(b)\n");
+    for (uint32_t i = 0; i < LINES; i++) {
+        lines[i] = i + 1;
+        if (i % 3 == 0 && i < LINES - 10) { // several instructions on a line, and none on some
+            at += (size_t)snprintf(source + at, sizeof source - at, "a = b b = a a = b\n\n\n");
+        }
+    }
+    snprintf(source + at, sizeof source - at, "end\nreturn f\n");
     size_t before_bytes = 0, after_bytes = 0;
-    REQUIRE(open_source("local a = 1\nlocal function f()\n  return a\nend\n"));
+    REQUIRE(open_source(source));
     CHECK_OK(rune_write(lua, "Workspace/Door", before, sizeof before, &before_bytes));
-    CHECK_OK(lint_map_lines(lua, lines, 4));
+    CHECK_OK(lint_map_lines(lua, lines, LINES));
     CHECK_OK(rune_write(lua, "Workspace/Door", after, sizeof after, &after_bytes));
     CHECK_INT(before_bytes, after_bytes);
     CHECK_BYTES(before, after, before_bytes);
