@@ -54,7 +54,7 @@ const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path)
 
 static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char *what)
 {
-    snprintf(reason, WORKER_REASON_BYTES, "%s: %s", what,
+    snprintf(reason, WORKER_REASON_BYTES, "%.380s: %.120s", what,
              errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link" : strerror(errno));
     return status;
 }
