@@ -723,6 +723,43 @@ TEST(a_worker_without_a_sign_is_ended)
     check_bad("quiet", 200, "gave no sign of progress for 0.2 s and was ended");
 }
 
+// A good rune, but of another script; a rune beside an error; requires out of order.
+TEST(answers_that_do_not_fit_the_question)
+{
+    Worker *worker = make();
+    CompileOutput made, out;
+    DiagnosticList list = {0};
+    char reason[WORKER_REASON_BYTES];
+    REQUIRE(compile(worker, LUA_DOOR, strlen(LUA_DOOR), &made, &list, reason) == STATUS_OK);
+    CompileJob job = {.path = "Workspace/Door", .file = "Workspace/Door.lua"};
+    for (int wrong = 0; wrong < 5; wrong++) {
+        Buffer reply = buffer_of(1u << 20);
+        DiagnosticList inside = {0};
+        if (wrong == 2) {
+            diagnostic_addf(&inside, DIAGNOSTIC_ERROR, "elsewhere.lua", 1, 1, "syntax", "no");
+        }
+        diagnostic_list_write(&inside, &reply);
+        buffer_put_block(&reply, made.rune, made.rune_bytes);
+        buffer_put_u32(&reply, wrong == 3 ? 2 : 0);
+        for (int i = 0; i < (wrong == 3 ? 2 : 0); i++) {
+            buffer_put_block(&reply, i == 0 ? "b" : "a", 1);
+        }
+        buffer_put(&reply, "x", wrong == 4);
+        job.path = wrong == 1 ? "Workspace/Other" : "Workspace/Door";
+        const Status status = compile_read_reply(&reply, STATUS_OK, &job, &out, &list);
+        CHECK_INT(status, wrong == 0 ? STATUS_OK : STATUS_MALFORMED);
+        if (status == STATUS_OK) {
+            CHECK_BYTES(out.rune_hash, made.rune_hash, 32);
+            compile_output_free(&out);
+        }
+        diagnostic_list_free(&inside);
+        buffer_free(&reply);
+    }
+    CHECK_INT(list.count, 0);
+    compile_output_free(&made);
+    worker_destroy(worker);
+}
+
 // The worker cannot say in our name that it died or that somebody cancelled.
 TEST(a_status_that_is_not_the_workers_to_give)
 {
