@@ -41,9 +41,8 @@ int api_task_spawn(lua_State *thread)
     lua_insert(thread, 3);
     lua_call(thread, argument_count + 1, LUA_MULTRET);
     if (!lua_toboolean(thread, 2)) {
-        const char *message = lua_type(thread, 3) == LUA_TSTRING ? lua_tostring(thread, 3)
-                                                                 : "(error object is no text)";
-        account_fault(system, system->current_instance, HOOK_HANDLER, FAULT_ERROR, 0, message, "");
+        lua_settop(thread, 3); // coroutine, false, error
+        hook_fault_of(system, coroutine, thread);
     }
     lua_settop(thread, 1);
     return 1;

@@ -105,7 +105,8 @@ static bool says_side(const ScriptSystem *system, const char *message)
 
 // The innermost line of the script itself: what it called (a module, TypeScript's library) may have
 // raised the error, but the fault names the script, and the line must be one of its own.
-static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback)
+static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
+                         uint32_t otherwise)
 {
     const Instance *instance = instance_at(system, handle);
     const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
@@ -116,7 +117,7 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
             return (uint32_t)strtoul(at + bytes + 1, NULL, 10);
         }
     }
-    return vm_fault_line(system->vm);
+    return otherwise;
 }
 
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
@@ -138,7 +139,32 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);
     account_fault(system, thread->instance, thread->hook, kind,
-                  own_line(system, thread->instance, traceback), message, traceback);
+                  own_line(system, thread->instance, traceback, vm_fault_line(system->vm)), message,
+                  traceback);
+}
+
+void hook_fault_of(ScriptSystem *system, lua_State *coroutine, lua_State *thread)
+{
+    char message[SCRIPT_MESSAGE_BYTES];
+    char traceback[SCRIPT_TRACEBACK_BYTES] = "";
+    size_t used = 0;
+    lua_Debug frame;
+    // A coroutine that failed still has its stack.
+    for (int level = 0; lua_getstack(coroutine, level, &frame) == 1; level++) {
+        lua_getinfo(coroutine, "Sl", &frame);
+        const int bytes = frame.currentline > 0
+                              ? snprintf(traceback + used, sizeof traceback - used,
+                                         "\n\t%s:%d:", frame.short_src, frame.currentline)
+                              : 0;
+        if (bytes < 0 || (size_t)bytes >= sizeof traceback - used) {
+            traceback[used] = '\0';
+            break;
+        }
+        used += (size_t)bytes;
+    }
+    error_text(thread, message, sizeof message);
+    account_fault(system, system->current_instance, HOOK_HANDLER, FAULT_ERROR,
+                  own_line(system, system->current_instance, traceback, 0), message, traceback);
 }
 
 static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int result_count)

@@ -217,6 +217,8 @@ bool hook_run(ScriptSystem *system, uint32_t thread, int argument_count);
 // Calls the function behind a registry reference with the values on the main stack's top.
 bool hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
                int argument_count);
+// Records that a coroutine inside the running entry has failed; the error is on top of `thread`.
+void hook_fault_of(ScriptSystem *system, lua_State *coroutine, lua_State *thread);
 const char *hook_name(ScriptHook hook);                   // "onUpdate"
 void hook_give_back(ScriptSystem *system, uint32_t slot); // ends a thread that is not running
 

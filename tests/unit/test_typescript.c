@@ -270,6 +270,9 @@ static const struct {
     {"export const f = (o: Record<string, number>) => {\n    // trap-ok\n"
      "    for (const k in o) { print(k); }\n};\n",
      NULL, 0},
+    {"export const f = () => Json.Decode(\"[4]\")[0];\n", "trap-index", 1},
+    {"export const f = () => (Json.Decode(\"[4]\") as number[])[0];\n", NULL, 0},
+    {"export const f = () => Json.Decode(\"{}\")[\"key\"];\n", NULL, 0},
     {"function onStart() { print(1); }\nexport const x = onStart;\n", "hook-not-exported", 1},
     {"function onStart() { print(1); }\nexport { onStart };\n", NULL, 0},
 };

@@ -366,6 +366,19 @@ class Finder {
         );
     }
 
+    /** `x[i]` where nothing is known of x: only what is known to be an array counts from 0. */
+    index(node) {
+        const flags = this.checker.getTypeAtLocation(node.expression).flags;
+        if (flags & ts.TypeFlags.Any && this.isNumeric(node.argumentExpression)) {
+            this.say(
+                node,
+                "trap-index",
+                "this may be a Lua array, which counts from 1: only what has an array's type counts " +
+                    "from 0. Give it one, as in (x as number[])[0]",
+            );
+        }
+    }
+
     hook(node, name) {
         if (HOOKS.has(name)) {
             this.say(
@@ -443,6 +456,8 @@ class Finder {
             if (hole !== undefined) {
                 this.hole(node);
             }
+        } else if (ts.isElementAccessExpression(node)) {
+            this.index(node);
         } else if (ts.isDeleteExpression(node)) {
             const target = plain(node.expression);
             if (ts.isElementAccessExpression(target) && this.isArray(target.expression)) {

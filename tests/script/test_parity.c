@@ -1,0 +1,322 @@
+// The same behaviour written in TypeScript and in Lua gives the same log, line for line, through
+// the real compiler and the real runtime; and a fault of a TypeScript script names a line of the
+// .ts file. The scripts are in tests/script/parity.
+#define _GNU_SOURCE
+#include "core/script/api.h"
+#include "core/script/lint.h"
+#include "core/script/rune.h"
+#include "core/script/sample_world.h"
+#include "core/script/script_inside.h"
+#include "server/build/typescript.h"
+#include "server/sys/file.h"
+#include "tests/support/test.h"
+#include "tests/support/typescript_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_BYTES_MAX (256u << 10)
+#define RUNE_BYTES     (512u << 10)
+
+typedef struct Log {
+    char text[16384];
+    size_t bytes;
+} Log;
+
+static void keep(void *user, const LogEvent *event)
+{
+    Log *log = user;
+    const size_t left = sizeof log->text - log->bytes;
+    const int bytes = snprintf(log->text + log->bytes, left, "%s\n", event->text);
+    if (bytes > 0 && (size_t)bytes < left) {
+        log->bytes += (size_t)bytes;
+    }
+}
+
+static Heap heap;
+static Log messages;
+static LogSink sink;
+
+static SampleWorld *open_world(void)
+{
+    heap = heap_make(1ull << 30);
+    messages = (Log){.bytes = 0};
+    sink = (LogSink){.write = keep, .user = &messages};
+    SampleWorldConfig config = sample_world_config_default();
+    config.script.log = &sink;
+    SampleWorld *world = NULL;
+    CHECK_OK(sample_world_create(&heap, &config, &world));
+    return world;
+}
+
+static void close_world(SampleWorld *world)
+{
+    sample_world_destroy(&heap, world);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+// --- sources ------------------------------------------------------------------------------------
+
+static char *read_text(const char *name)
+{
+    char path[512];
+    uint8_t *text = NULL;
+    size_t bytes;
+    snprintf(path, sizeof path, PARITY_FOLDER "/%s", name);
+    if (file_read(path, TEXT_BYTES_MAX, &text, &bytes) != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "cannot read %s", path);
+        return strdup("");
+    }
+    return (char *)text;
+}
+
+// All of the folder's TypeScript as one place, compiled once.
+static const struct {
+    const char *file, *path;
+} scripts[] = {
+    {"life.ts", "Workspace/Life.ts"},
+    {"library.ts", "ServerScriptService/Library.ts"},
+    {"Shapes.ts", "ReplicatedStorage/Shapes.ts"},
+    {"remote_server.ts", "ServerScriptService/Remote.ts"},
+    {"remote_client.ts", "StarterPlayer/Remote.ts"},
+    {"store.ts", "ServerScriptService/Store.ts"},
+    {"fault.ts", "StarterGui/Fault.ts"},
+};
+
+static const TypeScriptResult *compiled(void)
+{
+    static TypeScriptResult result;
+    if (result.count > 0) {
+        return &result;
+    }
+    TypeScriptPlace place = {0};
+    char *texts[sizeof scripts / sizeof scripts[0]];
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
+        texts[i] = read_text(scripts[i].file);
+        typescript_place_add(&place, scripts[i].path, texts[i]);
+    }
+    const TypeScriptConfig config = typescript_config_default();
+    TypeScript *compiler;
+    DiagnosticList diagnostics = {0};
+    char reason[WORKER_REASON_BYTES];
+    CHECK_OK(typescript_create(&config, &compiler));
+    CHECK_OK(typescript_compile(compiler, &place.list, NULL, &result, &diagnostics, reason));
+    for (uint32_t i = 0; i < diagnostics.count; i++) {
+        char line[1024];
+        diagnostic_text(&diagnostics.items[i], "", line, sizeof line);
+        test_fail(__FILE__, __LINE__, "%s", line);
+    }
+    diagnostic_list_free(&diagnostics);
+    typescript_destroy(compiler);
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
+        free(texts[i]);
+    }
+    return &result;
+}
+
+// As the build does it: Lua → function with the lines of the source → rune → the side's system.
+static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)
+{
+    lua_State *lua = system->lua;
+    uint8_t *rune = malloc(RUNE_BYTES);
+    size_t bytes = 0;
+    vm_push_environment(lua);
+    const int environment = lua_gettop(lua);
+    Status status = vm_compile(lua, output->path, output->lua, output->lua_bytes, environment);
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "%s", lua_tostring(lua, -1));
+    } else if (output->line_count > 0) {
+        status = lint_map_lines(lua, output->lines, output->line_count);
+    }
+    if (status == STATUS_OK) {
+        status = rune_write(lua, output->path, rune, RUNE_BYTES, &bytes);
+    }
+    lua_settop(lua, environment - 1);
+    if (status == STATUS_OK) {
+        status = script_load_rune(system, output->path, rune, bytes);
+    }
+    free(rune);
+    CHECK_OK(status);
+    return status == STATUS_OK;
+}
+
+static bool load_text(ScriptSystem *system, const char *path, const char *code)
+{
+    const CompileRequest request = {.script_id = path, .code = code, .code_bytes = strlen(code)};
+    const CompileResult result = script_compile(system, &request);
+    if (!result.ok) {
+        test_fail(__FILE__, __LINE__, "%s", result.error);
+    }
+    return result.ok;
+}
+
+// A script in one of the two languages. What it imports is the same for both.
+static void load(ScriptSystem *system, const char *path, const char *lua_file)
+{
+    const TypeScriptResult *result = compiled();
+    for (uint32_t i = 0; i < result->count; i++) {
+        const TypeScriptOutput *output = &result->items[i];
+        const bool is_module = strncmp(output->path, "ReplicatedStorage/", 18) == 0;
+        if (is_module || (lua_file == NULL && strcmp(output->path, path) == 0)) {
+            (void)load_mapped(system, output);
+        }
+    }
+    if (lua_file != NULL) {
+        char *text = read_text(lua_file);
+        (void)load_text(system, path, text);
+        free(text);
+    }
+}
+
+static uint32_t bind(SampleWorld *world, ScriptSide side, const char *path, const char *entity)
+{
+    ScriptSystem *system = sample_world_scripts(world, side);
+    ScriptWorld *face = system->config.world;
+    uint32_t instance = 0;
+    const uint64_t id = entity != NULL ? face->face->find(face, (Text){entity, strlen(entity)}) : 0;
+    const InstanceDesc desc = {.script_id = path, .entity = id, .enabled = true};
+    CHECK_OK(script_bind(system, &desc, &instance));
+    return instance;
+}
+
+static void check_no_faults(SampleWorld *world)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        ScriptFault fault;
+        while (script_faults(sample_world_scripts(world, (ScriptSide)side), &fault, 1) != 0) {
+            test_fail(__FILE__, __LINE__, "%s:%u: %s%s", fault.path, fault.line, fault.message,
+                      fault.traceback);
+        }
+    }
+}
+
+// Plays one in both languages and compares; the log of the Lua must hold `last`.
+static void compare(void (*play)(SampleWorld *world, bool is_lua), const char *last)
+{
+    static Log first;
+    for (uint32_t round = 0; round < 2; round++) {
+        SampleWorld *world = open_world();
+        play(world, round == 0);
+        check_no_faults(world);
+        if (round == 0) {
+            first = messages;
+        }
+        close_world(world);
+    }
+    if (strstr(first.text, last) == NULL) {
+        test_fail(__FILE__, __LINE__, "no \"%s\" in:\n%s", last, first.text);
+    }
+    if (strcmp(first.text, messages.text) != 0) {
+        test_fail(__FILE__, __LINE__, "Lua says:\n%s\nTypeScript says:\n%s", first.text,
+                  messages.text);
+    }
+}
+
+// --- the pairs ----------------------------------------------------------------------------------
+
+static void play_life(SampleWorld *world, bool is_lua)
+{
+    ScriptSystem *system = sample_world_scripts(world, SCRIPT_SERVER);
+    load(system, "Workspace/Life", is_lua ? "life.lua" : NULL);
+    const uint32_t instance = bind(world, SCRIPT_SERVER, "Workspace/Life", "Zone");
+    sample_world_step(world, 30);
+    sample_world_input(world, &(SimInput){.move_x = 1}); // into the zone, and through it
+    sample_world_step(world, 180);
+    sample_world_input(world, &(SimInput){0});
+    script_set_enabled(system, instance, false);
+    sample_world_step(world, 5);
+    script_set_enabled(system, instance, true);
+    sample_world_step(world, 5);
+    script_unbind(system, instance);
+    sample_world_step(world, 30);
+}
+
+TEST(the_whole_life_of_a_script)
+{
+    compare(play_life, "destroy\tZone\n");
+    CHECK(strstr(messages.text, "enter\tZone\tPlayer\t1\n") != NULL);
+    CHECK(strstr(messages.text, "leave\tPlayer\t0\n") != NULL);
+}
+
+static void play_library(SampleWorld *world, bool is_lua)
+{
+    load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Library",
+         is_lua ? "library.lua" : NULL);
+    (void)bind(world, SCRIPT_SERVER, "ServerScriptService/Library", NULL);
+    sample_world_step(world, 90);
+}
+
+TEST(the_library_of_the_language)
+{
+    compare(play_library, "through\n");
+}
+
+static void play_remote(SampleWorld *world, bool is_lua)
+{
+    load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Remote",
+         is_lua ? "remote_server.lua" : NULL);
+    load(sample_world_scripts(world, SCRIPT_CLIENT), "StarterPlayer/Remote",
+         is_lua ? "remote_client.lua" : NULL);
+    (void)bind(world, SCRIPT_SERVER, "ServerScriptService/Remote", NULL);
+    sample_world_step(world, 2);
+    (void)bind(world, SCRIPT_CLIENT, "StarterPlayer/Remote", NULL);
+    sample_world_step(world, 120);
+}
+
+TEST(messages_between_the_sides)
+{
+    compare(play_remote, "nobody\tfalse\tplayer1\n");
+}
+
+static void play_store(SampleWorld *world, bool is_lua)
+{
+    load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Store",
+         is_lua ? "store.lua" : NULL);
+    (void)bind(world, SCRIPT_SERVER, "ServerScriptService/Store", NULL);
+    sample_world_step(world, 200);
+}
+
+TEST(data_that_is_kept)
+{
+    compare(play_store, "refused\n");
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+static void check_fault_lines(ScriptSide side)
+{
+    SampleWorld *world = open_world();
+    ScriptSystem *system = sample_world_scripts(world, side);
+    load(system, "StarterGui/Fault", NULL);
+    (void)bind(world, side, "StarterGui/Fault", NULL);
+    sample_world_step(world, 5);
+    ScriptFault faults[8];
+    const uint32_t count = script_faults(system, faults, 8);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const ScriptFault *fault = &faults[i];
+        CHECK_TEXT(fault->path, "StarterGui/Fault");
+        if (strcmp(fault->message, "TypeError: thrown") == 0) {
+            CHECK_INT(fault->line, 17);
+            seen |= 1;
+        } else if (strstr(fault->message, "StarterGui/Fault:3:") != NULL) {
+            CHECK_INT(fault->line, 3);
+            CHECK(strstr(fault->traceback, "StarterGui/Fault:8:") != NULL);
+            seen |= 2;
+        } else if (strstr(fault->message, "Reduce of empty array") != NULL) {
+            CHECK_INT(fault->line, 14); // in the library, called from there
+            seen |= 4;
+        } else {
+            test_fail(__FILE__, __LINE__, "%u: %s", fault->line, fault->message);
+        }
+    }
+    CHECK_INT(seen, 7);
+    close_world(world);
+}
+
+TEST(faults_name_lines_of_the_source_on_both_sides)
+{
+    check_fault_lines(SCRIPT_SERVER);
+    check_fault_lines(SCRIPT_CLIENT);
+}
