@@ -277,6 +277,104 @@ TEST(nothing_that_is_forbidden_can_be_done)
     }
 }
 
+// --- the jail of a runtime ----------------------------------------------------------------------
+
+static const char *const runtime_readable[] = {"/etc/ld.so.cache", "/nowhere", NULL};
+static const char *const runtime_executable[] = {"/nowhere/node", NULL};
+
+static int in_runtime_jail(int (*attempt)(void))
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t layers;
+        char reason[200];
+        JailConfig jail = config();
+        jail.kind = JAIL_RUNTIME;
+        jail.readable = runtime_readable;
+        jail.executable = runtime_executable;
+        if (jail_enter(&jail, &layers, reason, sizeof reason) != STATUS_OK) {
+            _exit(NOT_LOCKED);
+        }
+        _exit(attempt() != 0 ? REFUSED : DONE);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What a program with code made at run time may do, and a world may not. (That a path exists can be
+// seen: Landlock has no right for it.)
+static bool is_for_runtimes(const char *name)
+{
+    static const char *const names[] = {"access", "clone3", "mmap to execute",
+                                        "mprotect to execute"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int try_read_named(void)
+{
+    return open("/etc/ld.so.cache", O_RDONLY) < 0;
+}
+static int try_write_named(void)
+{
+    return open("/etc/ld.so.cache", O_RDWR) < 0;
+}
+static int try_clone3_of_runtime(void)
+{
+    return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS;
+}
+static int try_vfork(void)
+{
+    return syscall(SYS_vfork) < 0;
+}
+static int try_clone_process(void)
+{
+    const long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) {
+        _exit(0);
+    }
+    return child < 0;
+}
+static int try_truncate(void)
+{
+    return truncate("/tmp/sandlot-jail-test", 0) != 0 && errno == EPERM;
+}
+static int try_other_prctl(void)
+{
+    return syscall(SYS_prctl, 22, 0, 0, 0, 0) != 0; // PR_SET_SECCOMP
+}
+static int try_limit_by_prlimit(void)
+{
+    const struct rlimit more = {100, 100};
+    return syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) != 0;
+}
+
+TEST(a_runtime_can_do_little_more)
+{
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        const int said = in_runtime_jail(attempts[i].attempt);
+        if (!is_for_runtimes(attempts[i].name) && said != REFUSED) {
+            test_fail(__FILE__, __LINE__, "%s: the child says %d", attempts[i].name, said);
+        }
+    }
+    CHECK_INT(in_runtime_jail(try_ptrace), 128 + SIGSYS);
+    CHECK_INT(in_runtime_jail(try_read_named), DONE);
+    CHECK_INT(in_runtime_jail(try_write_named), REFUSED);
+    CHECK_INT(in_runtime_jail(try_clone3_of_runtime), REFUSED);
+    CHECK_INT(in_runtime_jail(try_vfork), REFUSED);
+    CHECK_INT(in_runtime_jail(try_clone_process), REFUSED);
+    CHECK_INT(in_runtime_jail(try_truncate), REFUSED);
+    CHECK_INT(in_runtime_jail(try_other_prctl), REFUSED);
+    CHECK_INT(in_runtime_jail(try_limit_by_prlimit), REFUSED);
+    CHECK_INT(in_runtime_jail(try_map_exec), DONE);
+}
+
 TEST(ptrace_is_deadly)
 {
     CHECK_INT(in_jail(try_ptrace), 128 + SIGSYS);
