@@ -363,8 +363,10 @@ static Status check_text(const AssetJob *job, const char *text, size_t bytes, co
     if (bytes > TEXT_BYTES_MAX) {
         return asset_refuse(job, RULE_SIZE, "its JSON has more than %u MiB", TEXT_BYTES_MAX >> 20);
     }
-    // The tree, the strings, and a table entry for each thing in the lists.
-    const size_t arena_bytes = VALUES_MAX * (sizeof(JsonNode) + 64) + 2 * bytes + (1u << 20);
+    // The tree, the strings, and a table entry for each thing in the lists. No value is shorter
+    // than a byte.
+    const size_t values = bytes < VALUES_MAX ? bytes + 1 : VALUES_MAX;
+    const size_t arena_bytes = values * (sizeof(JsonNode) + 64) + 2 * bytes + (1u << 16);
     Model model = {.job = job, .bin = bin, .bin_bytes = bin_bytes};
     ModelBuffer buffers[BUFFERS_MAX] = {0};
     model.buffers = buffers;

@@ -1,7 +1,7 @@
 // Packages outside the jail: asks the worker, and judges what it says by the same rules, because a
 // worker that was taken over says what it likes. See package.h.
 #define _GNU_SOURCE
-#include "server/build/package.h"
+#include "server/build/package_reply.h"
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
@@ -185,22 +185,38 @@ static Status read_files(ByteReader *reader, bool with_contents, PackageInfo *in
                                                    : distrust(reason);
 }
 
-static Status read_reply(const Buffer *reply, bool with_contents, PackageInfo *info,
-                         DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
+static Status read_all(ByteReader *reader, bool with_contents, PackageInfo *info,
+                       DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
 {
-    ByteReader reader = byte_reader(reply->data, reply->bytes);
-    const uint32_t format = byte_read_u32(&reader);
-    read_name(&reader, info->name);
+    const uint32_t format = byte_read_u32(reader);
+    read_name(reader, info->name);
     size_t used = 0;
-    if (reader.status != STATUS_OK || format >= PACKAGE_FORMAT_COUNT ||
-        diagnostic_list_read(reply->data + reader.at, reply->bytes - reader.at, &used, warnings) !=
-            STATUS_OK) {
+    if (reader->status != STATUS_OK || format >= PACKAGE_FORMAT_COUNT ||
+        diagnostic_list_read(reader->data + reader->at, reader->size - reader->at, &used,
+                             warnings) != STATUS_OK) {
         return distrust(reason);
     }
     info->format = (PackageFormat)format;
-    (void)byte_read_bytes(&reader, used);
-    read_thumbnail(&reader, info);
-    return read_files(&reader, with_contents, info, reason);
+    (void)byte_read_bytes(reader, used);
+    read_thumbnail(reader, info);
+    return read_files(reader, with_contents, info, reason);
+}
+
+Status package_reply_read(const uint8_t *bytes, size_t count, bool with_contents, PackageInfo *out,
+                          DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
+{
+    ByteReader reader = byte_reader(bytes, count);
+    PackageInfo info = {0};
+    DiagnosticList list = {0};
+    const Status status = read_all(&reader, with_contents, &info, &list, reason);
+    if (status == STATUS_OK) {
+        diagnostic_list_append(warnings, &list);
+        *out = info;
+    } else {
+        package_info_free(&info);
+    }
+    diagnostic_list_free(&list);
+    return status;
 }
 
 // --- the face -----------------------------------------------------------------------------------
@@ -213,21 +229,12 @@ Status package_open(Worker *worker, const uint8_t *bytes, size_t count, bool wit
                               "a package has at most %u MiB", PACKAGE_BYTES_MAX >> 20);
     }
     Buffer reply = {0};
-    PackageInfo info = {0};
-    DiagnosticList list = {0};
     Status status = worker_call(worker, with_contents ? WORKER_UNPACK : WORKER_JUDGE, bytes, count,
                                 &reply, reason);
     if (status == STATUS_OK) {
-        status = read_reply(&reply, with_contents, &info, &list, reason);
+        status = package_reply_read(reply.data, reply.bytes, with_contents, out, warnings, reason);
     }
     buffer_free(&reply);
-    if (status == STATUS_OK) {
-        diagnostic_list_append(warnings, &list);
-        *out = info;
-    } else {
-        package_info_free(&info);
-    }
-    diagnostic_list_free(&list);
     return status;
 }
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_ARENA_BYTES (24u << 20)
+#define NAME_ARENA_BYTES_MAX (24u << 20)
 
 static Status read_archive(const uint8_t *bytes, size_t count, PackageList *list,
                            PackageFormat *format)
@@ -91,7 +91,9 @@ static void read_name(PackageList *list, char name[PACKAGE_PLACE_NAME_BYTES])
 {
     const PackageItem *item = package_list_find(list, "place.json");
     ASSERT(item != NULL);
-    void *block = calloc(1, NAME_ARENA_BYTES);
+    const size_t wanted = item->bytes * 128 + 4096; // a value for every byte, which none has
+    const size_t arena_bytes = wanted < NAME_ARENA_BYTES_MAX ? wanted : NAME_ARENA_BYTES_MAX;
+    void *block = calloc(1, arena_bytes);
     Arena arena;
     const JsonNode *root = NULL;
     JsonError error = {0};
@@ -99,7 +101,7 @@ static void read_name(PackageList *list, char name[PACKAGE_PLACE_NAME_BYTES])
     if (block == NULL) {
         return;
     }
-    arena_init_zeroed(&arena, block, NAME_ARENA_BYTES);
+    arena_init_zeroed(&arena, block, arena_bytes);
     const JsonConfig config = json_config_default(&arena);
     if (json_parse(&config, (const char *)item->data, item->bytes, &root, &error) == STATUS_OK) {
         const char *text = json_read_text(json_read_member(root, "name", &error),

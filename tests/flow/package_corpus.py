@@ -2,7 +2,7 @@
 ones, each with the rule that must refuse it. Python's standard library alone; nothing is committed
 but this program and a few small seeds for the fuzzer:
 
-    package_corpus.py seeds FOLDER      writes tests/fuzz/corpus/package and …/asset again
+    package_corpus.py seeds tests/fuzz/corpus
 """
 
 import gzip
@@ -639,6 +639,23 @@ def write_seeds(folder):
                                binary=TRIANGLE + png() + bytes(-len(png()) % 4)))}
     for name, (kind, data) in assets.items():
         (asset / name).write_bytes(bytes([kind]) + data)
+    reply = Path(folder, "package_reply")
+    reply.mkdir(parents=True, exist_ok=True)
+    (reply / "contents").write_bytes(b"\1" + reply_of(small, True))
+    (reply / "names").write_bytes(b"\0" + reply_of(small, False))
+
+
+def reply_of(files, with_contents):
+    """What a worker says of an accepted package; see package_read.c."""
+    def block(data):
+        return struct.pack("<I", len(data)) + data
+    out = struct.pack("<I", 0) + block(b"a") + struct.pack("<I", 0) + block(b"")
+    out += struct.pack("<I", len(files))
+    for name, data in sorted(files):
+        kind = 1 if name.endswith(".json") else 3
+        out += block(name.encode()) + struct.pack("<Q7IBQ", 1, kind, 0, 0, 0, 0, 0, 0, 0, len(data))
+        out += data if with_contents else b""
+    return out
 
 
 if __name__ == "__main__":
