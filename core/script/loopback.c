@@ -65,7 +65,7 @@ Status loopback_create(Heap *heap, const LoopbackConfig *config, Loopback **out)
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     Loopback *loopback = arena_alloc(&arena, sizeof *loopback);
     ASSERT(loopback != NULL);
     loopback->config = *config;

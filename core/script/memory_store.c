@@ -53,7 +53,7 @@ Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemorySt
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     MemoryStore *store = arena_alloc(&arena, sizeof *store);
     ASSERT(store != NULL);
     store->config = *config;

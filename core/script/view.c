@@ -67,7 +67,7 @@ Status view_create(Heap *heap, const ViewConfig *config, View **out)
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, bytes);
+    arena_init_zeroed(&arena, block, bytes);
     View *view = arena_alloc(&arena, sizeof *view);
     ASSERT(view != NULL);
     view->world.face = view_face();
