@@ -166,6 +166,27 @@ TEST(lints_requires_and_lines_come_along)
     worker_destroy(worker);
 }
 
+// Lua shortens long names in its messages.
+TEST(a_long_path_keeps_its_lines)
+{
+    Worker *worker = make();
+    CompileOutput out;
+    DiagnosticList list = {0};
+    char path[SCRIPT_PATH_BYTES] = "Workspace/", reason[WORKER_REASON_BYTES];
+    memset(path + 10, 'a', SCRIPT_PATH_BYTES - 11);
+    const CompileJob job = {.path = path,
+                            .file = "Workspace/a.lua",
+                            .context = CONTEXT_BOTH,
+                            .source = "\n\nx = =",
+                            .source_bytes = 7};
+    CHECK_INT(compile_call(worker, &job, &out, &list, reason), STATUS_MALFORMED);
+    REQUIRE(list.count == 1);
+    CHECK_INT(list.items[0].line, 3);
+    CHECK_TEXT(list.items[0].message, "unexpected symbol near '='");
+    diagnostic_list_free(&list);
+    worker_destroy(worker);
+}
+
 TEST(a_call_of_the_other_side_fails_the_compile)
 {
     Worker *worker = make();
