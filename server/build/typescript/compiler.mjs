@@ -30,7 +30,10 @@ const DIAGNOSTICS_MAX = 1000;
 let libraries;
 let place;
 let program;
-let checked = new Map(); // what a file depends on → what was said about it
+// By file and all that it depends on: what was said about it, and what was made of it. Only what the
+// last request had is kept.
+let checked = new Map();
+let made = new Map();
 let libraryText;
 
 // --- requests and answers -----------------------------------------------------------------------
@@ -126,16 +129,14 @@ function isWorthTelling({ category, code }) {
 /** All that the checker has to say about the place's files. What it said about a file holds as long
  *  as that file and everything it depends on are as they were. (TypeScript's own incremental programs
  *  look at types before they check them, and lose errors that way.) */
-function check(sources, names) {
+function check(sources, keys, names) {
     const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
         .filter(isWorthTelling)
         .map((one) => plainDiagnostic(one, names));
-    const keys = place.dependencyKeys();
     const before = checked;
     checked = new Map();
     sources.forEach((sourceFile, i) => {
-        const key = `${names.get(sourceFile.fileName)}\n${keys.get(sourceFile.fileName)}`;
-        let said = before.get(key);
+        let said = before.get(keys[i]);
         if (said === undefined) {
             said = [
                 ...program.getSyntacticDiagnostics(sourceFile),
@@ -145,47 +146,60 @@ function check(sources, names) {
                 .map((one) => plainDiagnostic(one, names));
             tellProgress(i, 2 * sources.length);
         }
-        checked.set(key, said);
+        checked.set(keys[i], said);
         found.push(...said);
     });
     return found;
 }
 
-function makeLua(scripts, sources, names, diagnostics) {
-    const outputs = [];
-    let usesLibrary = false;
-    scripts.forEach((script, i) => {
-        if (!script.isWanted) {
-            return;
-        }
-        const result = transpile(program, sources[i], place, script.file);
-        diagnostics.push(
+function makeOne(script, sourceFile, names) {
+    const result = transpile(program, sourceFile, place, script.file);
+    const traps = findTraps(program, sourceFile);
+    return {
+        ...result,
+        diagnostics: [
             ...result.diagnostics.filter(isWorthTelling).map((one) => plainDiagnostic(one, names)),
-        );
-        diagnostics.push(
-            ...findTraps(program, sources[i]).map((trap) => ({
-                ...trap,
-                isError: false,
-                file: script.file,
-            })),
-        );
-        usesLibrary ||= result.usesLibrary;
-        outputs.push({ path: script.path, ...result });
-        tellProgress(scripts.length + i, 2 * scripts.length);
+            ...traps.map((trap) => ({ ...trap, isError: false, file: script.file })),
+        ],
+    };
+}
+
+function makeLua(scripts, sources, keys, names, diagnostics) {
+    const outputs = [];
+    const before = made;
+    made = new Map();
+    scripts.forEach((script, i) => {
+        let result = before.get(keys[i]);
+        if (result === undefined && script.isWanted) {
+            result = makeOne(script, sources[i], names);
+            tellProgress(scripts.length + i, 2 * scripts.length);
+        }
+        if (result !== undefined) {
+            made.set(keys[i], result);
+        }
+        if (script.isWanted) {
+            diagnostics.push(...result.diagnostics);
+            outputs.push({ path: script.path, ...result });
+        }
     });
-    if (usesLibrary) {
+    if (outputs.some(({ usesLibrary }) => usesLibrary)) {
         libraryText ??= library();
         outputs.push({ path: LIBRARY_PATH, lua: libraryText, map: "", lines: [] });
     }
     return outputs;
 }
 
+function forget() {
+    program = undefined;
+    checked = new Map();
+    made = new Map();
+}
+
 function compile({ declarations, scripts: all }) {
     if (declarations !== "") {
         libraries = new Libraries(declarations);
         place = new PlaceHost(libraries);
-        program = undefined;
-        checked = new Map();
+        forget();
     }
     const scripts = all.filter(({ isTypeScript }) => isTypeScript);
     const others = all.filter(({ isTypeScript }) => !isTypeScript).map(({ path }) => path);
@@ -198,9 +212,13 @@ function compile({ declarations, scripts: all }) {
         oldProgram: program,
     });
     const sources = scripts.map(({ path }) => program.getSourceFile(`${ROOT}${path}.ts`));
-    const diagnostics = check(sources, names);
+    const dependencies = place.dependencyKeys();
+    const keys = sources.map(
+        ({ fileName }) => `${names.get(fileName)}\n${dependencies.get(fileName)}`,
+    );
+    const diagnostics = check(sources, keys, names);
     const hasError = () => diagnostics.some(({ isError }) => isError);
-    const outputs = hasError() ? [] : makeLua(scripts, sources, names, diagnostics);
+    const outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
     return {
         status: hasError() ? STATUS_ERRORS : STATUS_OK,
         reason: "",
@@ -215,8 +233,7 @@ function answer(request) {
     } catch (error) {
         // The compiler itself gave up, as it does on types and expressions that are too deep. What it
         // kept may be half made.
-        program = undefined;
-        checked = new Map();
+        forget();
         place?.parsed.clear();
         const reason =
             error instanceof RangeError
