@@ -18,14 +18,15 @@
 
 #define JSON_SESSIONS 64
 #define PACK_LEVEL    9
+#define SECOND_NS     1000000000ull
 
 // --- building -----------------------------------------------------------------------------------
 
-// On a terminal one line that changes; in a pipe a line when something takes its time.
+// On a terminal one line that changes; in a pipe a line a second, once it has taken that long.
 typedef struct Telling {
     bool terminal;
     bool line_open;
-    BuildStage stage;
+    uint64_t told_ns;
 } Telling;
 
 static void tell_progress(void *user, const BuildProgress *progress)
@@ -39,10 +40,11 @@ static void tell_progress(void *user, const BuildProgress *progress)
         fprintf(stderr, "\r\033[Kbuild: %s %u/%u %s", build_stage_name(progress->stage),
                 progress->done, progress->total, progress->item);
         telling->line_open = true;
-    } else if (telling->stage != progress->stage) {
-        fprintf(stderr, "build: %s, %u\n", build_stage_name(progress->stage), progress->total);
+    } else if (clock_ns() - telling->told_ns >= SECOND_NS) {
+        fprintf(stderr, "build: %s %u/%u %s\n", build_stage_name(progress->stage), progress->done,
+                progress->total, progress->item);
+        telling->told_ns = clock_ns();
     }
-    telling->stage = progress->stage;
 }
 
 static void end_line(Telling *telling)
@@ -88,7 +90,7 @@ static Status build(Host *host)
         fprintf(stderr, "sandlot world: the place cannot be built: %s\n", status_text(status));
         return status;
     }
-    Telling telling = {.terminal = isatty(STDERR_FILENO) != 0, .stage = BUILD_STAGE_COUNT};
+    Telling telling = {.terminal = isatty(STDERR_FILENO) != 0, .told_ns = clock_ns()};
     const BuildRequest request = {.place = host->config.place,
                                   .write = host->config.data == NULL,
                                   .progress = tell_progress,

@@ -42,8 +42,10 @@ function freePort() {
 }
 
 export class World {
-    static async start() {
+    static async start(folder = place, options = () => []) {
         const world = new World();
+        world.place = folder;
+        world.options = options; // more of them, once the port is known
         world.folder = mkdtempSync(join(tmpdir(), 'sandlot-browser-'));
         world.port = await freePort();
         await world.run();
@@ -52,8 +54,8 @@ export class World {
 
     async run() {
         this.output = '';
-        this.process = spawn(program, ['world', '--place', place, '--port', String(this.port),
-            '--data', this.folder, '--web', web, '--allow-weak-jail'],
+        this.process = spawn(program, ['world', '--place', this.place, '--port', String(this.port),
+            '--data', this.folder, '--web', web, '--allow-weak-jail', ...this.options(this.port)],
         { stdio: ['ignore', 'pipe', 'pipe'] });
         for (const stream of [this.process.stdout, this.process.stderr]) {
             stream.on('data', (data) => { this.output += data; });
@@ -92,8 +94,10 @@ export class World {
 
 // Bytes both ways, until it is told to cut.
 export class Relay {
-    static async start(port) {
+    // `change` sees every piece of what the world says and gives back what is passed on.
+    static async start(port, change = null) {
         const relay = new Relay();
+        relay.change = change;
         relay.pairs = new Set();
         relay.open = true;
         relay.server = createServer((from) => relay.join(from, port));
@@ -119,7 +123,12 @@ export class Relay {
             socket.on('error', end);
             socket.on('close', end);
         }
-        from.pipe(to).pipe(from);
+        from.pipe(to);
+        if (this.change === null) {
+            to.pipe(from);
+        } else {
+            to.on('data', (data) => from.write(this.change(data)));
+        }
     }
 
     // Everything that is connected loses its connection, and nothing new gets through for a while.
@@ -148,7 +157,9 @@ export async function openBrowser() {
         executablePath: CHROMIUM,
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
             '--disable-quic', '--no-first-run', '--disable-background-networking',
-            '--disable-component-update', '--disable-sync'],
+            '--disable-component-update', '--disable-sync',
+            // A name that is not this machine's own: pages from there are not secure ones.
+            '--host-resolver-rules=MAP lan.test 127.0.0.1'],
     });
     return browser;
 }
@@ -161,10 +172,11 @@ export async function closeBrowser() {
 // A tab of its own browser profile. `complaints` is everything that must not happen.
 export class Player {
     static async open(port, name, size = { width: 640, height: 360 }, query = '',
-        expectDrops = false) {
+        expectDrops = false, host = '127.0.0.1') {
         const player = new Player();
         player.name = name;
         player.complaints = [];
+        player.printed = []; // what scripts print
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
         player.context = await (await openBrowser()).newContext({ viewport: size });
         player.page = await player.context.newPage();
@@ -176,6 +188,9 @@ export class Player {
         player.page.on('console', (message) => {
             // Chromium's own word on reading pictures back, which a screenshot does.
             const ours = !message.text().includes('GL Driver Message');
+            if (message.type() === 'info') {
+                player.printed.push(message.text());
+            }
             if (ours && (message.type() === 'error' || message.type() === 'warning')) {
                 complain(message.text());
             }
@@ -185,7 +200,7 @@ export class Player {
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
         });
-        await player.page.goto(`http://127.0.0.1:${port}/${query}`);
+        await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);
         await player.page.press('#name', 'Enter');
         return player;

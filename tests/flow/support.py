@@ -42,13 +42,14 @@ def wait_until(condition, what, seconds=15.0):
 
 
 class World:
-    """`sandlot world` on any free port, with what it prints."""
+    """`sandlot world` on any free port, with what it prints. Without a data folder everything is in
+    the place's own .sandlot."""
 
     def __init__(self, program, place, data, *options):
         self.lines = []
         self.process = subprocess.Popen(
-            [program, "world", "--place", place, "--port", "0", "--data", data,
-             "--allow-weak-jail", *options],
+            [program, "world", "--place", place, "--port", "0",
+             *(["--data", data] if data else []), "--allow-weak-jail", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

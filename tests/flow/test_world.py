@@ -225,7 +225,7 @@ def test_place_with_an_error(program, places, folder):
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
     code, text = end_of(program, "world", "--place", place, "--port", "0")
-    check(code == 1 and "scene.json line 4" in text, f"{code}: {text}")
+    check(code == 1 and "scene.json:4:3: error: " in text, f"{code}: {text}")
     os.remove(path)
     os.symlink("/etc/hostname", path)
     code, text = end_of(program, "world", "--place", place, "--port", "0")

@@ -4,6 +4,8 @@
 //
 // It runs in a web worker and, for the tests, under Node.
 
+import type { Proof } from './verify.ts';
+
 type Address = number;
 type Handle = number;
 
@@ -43,6 +45,8 @@ interface Exports {
     clientClosedReason(client: Handle): Address;
     clientWant(client: Handle, index: number): Address;
     clientGive(client: Handle, bytes: Address, count: number): number;
+    clientProof(client: Handle): Address;
+    clientVerified(client: Handle, version: number, good: number): void;
     clientFetchOverWire(client: Handle): void;
     clientProgress(client: Handle): number;
     clientInput(
@@ -128,6 +132,10 @@ export interface ClientStats {
     bytesUp: number;
     snapshots: number;
     snapshotIntervalP99Ms: number;
+    manifestVersion: number; // of the scripts that run; 0: none yet
+    manifestProven: boolean; // the host's signature was verified
+    scripts: number; // in the newest manifest
+    runes: number; // of those, here
 }
 
 export interface WorldStats {
@@ -169,6 +177,7 @@ export interface ClientConfig {
     visibleMax?: number;
     scripts?: boolean;
     ownerFetches?: boolean;
+    ownerVerifies?: boolean;
 }
 
 export interface Input {
@@ -183,6 +192,7 @@ export interface Input {
 export const ROW = 16;
 export const QUAD_BYTES = 8;
 
+const SIGNATURE_BYTES = 64;
 const ERRNO_BADF = 8;
 const ERRNO_NOSYS = 52;
 const utf8 = new TextEncoder();
@@ -366,6 +376,24 @@ export class CoreClient {
     give(bytes: Uint8Array): number {
         return this.core.withBytes(bytes, (at, count) =>
             this.raw.clientGive(this.handle, at, count));
+    }
+
+    // A manifest that waits for the verdict of verified(); null: none does.
+    proof(): Proof | null {
+        const at = this.raw.clientProof(this.handle);
+        if (at === 0) {
+            return null;
+        }
+        const bytes = this.core.takeBytes(at);
+        return {
+            version: new DataView(bytes.buffer).getUint32(0, true),
+            signature: bytes.slice(4, 4 + SIGNATURE_BYTES),
+            text: bytes.slice(4 + SIGNATURE_BYTES),
+        };
+    }
+
+    verified(version: number, good: boolean): void {
+        this.raw.clientVerified(this.handle, version, good ? 1 : 0);
     }
 
     // What wants() lists cannot be brought: it is asked for over the wire.

@@ -1,6 +1,6 @@
 // What the page and its worker say to each other. The worker owns the connection and the client in
 // WASM; the page owns the screen and the keys.
-import type { ClientEvent, ClientStats, Input, Part, Place } from './bridge.ts';
+import type { ClientEvent, ClientStats, Fault, Input, Part, Place } from './bridge.ts';
 
 export type ToWorker =
     | { type: 'join'; origin: string; name: string; room: string }
@@ -46,4 +46,7 @@ export type FromWorker =
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }
     | { type: 'events'; events: ClientEvent[] }
+    // Of client scripts: what failed, and what they printed.
+    | { type: 'faults'; faults: Fault[] }
+    | { type: 'log'; lines: string[] }
     | { type: 'stats'; stats: ClientStats; link: LinkStats };

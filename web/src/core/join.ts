@@ -8,6 +8,7 @@ export interface SignIn {
 export interface Ticket {
     server_address: string;
     ticket: string;
+    signing_key: string; // of the host, hex: what it signs its manifests with
 }
 
 // The server said no, and why: it makes no sense to try again by itself.

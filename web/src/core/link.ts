@@ -8,6 +8,7 @@ import { ClientState, type Core, type CoreClient } from './bridge.ts';
 import type { Phase, Status } from './channel.ts';
 import { Refused, fetchBlob, join, signIn } from './join.ts';
 import { explain } from './reasons.ts';
+import { isSigned } from './verify.ts';
 
 const SUBPROTOCOL = 'sandlot.v2.bin';
 const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
@@ -27,6 +28,8 @@ export class Link {
     private gone = false;
     private signedInAgain = false;
     private fetching = new Set<string>();
+    private key = ''; // of the host, from the newest ticket
+    private verifying = 0; // version of the manifest that is being verified; 0: none
     private have = 0; // bytes of the scene that have arrived
     private readonly origin: string;
     private readonly room: string;
@@ -35,7 +38,9 @@ export class Link {
 
     constructor(core: Core, origin: string, room: string, name: string,
         report: (status: Status) => void) {
-        this.client = core.createClient({ ownerFetches: true, scripts: true, visibleMax: 256, name });
+        this.client = core.createClient({
+            ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name,
+        });
         this.origin = origin;
         this.room = room;
         this.name = name;
@@ -52,6 +57,7 @@ export class Link {
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
             const ticket = await join(this.origin, this.room, this.token);
             if (!this.gone) {
+                this.key = ticket.signing_key;
                 this.client.setTicket(ticket.ticket);
                 this.open(ticket.server_address);
             }
@@ -96,6 +102,7 @@ export class Link {
         for (const message of this.client.outputs()) {
             this.socket.send(message);
         }
+        this.verify();
         switch (this.client.state()) {
             case ClientState.fetching:
                 this.say('fetching', 'Fetching the world', this.progress());
@@ -194,6 +201,22 @@ export class Link {
         }
     }
 
+    // Nothing of a manifest is wanted, fetched or run before this.
+    private verify(): void {
+        const proof = this.client.proof();
+        if (proof === null || proof.version === this.verifying) {
+            return;
+        }
+        this.verifying = proof.version;
+        void isSigned(this.key, proof).then((good) => {
+            this.verifying = 0;
+            if (!this.gone) {
+                this.client.verified(proof.version, good);
+                this.pump();
+            }
+        });
+    }
+
     private fetchMissing(): void {
         for (const want of this.client.wants()) {
             if (!this.fetching.has(want.hash)) {
@@ -203,10 +226,11 @@ export class Link {
         }
     }
 
-    // What this host has not (it need not have runes) comes over the socket instead.
+    // What this host has not, or not as its hash says, comes over the socket instead.
     private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
         const data = await fetchBlob(this.origin, hash, bytes, (have) => {
-            if (scene && !this.gone) {
+            // It may arrive after the session has ended.
+            if (scene && !this.gone && this.phase === 'fetching') {
                 this.have = have;
                 this.say('fetching', 'Fetching the world', this.progress());
             }

@@ -20,6 +20,7 @@ const tell = (message: FromWorker, transfer: Transferable[] = []): void =>
     scope.postMessage(message, transfer);
 
 let core: Promise<Core> | null = null;
+let loaded: Core | null = null;
 let link: Link | null = null;
 let input: Input = { moveX: 0, moveZ: 0, yaw: 0, pitch: 0, buttons: 0 };
 let statsMs = 0;
@@ -113,6 +114,18 @@ function sendPlace(events: readonly ClientEvent[]): void {
     pendingWelcome = null;
 }
 
+// What scripts have to say to whoever writes them.
+function sendScripts(): void {
+    const faults = link?.client.faults() ?? [];
+    if (faults.length > 0) {
+        tell({ type: 'faults', faults });
+    }
+    const lines = loaded?.logLines() ?? [];
+    if (lines.length > 0) {
+        tell({ type: 'log', lines });
+    }
+}
+
 function update(): void {
     if (link === null) {
         return;
@@ -129,6 +142,7 @@ function update(): void {
     const now = performance.now();
     if (now - statsMs >= STATS_MS) {
         statsMs = now;
+        sendScripts();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
         tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
@@ -157,6 +171,7 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
     core ??= WebAssembly.compileStreaming(fetch(wasmUrl)).then((module) => Core.load(module));
     const ready = await core;
+    loaded = ready;
     link?.abandon();
     link?.client.destroy();
     sceneHash = '';

@@ -1,8 +1,9 @@
 // The game page: it joins the keys, the worker and the picture. What happens in the world is decided
 // elsewhere.
-import type { ClientEvent, ClientStats, Place } from '../core/bridge.ts';
+import type { ClientEvent, ClientStats, Fault, Place } from '../core/bridge.ts';
 import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
 import { element } from '../ui/element.ts';
+import { FaultList } from '../ui/faults.ts';
 import { Gate } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import type { Person } from './bodies.ts';
@@ -23,6 +24,7 @@ export interface Inspection {
     stats: ClientStats | null;
     link: LinkStats | null;
     people: Record<string, string>;
+    faults: Fault[]; // of client scripts, the newest
 }
 
 export class PlayPage {
@@ -33,6 +35,7 @@ export class PlayPage {
     private readonly healthMeter = element('health', HTMLDivElement);
     private readonly grab = element('grab', HTMLParagraphElement);
     private readonly messages = element('messages', HTMLOListElement);
+    private readonly faults = new FaultList(element('faults', HTMLOListElement));
     private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
     private readonly controls = new Controls(this.canvas);
     private readonly view = new View(this.canvas);
@@ -81,6 +84,7 @@ export class PlayPage {
             link: this.link,
             people: Object.fromEntries(
                 [...this.people].map(([entity, { name }]) => [entity, name])),
+            faults: this.faults.newest(),
         };
     }
 
@@ -136,6 +140,12 @@ export class PlayPage {
                 break;
             case 'events':
                 message.events.forEach((event) => this.event(event));
+                break;
+            case 'faults':
+                message.faults.forEach((fault) => this.faults.add(fault));
+                break;
+            case 'log':
+                message.lines.forEach((line) => console.info(line));
                 break;
             case 'stats':
                 this.stats = message.stats;

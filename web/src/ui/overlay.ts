@@ -4,12 +4,21 @@ import type { LinkStats } from '../core/channel.ts';
 
 const ROWS = [
     'connection', 'server tick', 'round trip', 'jitter', 'input sequence', 'pending inputs',
-    'corrections', 'interpolation', 'snapshots', 'in sight', 'bytes down', 'bytes up', 'pictures',
+    'corrections', 'interpolation', 'snapshots', 'in sight', 'scripts', 'bytes down', 'bytes up',
+    'pictures',
 ] as const;
 type RowName = typeof ROWS[number];
 
 const bytes = (count: number): string =>
     count < 1024 ? `${count.toFixed(0)} B` : `${(count / 1024).toFixed(1)} KiB`;
+
+function scripts(stats: ClientStats): string {
+    if (stats.manifestVersion === 0) {
+        return stats.scripts === 0 ? 'none yet' : `${stats.runes} of ${stats.scripts} here`;
+    }
+    return `${stats.scripts}, manifest ${stats.manifestVersion}${
+        stats.manifestProven ? ', verified' : ''}`;
+}
 
 export class Overlay {
     private readonly table: HTMLTableElement;
@@ -54,6 +63,7 @@ export class Overlay {
             'interpolation': `${stats.delayMs.toFixed(0)} ms behind`,
             'snapshots': `${stats.snapshots}, p99 ${stats.snapshotIntervalP99Ms.toFixed(0)} ms apart`,
             'in sight': String(stats.visible),
+            'scripts': scripts(stats),
             'bytes down': rate(stats.bytesDown, before.down),
             'bytes up': rate(stats.bytesUp, before.up),
             'pictures': `${fps.toFixed(0)} a second`,
