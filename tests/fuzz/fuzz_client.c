@@ -1,10 +1,10 @@
 // A client whose server is the fuzzer: messages of any bytes, welcomes and frames that make sense
 // in between, time, cuts and reconnects. Whatever comes, it plays, waits or closes with a reason.
 //
-//   u8  bit 0 scripts, bit 1 the scene is at hand, bit 2 the owner fetches
+//   u8  bit 0 scripts, bit 1 the scene is at hand, bit 2 the owner fetches, bit 3 it verifies
 //   then steps: u8 below 0x80: a message, u16 length, bytes · 0x80 u8 a welcome · 0x81 u8 time ·
 //   0x82 a cut and a reconnect · 0x83 u8 buttons · 0x84 the next frame, empty · 0x85 u16 length,
-//   bytes: the owner gives something
+//   bytes: the owner gives something · 0x86 u8 its verdict on the manifest that waits for one
 #include "core/base/check.h"
 #include "core/client/client.h"
 #include "tests/support/test_place.h"
@@ -104,6 +104,18 @@ static void update(Play *play, uint8_t time)
     look(play);
 }
 
+// While one waits nothing of it is wanted.
+static void judge(Play *play, uint8_t verdict)
+{
+    ClientProof proof;
+    if (client_proof(play->client, &proof)) {
+        ClientWant want;
+        ASSERT(proof.text_bytes > 0 && proof.text[0] == '{');
+        ASSERT(!client_want(play->client, 0, &want) || want.is_scene);
+        client_verified(play->client, proof.version, (verdict & 1) != 0);
+    }
+}
+
 static const uint8_t *take_bytes(ByteReader *reader, size_t *count)
 {
     const size_t wanted = byte_read_u16(reader);
@@ -134,6 +146,9 @@ static void step(Play *play, uint8_t op, ByteReader *reader)
     case 0x84:
         next_frame(play);
         return;
+    case 0x86:
+        judge(play, byte_read_u8(reader));
+        return;
     default:
         break;
     }
@@ -156,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.scripts = (flags & 1) != 0;
     config.place = (flags & 2) != 0 ? shared_place(&scene) : NULL;
     config.owner_fetches = (flags & 4) != 0;
+    config.owner_verifies = (flags & 8) != 0;
     config.script.vm = (VmConfig){.memory_soft_bytes = 2u << 20, .memory_hard_bytes = 5u << 20};
     Status status = client_create(&play.heap, &config, &play.client);
     ASSERT(status == STATUS_OK);

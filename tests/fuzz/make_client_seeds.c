@@ -145,6 +145,41 @@ static void sessions(const char *folder)
     end(folder, "scripts");
 }
 
+// A signed manifest with all its fields, which waits for its verdict.
+static void proofs(const char *folder)
+{
+    static const uint8_t signature[64] = {1, 2, 3};
+    const WireScriptPath requires[] = {{{"ReplicatedStorage/A", 19}},
+                                       {{"ReplicatedStorage/B", 19}}};
+    const WireManifestScript scripts[] = {{.path = {"ReplicatedStorage/A", 19},
+                                           .size_bytes = 200,
+                                           .run_context = {"Both", 4},
+                                           .service = {"ReplicatedStorage", 17},
+                                           .ending = {".lua", 4}},
+                                          {.path = {"StarterGui/Hud", 14},
+                                           .size_bytes = 300,
+                                           .run_context = {"Client", 6},
+                                           .service = {"StarterGui", 10},
+                                           .ending = {".ts", 3},
+                                           .requires = requires,
+                                           .requires_count = 2}};
+    const MessageScriptManifest manifest = {.version = 4,
+                                            .scripts = scripts,
+                                            .scripts_count = 2,
+                                            .signature = {signature, 64},
+                                            .server_tick = 9000,
+                                            .cdn_base = {"https://cdn.example/", 20}};
+    for (uint8_t verdict = 0; verdict < 2; verdict++) {
+        begin(15);
+        byte_write_u8(&out, 0x84);
+        send(MESSAGE_SCRIPT_MANIFEST, &manifest);
+        step(0x81, 10);
+        step(0x86, verdict);
+        step(0x81, 10);
+        end(folder, verdict != 0 ? "proof_good" : "proof_bad");
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -153,5 +188,6 @@ int main(int argc, char **argv)
     }
     each_message(argv[1]);
     sessions(argv[1]);
+    proofs(argv[1]);
     return 0;
 }

@@ -134,6 +134,19 @@ test('scene and runes come over the wire when the owner cannot bring them', asyn
     stage.end();
 });
 
+// A world of the studio signs nothing; what the page does with a host's is tested in the browser.
+test('who wants a proof takes no manifest without a signature', async () => {
+    const stage = new Stage(await loadCore(wasm), files);
+    const ada = stage.join('ada', { ownerVerifies: true });
+    stage.run(2);
+    assert.equal(ada.client.proof(), null);
+    assert.equal(ada.client.state(), ClientState.closed);
+    assert.match(ada.client.closedReason(), /manifest of the scripts is not signed/);
+    ada.client.verified(1, true); // about nothing
+    assert.equal(ada.client.state(), ClientState.closed);
+    stage.end();
+});
+
 test('a difference in the scene: the world is made anew, the players resume', async () => {
     const { stage, ada } = await play();
     const before = own(ada);
