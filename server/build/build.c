@@ -103,7 +103,9 @@ static Status ready_worker(Build *build)
     Builder *builder = build->builder;
     if (builder->worker != NULL && strcmp(builder->place, build->request->place) != 0) {
         worker_destroy(builder->worker);
+        typescript_destroy(builder->typescript); // for the same reason
         builder->worker = NULL;
+        builder->typescript = NULL;
     }
     if (builder->worker == NULL) {
         WorkerConfig config = worker_config_default();

@@ -3,8 +3,9 @@
 #define _GNU_SOURCE
 #include "server/build/typescript.h"
 
+#include "core/script/api_reference.h"
 #include "server/build/typescript_frame.h"
-#include "server/sys/clock.h"
+#include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"
 
@@ -296,6 +297,63 @@ TEST(everything_is_said_with_its_code_and_line)
         }
         compiled_free(&compiled);
     }
+}
+
+// Our declarations are skipped as a library is when scripts are checked: here they are one.
+TEST(our_declarations_are_right_by_themselves)
+{
+    static uint8_t text[1u << 20];
+    ByteWriter writer = byte_writer(text, sizeof text - 64);
+    api_reference_write(API_FORMAT_TYPESCRIPT, &writer);
+    REQUIRE(writer.status == STATUS_OK);
+    char *reference = strstr((char *)text, "/// <reference");
+    REQUIRE(reference != NULL);
+    memcpy(reference, "// ", 3);
+    snprintf((char *)text + writer.at, 64, "\nexport {};\n");
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/Declarations.ts", (const char *)text);
+    Compiled compiled = make(&place);
+    CHECK_INT(compiled.diagnostics.count, 0);
+    compiled_free(&compiled);
+}
+
+// The examples of a guide, as the scripts of one place.
+static uint32_t add_examples(TypeScriptPlace *place, char *text)
+{
+    static char names[TYPESCRIPT_PLACE_MAX][64];
+    uint32_t count = 0;
+    char *at = text;
+    while ((at = strstr(at, "\n```ts\n")) != NULL && count < TYPESCRIPT_PLACE_MAX - 1) {
+        char *code = at + strlen("\n```ts\n");
+        char *end = strstr(code, "\n```");
+        if (end == NULL) {
+            break;
+        }
+        end[1] = '\0';
+        snprintf(names[count], sizeof names[count], "Workspace/Example%u.ts", count);
+        typescript_place_add(place, names[count], code);
+        count += 1;
+        at = end + 2;
+    }
+    return count;
+}
+
+TEST(every_example_of_the_guide_compiles_without_a_word)
+{
+    uint8_t *text = NULL;
+    size_t bytes;
+    REQUIRE(file_read(GUIDE, 1u << 20, &text, &bytes) == STATUS_OK);
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/Words.ts",
+                         "export const greet = (name: string) => `Hello, ${name}`;\n");
+    CHECK(add_examples(&place, (char *)text) >= 3);
+    Compiled compiled = make(&place);
+    if (compiled.diagnostics.count > 0) {
+        say(&compiled);
+        test_fail(__FILE__, __LINE__, "the guide's examples are not without a word");
+    }
+    compiled_free(&compiled);
+    free(text);
 }
 
 TEST(names_that_javascript_knows_are_plain_names)

@@ -1,0 +1,30 @@
+// What a TypeScript compiler answers: any bytes at all, as the answer to a small question.
+#include "server/build/typescript_frame.h"
+#include "tests/support/typescript_place.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/A.ts", "export const a = 1;");
+    typescript_place_add(&place, "SoulService/Workspace/B.ts", "export const b = 1;");
+    typescript_place_add(&place, "Workspace/C.lua", "");
+    const bool wanted[] = {true, false, true};
+    TypeScriptResult result = {0};
+    DiagnosticList diagnostics = {0};
+    char reason[WORKER_REASON_BYTES];
+    const Status status =
+        typescript_read_result(data, bytes, &place.list, wanted, &result, &diagnostics, reason);
+    // Only what was asked for, or nothing.
+    if (status == STATUS_OK
+            ? typescript_place_find(&result, "Workspace/A") == NULL || result.count > 2
+            : result.count > 0) {
+        abort();
+    }
+    typescript_result_free(&result);
+    diagnostic_list_free(&diagnostics);
+    return 0;
+}
