@@ -68,6 +68,12 @@ CASES = {
                        [f"core/base/a.h:2: core/ may not include <{header}>"])
        for header in ("unistd.h", "time.h", "pthread.h", "sys/socket.h", "lua.h")},
     "Lua in script": ({"core/script/v.h": "// V.\n#include <lua.h>\n"}, []),
+    "Lua's inside": ({"core/script/v.h": "// V.\n#include <lobject.h>\n"},
+                     ["core/script/v.h:2: core/ may not include <lobject.h>: it is not the same on "
+                      "both sides, or does I/O"]),
+    "Lua's inside in the lints": (
+        {"core/script/CMakeLists.txt": "sandlot_library(script_lint SOURCES lint.c)\n",
+         "core/script/lint.c": "// L.\n#include <lobject.h>\n"}, []),
     # calls
     **{f"{name} in core": (in_core(f"{name}(x);"), [f"core/sim/s.c:4: {name} "])
        for name in ("malloc", "calloc", "realloc", "free", "strcpy", "strcat", "sprintf", "gets",
