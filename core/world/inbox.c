@@ -139,10 +139,11 @@ static void strike(World *world, Session *session, uint32_t seq, const char *cod
 
 static void take_inputs(World *world, Session *session, const MessageInputBatch *batch)
 {
+    // Also of a batch too many, as they come in a bunch after a stall: it lets frames flow again.
+    flow_ack(world, session, batch->last_snapshot);
     if (!rate_take(world, session, RATE_INPUT, 1)) {
         return;
     }
-    flow_ack(world, session, batch->last_snapshot);
     session->input.view_tick = batch->view_tick < world->tick ? batch->view_tick : world->tick;
     for (uint32_t i = 0; i < batch->inputs_count; i++) {
         input_put(world, &session->input, &batch->inputs[i], world->tick);

@@ -85,13 +85,14 @@ static void note_ack(Net *net, Watch *watch, uint64_t frame)
         return;
     }
     watch->frame_acked = (uint32_t)frame;
+    watch->acked_tick = world_tick(net);
     const uint64_t rtt = world_tick(net) - watch->frame_ticks[frame % WATCH_FRAMES];
     watch->rtt_ticks = rtt > watch->rtt_ticks ? rtt : watch->rtt_ticks;
     watch->rtt_least = watch->rtt_least == 0 || rtt < watch->rtt_least ? rtt : watch->rtt_least;
 }
 
 // Who has confirmed enough gets a frame with every snapshot: the shortest round trip that there was
-// is at most what the world has measured. One less, for messages that it has not read yet.
+// is at most what the world has measured. What came after its last step it has not read yet.
 void watch_taken(Net *net, const NetClient *client)
 {
     const Watch *watch = &client->watch;
@@ -99,6 +100,7 @@ void watch_taken(Net *net, const NetClient *client)
     uint64_t player;
     uint64_t body;
     if (!is_judged(client) || watch->frame_acked == 0 || client->playing_us == 0 ||
+        watch->acked_tick >= world_tick(net) ||
         !world_player(net->world, client->connection, &player, &body) || // it has left
         world_tick(net) % interval != 0 || client->waiting_bytes > MESSAGE_BYTES_MAX) {
         return;
