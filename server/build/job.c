@@ -196,7 +196,8 @@ static void on_progress(void *user, const BuildProgress *progress)
     const Watch *watch = user;
     pthread_mutex_lock(&watch->queue->lock);
     JobStatus *status = &watch->job->status;
-    if (status->stage != progress->stage || status->log_count == 0) {
+    const bool is_new = status->stage != progress->stage || status->log_count == 0;
+    if (is_new && progress->stage != BUILD_DONE) { // finish_job says that
         log_line(status, "%s", build_stage_name(progress->stage));
     }
     status->stage = progress->stage;

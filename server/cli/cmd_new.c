@@ -42,8 +42,7 @@ static void print_next(const NewOptions *options, uint32_t file_count)
     const char *folder = options->folder;
     printf("made %s from the template %s (%u files)\n\n", folder, options->name, file_count);
     printf("play it:        sandlot world --place %s\n", folder);
-    printf("change it:      scripts are in %s/ServerScriptService, the rest in %s/scene.json\n",
-           folder, folder);
+    printf("change it:      the scripts in its folders, and %s/scene.json\n", folder);
     printf("is it right?    sandlot build %s\n", folder);
     printf("give it away:   sandlot pack %s\n", folder);
 }

@@ -22,7 +22,7 @@
 typedef struct HostBuild {
     char place[PATH_MAX]; // the folder, without links
     char name[NAME_MAX + 1];
-    char key[HOST_PATH_BYTES];
+    char key[HOST_PATH_BYTES], cache[HOST_PATH_BYTES];
     JobQueue *queue; // NULL until something is saved
     uint8_t *answer; // until the next one; the server copies it
 } HostBuild;
@@ -81,10 +81,12 @@ static JobQueue *queue_of(Host *host, HostBuild *build)
     }
     BuildConfig config = build_config_default();
     config.allow_weak_jail = host->config.allow_weak_jail;
-    if (!host_join_path(build->key, host->data, "ticket.key")) {
+    if (!host_join_path(build->key, host->data, "ticket.key") ||
+        !host_join_path(build->cache, host->data, "cache")) {
         return NULL;
     }
     config.key = build->key;
+    config.cache = host->config.data != NULL ? build->cache : NULL; // as the world's own build
     // One at a time: there is one place, and only one build of it runs.
     return job_queue_create(&config, 1, &build->queue) == STATUS_OK ? build->queue : NULL;
 }

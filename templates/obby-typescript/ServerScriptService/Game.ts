@@ -5,6 +5,7 @@ import { seconds as inSeconds, type BoardRow } from "../ReplicatedStorage/Format
 const BOARD_ROWS = 5;
 const best = DataStore.GetOrderedDataStore("best times"); // by name, in milliseconds
 const began = new Map<number, number>(); // by player: when its run began
+const start = World.Find("Start")?.Position.add(Vector3.new(0, 0.5, 0));
 
 function checkpointOf(player: Player): Entity | undefined {
     return World.GetTagged("checkpoint").find(
@@ -48,7 +49,7 @@ function onFinish(player: Player): void {
     });
     Network.Broadcast("Board", board());
     task.wait(3);
-    player.Spawn(); // back to the start
+    player.Spawn(start);
 }
 
 Network.OnInvoke("Board", board);

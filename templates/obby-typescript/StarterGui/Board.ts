@@ -2,14 +2,17 @@
 import { seconds, type BoardRow } from "../ReplicatedStorage/Format";
 
 function show(rows: BoardRow[]): void {
-    const lines = rows.map(({ name, seconds: time }, index) =>
-        UI.Text({ text: `${index + 1}. ${name}  ${seconds(time)}` }),
-    );
-    UI.Show(UI.List({ anchor: "top", children: [UI.Text({ text: "Best times" }), ...lines] }));
+    const lines: unknown[] & { anchor?: string } = [UI.Text({ text: "Best times" })];
+    lines.anchor = "top";
+    rows.forEach((row, index) => {
+        lines.push(UI.Text({ text: `${index + 1}. ${row.name}  ${seconds(row.seconds)}` }));
+    });
+    UI.Show(UI.List(lines));
 }
 
 Network.OnServerEvent("Board", show); // after every run
 
 export function onStart(): void {
-    show(Network.Invoke("Board"));
+    const [rows] = Network.Invoke("Board");
+    show(rows);
 }

@@ -5,6 +5,7 @@ local Format = require("ReplicatedStorage/Format")
 local BOARD_ROWS = 5
 local best = DataStore.GetOrderedDataStore("best times") -- by name, in milliseconds
 local began = {} -- by player: when its run began
+local start = World.Find("Start").Position + Vector3.new(0, 0.5, 0)
 
 local function checkpointOf(player)
     for _, pad in ipairs(World.GetTagged("checkpoint")) do
@@ -58,7 +59,7 @@ local function onFinish(player)
     end)
     Network.Broadcast("Board", board())
     task.wait(3)
-    player:Spawn() -- back to the start
+    player:Spawn(start)
 end
 
 Network.OnInvoke("Board", board)

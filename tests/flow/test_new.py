@@ -1,0 +1,220 @@
+"""`sandlot new`: every template in every language builds without a warning and runs; the course of the
+obby is played from the start to the finish."""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+
+from obby_run import Runner, run_course, steer
+from support import Player, World, check, run, wait_until
+
+TEMPLATES = ("blank", "obby")
+NO_ARGUMENTS = base64.b64encode(b"\x06\x00").decode()  # an empty list, as values travel
+
+
+def sandlot(program, *arguments, code=0, **options):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=110,
+                          stdin=subprocess.DEVNULL, check=False, **options)
+    check(done.returncode == code,
+          f"sandlot {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def make(program, folder, template, typescript=False):
+    place = os.path.join(folder, f"{template}{'-ts' if typescript else ''}")
+    options = ["--typescript"] if typescript else []
+    sandlot(program, "new", place, "--template", template, *options)
+    return place
+
+
+def files_of(place):
+    found = set()
+    for folder, _, names in os.walk(place):
+        found |= {os.path.relpath(os.path.join(folder, name), place) for name in names}
+    return found
+
+
+def check_built(program, place):
+    """Without a warning; and once more without compiling, so that the scene it wrote is its own."""
+    for attempt in range(2):
+        text = sandlot(program, "build", place, "--json", "--allow-weak-jail")
+        result = json.loads(text[text.index("{"):])
+        check(result.get("diagnostics") == [], f"{place} has {result}")
+        if attempt == 1:
+            check(result["compiled"] == 0, f"{place} was compiled again: {result}")
+
+
+def test_new_in_lua(program, _places, folder):
+    for template in TEMPLATES:
+        place = make(program, folder, template)
+        files = files_of(place)
+        check({"place.json", "scene.json", "README.md", ".gitignore", ".luarc.json",
+               ".sandlot/types/sandlot.lua"} <= files, f"{files}")
+        check(not any(name.endswith(".ts") and ".sandlot" not in name for name in files),
+              f"{files}")
+        with open(os.path.join(place, "place.json"), encoding="utf-8") as file:
+            check(json.load(file)["name"] == template, "the place has the folder's name")
+        with open(os.path.join(place, "README.md"), encoding="utf-8") as file:
+            check(file.read().startswith(f"# {template}\n"), "the page has the folder's name")
+        with open(os.path.join(place, ".luarc.json"), encoding="utf-8") as file:
+            check(json.load(file)["workspace.library"] == [".sandlot/types"], ".luarc.json")
+        with open(os.path.join(place, ".sandlot/types/sandlot.lua"), encoding="utf-8") as file:
+            check("function World.Spawn(" in file.read(), "the annotations name the API")
+        check_built(program, place)
+
+
+def test_new_in_typescript(program, places, folder):
+    root = os.path.dirname(places)
+    for template in TEMPLATES:
+        place = make(program, folder, template, typescript=True)
+        files = files_of(place)
+        check("tsconfig.json" in files and ".sandlot/types/sandlot.d.ts" in files, f"{files}")
+        check(not any(name.endswith(".lua") and ".sandlot" not in name for name in files),
+              f"{files}")
+        # What a plain editor would say: TypeScript itself, with the settings that were written.
+        compiler = [os.path.join(root, "tools/node"),
+                    os.path.join(root, "node_modules/typescript/bin/tsc"), "-p", place]
+        done = subprocess.run(compiler, capture_output=True, text=True, timeout=110, check=False)
+        check(done.returncode == 0, f"tsc: {done.stdout}{done.stderr}")
+        script = next(os.path.join(place, name) for name in sorted(files)
+                      if name.endswith(".ts") and ".sandlot" not in name)
+        with open(script, encoding="utf-8") as file:
+            text = file.read()
+        with open(script, "a", encoding="utf-8") as file:
+            file.write("\nWorld.Spwn(3);\n")
+        done = subprocess.run(compiler, capture_output=True, text=True, timeout=110, check=False)
+        check("Property 'Spwn' does not exist" in done.stdout, f"tsc knows the API: {done.stdout}")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(text)
+        check_built(program, place)
+
+
+def test_new_refuses(program, _places, folder):
+    place = make(program, folder, "blank")
+    text = sandlot(program, "new", place, code=1)
+    check("is not empty" in text, text)
+    text = sandlot(program, "new", os.path.join(folder, "x"), "--template", "castle", code=2)
+    check("no template castle" in text and "blank, obby" in text, text)
+    check(not os.path.exists(os.path.join(folder, "x")), "nothing is made")
+    sandlot(program, "new", code=2)
+    sandlot(program, "new", os.path.join(folder, "no/such/parent"), code=1)
+    # Here, in an empty folder; and a name that cannot stand in JSON.
+    here = os.path.join(folder, 'a "b"')
+    os.mkdir(here)
+    sandlot(program, "new", ".", cwd=here)
+    with open(os.path.join(here, "place.json"), encoding="utf-8") as file:
+        check(json.load(file)["name"] == "My place", "another name")
+    # The types alone, into a place that is there.
+    os.remove(os.path.join(here, ".sandlot/types/sandlot.lua"))
+    sandlot(program, "new", here, "--types")
+    check(os.path.exists(os.path.join(here, ".sandlot/types/sandlot.lua")), "types are back")
+
+
+def check_quiet(world):
+    """No script has failed, or said that something is wrong."""
+    bad = [line for line in world.lines if re.search(r" (error|warn) +script", line)]
+    check(not bad, "\n".join(bad))
+
+
+def test_new_blank_greets(program, _places, folder):
+    place = make(program, folder, "blank")
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        Player(world, "Ada").close()
+        world.wait_line(r"ServerScriptService/Hello: Hello, Ada!")
+        check_quiet(world)
+        world.stop()
+    finally:
+        world.kill()
+
+
+def fall_and_come_back(program, folder, typescript):
+    """Falls from the start, then from behind the first checkpoint, and into a red brick."""
+    place = make(program, folder, "obby", typescript)
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        player = Runner(world)
+        begin = wait_until(lambda: player.hear() and player.position(), "it is somewhere")
+        check(begin[2] < 0, f"it begins at the start: {begin}")
+        # Walks up the stairs and off the ledge.
+        check(player.play(lambda p: {"move_z": 127}, lambda p: p[2] > 12 and p[1] > 2.3, 20),
+              f"the stairs were not climbed: {player.position()}")
+        check(player.play(lambda p: {"move_z": 127}, lambda p: p[1] < -3, 20), "it did not fall")
+        check(player.play(lambda p: {}, lambda p: p[2] < 0 and p[1] > -0.1, 20),
+              f"it is not back at the start: {player.position()}")
+        # To the first checkpoint and into the brick behind it.
+        def straight(position):
+            return {**steer(player)(position), **({"move_x": 40} if position[2] > 35 else {})}
+        check(player.play(straight, lambda p: "Checkpoint 1!" in player.said, 30),
+              f"no checkpoint: {player.position()}")
+        def left(position):
+            return {"move_z": 127, "move_x": int((position[0] + 1) * 120) if position[2] > 33 else 0}
+        check(player.play(left, lambda p: p[2] > 38, 20), f"no bridge: {player.position()}")
+        check(player.play(left, lambda p: abs(p[2] - 32) < 0.7 and p[1] > 2.3, 20),
+              f"the brick did not send it back to the checkpoint: {player.position()}")
+        check_quiet(world)
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_new_obby_falls(program, _places, folder):
+    fall_and_come_back(program, folder, False)
+
+
+def test_new_obby_falls_in_typescript(program, _places, folder):
+    fall_and_come_back(program, folder, True)
+
+
+def ask_board(player):
+    """The bytes that a client's script gets from Network.Invoke("Board")."""
+    player.say("remote", "fire", {"name": "Board", "invokeId": 1, "payload": NO_ARGUMENTS,
+                                  "generation": player.welcome["manifestVersion"]})
+    def answered():
+        message = player.hear()
+        rows = message.get("payload", {}).get("features", {}).get("script", {}).get("remote", [])
+        return next((row for row in rows if row.get("name") == "answer"), None)
+    return base64.b64decode(wait_until(answered, "the board")["payload"])
+
+
+def test_new_obby_finish(program, _places, folder):
+    """From the start to the finish; the time is kept when the world ends."""
+    place = make(program, folder, "obby")
+    data = os.path.join(folder, "data")
+    world = World(program, place, data)
+    try:
+        runner = Runner(world, "Ada")
+        run_course(runner)
+        check(runner.said[:2] == ["Checkpoint 1!", "Checkpoint 2!"], f"{runner.said}")
+        check(runner.play(lambda p: {}, lambda p: p[2] < 5, 20), "not back at the start")
+        check_quiet(world)
+        world.stop()
+        world = World(program, place, data)
+        board = ask_board(Player(world, "Bo"))
+        check(b"Ada" in board, f"the time was not kept: {board}")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_new_obby_scripts_on_clients(program, _places, folder):
+    """What players' machines run: native players with scripts, verified and locked in."""
+    for typescript in (False, True):
+        place = make(program, folder, "obby", typescript)
+        world = World(program, place, os.path.join(folder, f"data{typescript}"))
+        try:
+            text = sandlot(program, "bots", "--server", f"http://127.0.0.1:{world.port}", "-n", "2",
+                           "--seconds", "3", "--scripts", "--best-effort", "--allow-weak-jail")
+            check(re.search(r"^ *scripted +2$", text, re.MULTILINE) and
+                  re.search(r"^ *script_faults +0$", text, re.MULTILINE), text)
+            check_quiet(world)
+            world.stop()
+        finally:
+            world.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))

@@ -1,0 +1,234 @@
+"""Saving scripts over HTTP while a world runs: what an editor is told, what is on disk then, and who may
+not."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import threading
+
+from support import World, check, run, wait_until
+
+KILL = "Workspace/KillBrick.lua"
+
+
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_place(places, folder):
+    place = os.path.join(folder, "mine")
+    shutil.copytree(os.path.join(os.path.dirname(places), "templates", "obby"), place,
+                    ignore=shutil.ignore_patterns(".sandlot"))
+    return place
+
+
+def read(place, path):
+    with open(os.path.join(place, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def save(world, path, code, known, headers=None, place="mine"):
+    status, _, body = world.request("POST", "/api/script/save",
+                                    {"id": f"{place}/{path}", "code": code, "knownHash": known},
+                                    headers)
+    return status, json.loads(body)
+
+
+def job(world, job_id, method="GET"):
+    status, _, body = world.request(method, f"/api/jobs/{job_id}")
+    return status, json.loads(body)
+
+
+def ended(world, job_id):
+    def look():
+        status, answer = job(world, job_id)
+        check(status == 200, f"{status} {answer}")
+        return answer if answer["status"] not in ("waiting", "running") else None
+    return wait_until(look, "the job ends", 60.0)
+
+
+def with_world(test):
+    def wrapped(program, places, folder):
+        place = make_place(places, folder)
+        world = World(program, place, os.path.join(folder, "data"))
+        try:
+            test(world, place)
+            world.stop()
+        finally:
+            world.kill()
+    return wrapped
+
+
+def save_and_build(world, place):
+    status, _, body = world.request("GET", f"/api/script?id=mine/{KILL}")
+    script = json.loads(body)
+    check(status == 200 and script["code"] == read(place, KILL), f"{status} {script}")
+    check(script["hash"] == script["codeHash"] == hash_of(script["code"]), f"{script}")
+    # What the editor knows is there: written, built, and the scene names the new source.
+    code = script["code"] + "-- changed: grün\n"
+    status, answer = save(world, KILL, code, script["hash"])
+    check(status == 200, f"{status} {answer}")
+    check(answer["id"] == f"mine/{KILL}" and answer["path"] == KILL, f"{answer}")
+    check(answer["hash"] == answer["codeHash"] == hash_of(code), f"{answer}")
+    check(read(place, KILL) == code, "it is on disk")
+    done = ended(world, answer["job_id"])
+    check(done["status"] == "done" and done["errors"] == 0 and done["progress_pct"] == 100,
+          f"{done}")
+    check(done["compiled"] == 1 and int(done["result_revision_id"]) >= 1, f"{done}")
+    scene = json.loads(read(place, "scene.json"))
+    refs = [e["scriptRef"] for e in scene["entities"]
+            if e.get("scriptRef", {}).get("path") == KILL]
+    check(len(refs) == 4 and all(ref["codeHash"] == hash_of(code) for ref in refs), f"{refs}")
+    with open(os.path.join(place, ".sandlot/server/soul/manifest.json"), encoding="utf-8") as file:
+        check(json.load(file)["version"] == int(done["result_revision_id"]), "the artifacts are there")
+    # An error: saved all the same, and the job says where.
+    status, answer = save(world, "Workspace/Broken.lua", "local x = = 1\n", None)
+    check(status == 200, f"{status} {answer}")
+    done = ended(world, answer["job_id"])
+    check(done["status"] == "failed" and done["errors"] == 1, f"{done}")
+    check(any(line.startswith("Workspace/Broken.lua:1") and "[syntax]" in line
+              for line in done["log"]), f"{done}")
+    check(done["result_revision_id"] is None, f"{done}")
+
+
+def save_conflicts(world, place):
+    before = read(place, KILL)
+    status, answer = save(world, KILL, "mine", hash_of("what I saw"))
+    check(status == 409 and answer["error"]["code"] == "conflict", f"{status} {answer}")
+    check(answer["knownHash"] == hash_of("what I saw") and answer["hash"] == hash_of(before) and
+          answer["code"] == before, f"{answer}")
+    status, answer = save(world, KILL, "mine", None)
+    check(status == 409 and answer["knownHash"] is None and answer["code"] == before, f"{answer}")
+    status, answer = save(world, "Workspace/Gone.lua", "mine", hash_of("x"))
+    check(status == 409 and answer["hash"] is None and answer["code"] is None, f"{answer}")
+    check(read(place, KILL) == before, "nothing was written")
+    check(not os.path.exists(os.path.join(place, "Workspace/Gone.lua")), "nothing was written")
+
+
+def save_refusals(world, place):
+    before = sorted(os.listdir(os.path.join(place, "Workspace")))
+    outside = os.path.join(os.path.dirname(place), "secret.lua")
+    with open(outside, "w", encoding="utf-8") as file:
+        file.write("secret")
+    os.symlink(outside, os.path.join(place, "Workspace/Link.lua"))
+    rows = [("Workspace/../../secret.lua", 400), ("../secret.lua", 400), ("scene.json", 400),
+            ("Nowhere/x.lua", 400), ("Workspace/x.txt", 400), ("Workspace/.x.lua", 400),
+            ("Workspace/Link.lua", 403), (".sandlot/x.lua", 400), ("Workspace/a\\b.lua", 400)]
+    for path, want in rows:
+        status, answer = save(world, path, "x", None)
+        check(status == want and answer["error"]["message"], f"{path}: {status} {answer}")
+        status, _, body = world.request("GET", f"/api/script?id=mine/{path}".replace("\\", "%5C"))
+        check(status == want, f"{path}: {status} {body}")
+        check(b"secret\"" not in body, f"{body}")
+    status, answer = save(world, KILL, "x", None, place="other")
+    check(status == 404 and '"mine"' in answer["error"]["message"], f"{status} {answer}")
+    status, answer = save(world, "Workspace/Big.lua", "x" * (256 * 1024 + 1), None)
+    check(status == 413, f"{status} {answer}")
+    status, answer = save(world, "Workspace/Big.lua", "\u0001" * (256 * 1024), None)
+    check(status == 200, f"every byte escaped: {status} {answer}")
+    for body in ({}, {"id": f"mine/{KILL}"}, {"id": 3, "code": ""}, [], "x",
+                 {"id": f"mine/{KILL}", "code": "x", "knownHash": 3},
+                 {"id": f"mine/{KILL}", "code": "x", "knownHash": "abc"},
+                 {"id": f"mine/{KILL}", "code": "a\0b", "knownHash": None},
+                 {"id": f"mine/{KILL}\0", "code": "x", "knownHash": None}):
+        status, _, answer = world.request("POST", "/api/script/save", body)
+        check(status == 400 and b'"error"' in answer, f"{body}: {status} {answer}")
+    check(world.request("GET", "/api/script")[0] == 400, "no id")
+    check(job(world, "0" * 32)[0] == 404 and job(world, "0" * 32, "DELETE")[0] == 404, "no job")
+    check(world.request("PUT", "/api/script/save", {})[0] == 405, "no such method")
+    # Pages of other sites, and names that a stranger made to point here.
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"},
+                    {"Host": "evil.example"},
+                    {"Origin": "http://evil.example", "Host": "evil.example"}):
+        status, answer = save(world, "Workspace/Evil.lua", "x", None, headers)
+        check(status == 403, f"{headers}: {status} {answer}")
+        check(world.request("GET", f"/api/script?id=mine/{KILL}", None, headers)[0] == 403,
+              f"{headers}")
+        check(world.request("DELETE", "/api/jobs/x", None, headers)[0] == 403, f"{headers}")
+    origin = {"Origin": f"http://127.0.0.1:{world.port}"}
+    status, answer = save(world, "Workspace/Ours.lua", "return 1", None, origin)
+    check(status == 200, f"our own page: {status} {answer}")
+    check(sorted(os.listdir(os.path.join(place, "Workspace"))) ==
+          sorted(before + ["Big.lua", "Link.lua", "Ours.lua"]), "nothing else was written")
+    with open(outside, encoding="utf-8") as file:
+        check(file.read() == "secret", "nothing outside was written")
+
+
+def save_together(world, place):
+    """Ten editors began from the same text."""
+    known = hash_of(read(place, KILL))
+    answers = {}
+    def one(number):
+        answers[number] = save(world, KILL, f"-- {number}\n", known)
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    winners = [number for number, (status, _) in answers.items() if status == 200]
+    check(len(winners) == 1, f"{answers}")
+    text = read(place, KILL)
+    check(text == f"-- {winners[0]}\n", text)
+    for number, (status, answer) in answers.items():
+        check(number in winners or (status == 409 and answer["code"] == text), f"{answer}")
+    ended(world, answers[winners[0]][1]["job_id"])
+
+
+def cancel_a_build(world, place):
+    """A cancelled job ends; the file stays saved, and the next save builds it."""
+    code = read(place, KILL) + "-- once\n"
+    status, answer = save(world, KILL, code, hash_of(read(place, KILL)))
+    check(status == 200, f"{answer}")
+    status, told = job(world, answer["job_id"], "DELETE")
+    check(status == 200 and told["job_id"] == answer["job_id"], f"{status} {told}")
+    check(ended(world, answer["job_id"])["status"] in ("cancelled", "done"), "it ends")
+    status, answer = save(world, KILL, code + "-- twice\n", hash_of(code))
+    check(status == 200 and ended(world, answer["job_id"])["status"] == "done", f"{answer}")
+
+
+test_save_and_build = with_world(save_and_build)
+test_save_conflicts = with_world(save_conflicts)
+test_save_refusals = with_world(save_refusals)
+test_save_together = with_world(save_together)
+test_save_cancel = with_world(cancel_a_build)
+
+
+def test_save_over_http(program, places, folder):
+    """All of these; each has a world of its own."""
+    for name, part in (("build", test_save_and_build), ("conflicts", test_save_conflicts),
+                       ("refusals", test_save_refusals), ("together", test_save_together),
+                       ("cancel", test_save_cancel)):
+        inner = os.path.join(folder, name)
+        os.mkdir(inner)
+        part(program, places, inner)
+
+
+class OpenWorld(World):
+    """One that does not listen on a loopback address."""
+
+    def wait_line(self, pattern, seconds=20.0):
+        return super().wait_line(pattern.replace(r"127\.0\.0\.1", r"[^/]+"), seconds)
+
+
+def test_save_is_for_development(program, places, folder):
+    """A world that others can reach gives nothing away and takes nothing."""
+    place = make_place(places, folder)
+    before = read(place, KILL)
+    world = OpenWorld(program, place, os.path.join(folder, "data"), "--address", "0.0.0.0")
+    try:
+        status, answer = save(world, KILL, "x", hash_of(before))
+        check(status == 403 and "development" in answer["error"]["message"], f"{status} {answer}")
+        for path in (f"/api/script?id=mine/{KILL}", "/api/jobs/" + "0" * 32):
+            check(world.request("GET", path)[0] == 403, path)
+        check(read(place, KILL) == before, "nothing was written")
+        world.stop()
+    finally:
+        world.kill()
+
+
+if __name__ == "__main__":
+    tests = {name: value for name, value in globals().items()
+             if name in ("test_save_over_http", "test_save_is_for_development")}
+    sys.exit(run(tests, sys.argv))
