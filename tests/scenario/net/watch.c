@@ -9,6 +9,7 @@
 
 #define FLOW_SLACK_MS      100 // the formula of docs/PROTOCOL.md
 #define FLOW_GUESS_MS      250
+#define INBOX_TICKS        8       // in which a world has read all that it takes at once
 #define SETTLED_US         3000000 // the clock has found its pace
 #define STANDS_AFTER_MS    900     // half a second of patience, and the way to a stop
 #define NONSENSE_MAX       12
@@ -92,7 +93,7 @@ static void note_ack(Net *net, Watch *watch, uint64_t frame)
 }
 
 // Who has confirmed enough gets a frame with every snapshot: the shortest round trip that there was
-// is at most what the world has measured. What came after its last step it has not read yet.
+// is at most what the world has measured. What comes in a bunch it reads in several ticks.
 void watch_taken(Net *net, const NetClient *client)
 {
     const Watch *watch = &client->watch;
@@ -100,7 +101,7 @@ void watch_taken(Net *net, const NetClient *client)
     uint64_t player;
     uint64_t body;
     if (!is_judged(client) || watch->frame_acked == 0 || client->playing_us == 0 ||
-        watch->acked_tick >= world_tick(net) ||
+        watch->acked_tick + INBOX_TICKS > world_tick(net) ||
         !world_player(net->world, client->connection, &player, &body) || // it has left
         world_tick(net) % interval != 0 || client->waiting_bytes > MESSAGE_BYTES_MAX) {
         return;
