@@ -51,9 +51,10 @@ typedef struct Lint {
     LintResult *result;
     const Proto *main;
     bool is_reporting;
-    bool is_dynamic;             // globals come and go in ways that cannot be seen from outside
-    int known, written, entries; // tables on the stack: names; names; functions that are hooks
-    int32_t *targets;            // by instruction: the first one that jumps here
+    bool is_dynamic; // globals come and go in ways that cannot be seen from outside
+    // Tables on the stack: names; names; names; functions that are hooks.
+    int known, written, read, entries;
+    int32_t *targets; // by instruction: the first one that jumps here
     Known registers[REGISTERS_MAX];
 } Lint;
 
@@ -79,6 +80,8 @@ const char *lint_kind_name(LintKind kind)
         return "wrong-side";
     case LINT_UNKNOWN_MEMBER:
         return "unknown-member";
+    case LINT_UNKNOWN_HOOK:
+        return "unknown-hook";
     case LINT_KIND_COUNT:
         break;
     }
@@ -246,6 +249,8 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
     if (name == NULL) {
         lint->is_dynamic = true;
     } else if (!lint->is_reporting) {
+        lua_pushboolean(lint->thread, true);
+        lua_setfield(lint->thread, lint->read, name);
         lint->result->asks_world = lint->result->asks_world || asks_world(name);
         lint->is_dynamic = lint->is_dynamic || strcmp(name, "load") == 0;
         if (strcmp(name, "_G") == 0) {
@@ -254,6 +259,17 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
     } else if (!lint->is_dynamic && !is_in(lint, lint->known, name) &&
                !is_in(lint, lint->written, name)) {
         report_undefined(lint, walk->line, name);
+    }
+}
+
+// A function that nobody calls here, and that the engine does not know either.
+static void look_at_hook(Lint *lint, const Walk *walk, const char *name)
+{
+    const char *hook = is_in(lint, lint->read, name) ? NULL : lint_nearest_hook(name);
+    if (hook != NULL && !lint->is_dynamic && !is_in(lint, lint->written, hook)) {
+        char message[SCRIPT_MESSAGE_BYTES];
+        snprintf(message, sizeof message, "nothing calls %s; did you mean %s?", name, hook);
+        report(lint, LINT_UNKNOWN_HOOK, walk->line, false, message);
     }
 }
 
@@ -286,6 +302,8 @@ static void write_global(Lint *lint, const Walk *walk, const TString *text, cons
         snprintf(message, sizeof message,
                  "%s is called on the server only; this script runs on clients", name);
         report(lint, LINT_WRONG_SIDE, walk->line, false, message);
+    } else if (row == NULL && value != NULL && value->kind == KNOWN_CLOSURE) {
+        look_at_hook(lint, walk, name);
     }
 }
 
@@ -672,6 +690,8 @@ static void run(lua_State *thread, void *user)
     lint->known = lua_gettop(thread);
     lua_newtable(thread);
     lint->written = lua_gettop(thread);
+    lua_newtable(thread);
+    lint->read = lua_gettop(thread);
     lua_newtable(thread);
     lint->entries = lua_gettop(thread);
     lint->targets =

@@ -10,6 +10,7 @@ typedef enum LintKind {
     LINT_SHADOWED,         // a local or global with the name of something of the API
     LINT_WRONG_SIDE,       // a call of the other side
     LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
+    LINT_UNKNOWN_HOOK,     // a global function that nobody calls, with nearly the name of a hook
     LINT_KIND_COUNT
 } LintKind;
 

@@ -19,5 +19,7 @@ bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char
                      char *nearest, size_t capacity);
 // What might have been meant, or "". `written` is the index of a table of the script's own names.
 void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity);
+// The hook whose name is nearly this one; NULL: there is none.
+const char *lint_nearest_hook(const char *name);
 // "Network.FireClient works on the server only, …"; false: it may be called there.
 bool lint_side_text(const ApiRow *row, LintSide side, char *out, size_t capacity, bool *is_error);

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FOREIGN_COUNT (sizeof foreign / sizeof foreign[0])
-#define OTHER_COUNT   (sizeof others / sizeof others[0])
-#define WRITTEN_MAX   256 // of the script's own names that are compared
+#define FOREIGN_COUNT      (sizeof foreign / sizeof foreign[0])
+#define OTHER_COUNT        (sizeof others / sizeof others[0])
+#define HOOK_LETTERS_WRONG 2
+#define WRITTEN_MAX        256 // of the script's own names that are compared
 
 // Names of other engines, and what they are here.
 static const struct {
@@ -173,6 +174,22 @@ void lint_suggest(lua_State *thread, int written, const char *name, char *out, s
             consider(&nearest, rows[i].owner, rows[i].name);
         }
     }
+}
+
+const char *lint_nearest_hook(const char *name)
+{
+    uint32_t count, best = HOOK_LETTERS_WRONG + 1;
+    const ApiRow *rows = api_rows(&count);
+    const char *nearest = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const Text hook = {rows[i].name, strlen(rows[i].name)};
+        const Text text = {name, strlen(name)};
+        if (rows[i].kind == API_KIND_HOOK && api_name_difference(text, hook, best) < best) {
+            best = api_name_difference(text, hook, best);
+            nearest = rows[i].name;
+        }
+    }
+    return nearest;
 }
 
 // --- members ------------------------------------------------------------------------------------

@@ -287,6 +287,23 @@ TEST(calls_of_members_that_are_not_there)
     CLEAN("utf8 = {}\nutf8.mine()\n", LINT_BOTH);
 }
 
+TEST(hooks_with_nearly_the_right_name)
+{
+    lint("function OnStart(self) end\nfunction onupdate(self, dt) end\nonTriggerEnter = function() "
+         "end\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 3);
+    FOUND(0, LINT_UNKNOWN_HOOK, 1, "nothing calls OnStart; did you mean onStart?");
+    FOUND(1, LINT_UNKNOWN_HOOK, 2, "did you mean onUpdate?");
+    FOUND(2, LINT_UNKNOWN_HOOK, 3, "did you mean OnTriggerEnter?");
+    CLEAN("function onStart(self) onStarted(self) end\nfunction onStarted(self) end\n"
+          "function updateAll() end\nfunction start() end\nOnUpdate = 3\n"
+          "local function OnDestroy() end\nOnDestroy()\n",
+          LINT_SERVER);
+    CLEAN("function onUpdate() end\nfunction OnUpdate() end\n",
+          LINT_BOTH); // it knows the right one
+}
+
 // --- requires -----------------------------------------------------------------------------------
 
 TEST(requires_by_a_constant_path)
