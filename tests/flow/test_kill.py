@@ -8,6 +8,7 @@ SANDLOT_KILLS=1000 makes it long (make torture); SANDLOT_SEED repeats a run.
 import os
 import random
 import signal
+import sqlite3
 import sys
 import time
 
@@ -18,6 +19,8 @@ KILLS = int(os.environ.get("SANDLOT_KILLS", "10"))
 BOTS = int(os.environ.get("SANDLOT_BOTS", "20"))  # a few of them build, the others walk
 BUILDERS = 8  # what they build fits into what one client may see at once
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
+DATABASE = "sandlot.db"
+SEEN_MAX = 200
 PAUSE_S = (0.5, 2.2)  # between the world's return and its next end
 
 
@@ -39,6 +42,25 @@ def kill_world(world):
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: world.metric("sandlot_world_starts_total") > starts and world.is_ready(),
                "the world is back", 30)
+
+
+def check_database(data, ledger):
+    """Every structure of the ledger, as the disk has it; leaves in the ledger what clients can see.
+    One of them sees the 256 things nearest to it, and after a thousand kills more are standing."""
+    with open(ledger, encoding="ascii") as file:
+        lines = file.read().splitlines()
+    database = sqlite3.connect(f"file:{data}/{DATABASE}?mode=ro", uri=True)
+    stored = {row[0] for row in database.execute("SELECT net_id FROM structures")}
+    database.close()
+    lost = [line for line in lines
+            if line.startswith("structure ") and int(line.split()[1]) not in stored]
+    back = [line for line in lines
+            if line.startswith("gone-structure ") and int(line.split()[1]) in stored]
+    check(not lost and not back, f"on disk: lost {lost}, back again {back}")
+    if len(stored) > SEEN_MAX:
+        with open(ledger, "w", encoding="ascii") as file:
+            file.writelines(line + "\n" for line in lines if "structure" not in line)
+    return len(stored)
 
 
 def test_kill_under_bots(program, places, folder):
@@ -76,7 +98,9 @@ def test_kill_under_bots(program, places, folder):
         check(result["resumes"] >= BUILDERS * done * 0.4, f"sessions resume: {result}")
         check(result["corrections_without_cause"] == 0, f"every correction has a cause: {result}")
         world.kill()
+        standing = check_database(data, ledger)
         world = restart(program, place, data, port)
+        print(f"{standing} structures are standing")
         found = Bots(program, port, 6, 3, "stand", "--check", ledger).result(60)
         check(found["durable_checked"] > 10, f"there is something to look for: {found}")
         check(found["durable_lost"] == 0, f"nothing is lost: {found}")
