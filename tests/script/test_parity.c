@@ -77,6 +77,7 @@ static const struct {
 } scripts[] = {
     {"life.ts", "Workspace/Life.ts"},
     {"library.ts", "ServerScriptService/Library.ts"},
+    {"more.ts", "ServerScriptService/More.ts"},
     {"Shapes.ts", "ReplicatedStorage/Shapes.ts"},
     {"remote_server.ts", "ServerScriptService/Remote.ts"},
     {"remote_client.ts", "StarterPlayer/Remote.ts"},
@@ -252,6 +253,19 @@ TEST(the_library_of_the_language)
     compare(play_library, "through\n");
 }
 
+static void play_more(SampleWorld *world, bool is_lua)
+{
+    load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/More",
+         is_lua ? "more.lua" : NULL);
+    (void)bind(world, SCRIPT_SERVER, "ServerScriptService/More", NULL);
+    sample_world_step(world, 5);
+}
+
+TEST(the_rest_of_the_library)
+{
+    compare(play_more, "one\t1004\n");
+}
+
 static void play_remote(SampleWorld *world, bool is_lua)
 {
     load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Remote",
@@ -280,6 +294,28 @@ static void play_store(SampleWorld *world, bool is_lua)
 TEST(data_that_is_kept)
 {
     compare(play_store, "refused\n");
+}
+
+// --- the library --------------------------------------------------------------------------------
+
+TEST(the_library_takes_little_of_a_call_and_of_memory)
+{
+    SampleWorld *world = open_world();
+    ScriptSystem *system = sample_world_scripts(world, SCRIPT_CLIENT);
+    const size_t before = vm_memory(system->vm).used_bytes;
+    load(system, "StarterGui/Fault", NULL);
+    (void)load_text(system, "StarterGui/One", "require('ReplicatedStorage/lualib_bundle')");
+    (void)bind(world, SCRIPT_CLIENT, "StarterGui/One", NULL);
+    sample_world_step(world, 1);
+    ScriptStats stats;
+    script_stats(system, &stats);
+    const size_t bytes = vm_memory(system->vm).used_bytes - before;
+    printf("the library: %llu steps, %zu bytes\n", (unsigned long long)stats.step_count, bytes);
+    CHECK_INT(stats.fault_count, 0);
+    CHECK(stats.step_count > 0);
+    CHECK(stats.step_count < (uint64_t)system->config.call_ms * VM_STEPS_PER_MS / 10);
+    CHECK(bytes < 1u << 20);
+    close_world(world);
 }
 
 // --- faults -------------------------------------------------------------------------------------

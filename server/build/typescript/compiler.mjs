@@ -126,6 +126,19 @@ function isWorthTelling({ category, code }) {
     );
 }
 
+function checkOne(sourceFile, names) {
+    try {
+        return [
+            ...program.getSyntacticDiagnostics(sourceFile),
+            ...program.getSemanticDiagnostics(sourceFile),
+        ]
+            .filter(isWorthTelling)
+            .map((one) => plainDiagnostic(one, names));
+    } catch (error) {
+        throw new GaveUp(error, names.get(sourceFile.fileName));
+    }
+}
+
 /** All that the checker has to say about the place's files. What it said about a file holds as long
  *  as that file and everything it depends on are as they were. (TypeScript's own incremental programs
  *  look at types before they check them, and lose errors that way.) */
@@ -138,12 +151,7 @@ function check(sources, keys, names) {
     sources.forEach((sourceFile, i) => {
         let said = before.get(keys[i]);
         if (said === undefined) {
-            said = [
-                ...program.getSyntacticDiagnostics(sourceFile),
-                ...program.getSemanticDiagnostics(sourceFile),
-            ]
-                .filter(isWorthTelling)
-                .map((one) => plainDiagnostic(one, names));
+            said = checkOne(sourceFile, names);
             tellProgress(i, 2 * sources.length);
         }
         checked.set(keys[i], said);
@@ -152,16 +160,42 @@ function check(sources, keys, names) {
     return found;
 }
 
+/** The compiler itself fails on a script, as it does on what is nested too deeply: an error of that
+ *  script, as far as its creator can help it. */
+class GaveUp extends Error {
+    constructor(error, file) {
+        super();
+        this.diagnostic = {
+            isError: true,
+            file,
+            line: 0,
+            column: 0,
+            code: "compiler",
+            message:
+                error instanceof RangeError
+                    ? "a type or an expression is nested too deeply for the compiler"
+                    : `the compiler fails on this script (${error?.message ?? error}); write it in ` +
+                      "a plainer way",
+        };
+    }
+}
+
 function makeOne(script, sourceFile, names) {
-    const result = transpile(program, sourceFile, place, script.file);
-    const traps = findTraps(program, sourceFile);
-    return {
-        ...result,
-        diagnostics: [
-            ...result.diagnostics.filter(isWorthTelling).map((one) => plainDiagnostic(one, names)),
-            ...traps.map((trap) => ({ ...trap, isError: false, file: script.file })),
-        ],
-    };
+    try {
+        const result = transpile(program, sourceFile, place, script.file);
+        const traps = findTraps(program, sourceFile);
+        return {
+            ...result,
+            diagnostics: [
+                ...result.diagnostics
+                    .filter(isWorthTelling)
+                    .map((one) => plainDiagnostic(one, names)),
+                ...traps.map((trap) => ({ ...trap, isError: false, file: script.file })),
+            ],
+        };
+    } catch (error) {
+        throw new GaveUp(error, script.file);
+    }
 }
 
 function makeLua(scripts, sources, keys, names, diagnostics) {
@@ -205,6 +239,13 @@ function compile({ declarations, scripts: all }) {
     const others = all.filter(({ isTypeScript }) => !isTypeScript).map(({ path }) => path);
     const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
     place.update(scripts, others);
+    for (const { path, file } of scripts) {
+        try {
+            place.sourceFile(`${ROOT}${path}.ts`);
+        } catch (error) {
+            throw new GaveUp(error, file);
+        }
+    }
     program = ts.createProgram({
         rootNames: place.rootNames(),
         options: OPTIONS,
@@ -231,13 +272,16 @@ function answer(request) {
     try {
         return compile(readRequest(request));
     } catch (error) {
-        // The compiler itself gave up, as it does on types and expressions that are too deep. What it
-        // kept may be half made.
+        // What it keeps may be half made.
         forget();
         place?.parsed.clear();
+        if (error instanceof GaveUp) {
+            const diagnostics = [error.diagnostic];
+            return { status: STATUS_ERRORS, reason: "", diagnostics, outputs: [] };
+        }
         const reason =
             error instanceof RangeError
-                ? "a type or an expression is nested too deeply for the compiler"
+                ? "an expression of this place is nested too deeply for the compiler"
                 : `the compiler failed: ${error?.message ?? error}`;
         return { status: STATUS_FAILED, reason, diagnostics: [], outputs: [] };
     }

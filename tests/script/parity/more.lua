@@ -1,0 +1,18 @@
+print("decorated", "act")
+
+function onStart()
+    print(8, "first/second", 1)
+    print(3, false, true)
+    print("then", 2)
+    print("catch", "Failure", 3, "code 3", "Failure: code 3")
+    print("all", "1,2")
+    print("acted", true, nil)
+    print("c-b-c", 255, "2.35", "ff")
+    print("1,2,3", "1,1,2,2")
+    print(2, 3, "a.b")
+    print(98, 2, "x")
+    print(true, true, -2, -1)
+    print(1, 5, "k=v", true)
+    print(true, "one_two_2", nil)
+    print("2,3", "one", "1004")
+end
