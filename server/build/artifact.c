@@ -34,6 +34,7 @@ static const char *const side_folders[ARTIFACT_SIDES] = {HOME "/server/" NAME,
 struct Artifacts {
     int home, lock, aside; // .sandlot, .sandlot/build.lock, .sandlot/aside
     int sides[ARTIFACT_SIDES];
+    bool is_prepared[ARTIFACT_SIDES];
     char place[PATH_BYTES];
 };
 
@@ -228,23 +229,30 @@ static bool write_whole(int file, const uint8_t *data, size_t bytes)
     return true;
 }
 
-// "Workspace/Doors/Front.rune" below a folder, with the folders on the way.
-static bool write_file(int root, const PlaceFile *file)
+// The folder of "Workspace/Doors/Front.rune" below another, made on the way; *name is the rest.
+static int make_parents(int root, const char *path, const char **name)
 {
     int folder = dup(root);
-    const char *name = file->path;
-    for (const char *slash = strchr(name, '/'); folder >= 0 && slash != NULL;
-         slash = strchr(name, '/')) {
+    for (const char *slash = strchr(path, '/'); folder >= 0 && slash != NULL;
+         slash = strchr(path, '/')) {
         char segment[SEGMENT_BYTES];
-        const size_t bytes = (size_t)(slash - name);
-        ASSERT(bytes > 0 && bytes < sizeof segment && name[0] != '.');
-        memcpy(segment, name, bytes);
+        const size_t bytes = (size_t)(slash - path);
+        ASSERT(bytes > 0 && bytes < sizeof segment && path[0] != '.');
+        memcpy(segment, path, bytes);
         segment[bytes] = '\0';
         const int inner = make_folder(folder, segment);
         close(folder);
         folder = inner;
-        name = slash + 1;
+        path = slash + 1;
     }
+    *name = path;
+    return folder;
+}
+
+static bool write_file(int root, const PlaceFile *file)
+{
+    const char *name = NULL;
+    const int folder = make_parents(root, file->path, &name);
     if (folder < 0) {
         return false;
     }
@@ -255,7 +263,67 @@ static bool write_file(int root, const PlaceFile *file)
         return false;
     }
     const bool written = write_whole(made, file->data, file->bytes);
+    // On its way already, so that waiting for all of them later is one wait and not a thousand.
+    (void)sync_file_range(made, 0, 0, SYNC_FILE_RANGE_WRITE);
     return close(made) == 0 && written;
+}
+
+// What has not changed is the same file under two names for a moment: nothing is written.
+static bool link_file(int old_root, int root, const PlaceFile *file)
+{
+    const char *name = NULL;
+    const int folder = make_parents(root, file->path, &name);
+    if (folder < 0) {
+        return false;
+    }
+    const bool linked = linkat(old_root, file->path, folder, name, 0) == 0;
+    close(folder);
+    return linked;
+}
+
+static bool sync_path(int root, const char *path, int flags)
+{
+    const int opened = openat(root, path, flags | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0) {
+        return false;
+    }
+    const bool synced = fsync(opened) == 0;
+    close(opened);
+    return synced;
+}
+
+// Every folder on the way to a file that the file before it was not in.
+static bool sync_parents(int root, const char *path, const char *before)
+{
+    char folder[SEGMENT_BYTES];
+    bool synced = true;
+    for (const char *slash = strchr(path, '/'); synced && slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        const size_t bytes = (size_t)(slash - path);
+        ASSERT(bytes < sizeof folder);
+        if (strncmp(path, before, bytes + 1) != 0) {
+            memcpy(folder, path, bytes);
+            folder[bytes] = '\0';
+            synced = sync_path(root, folder, O_RDONLY | O_DIRECTORY);
+        }
+    }
+    return synced;
+}
+
+static bool is_same_file(const PlaceFolder *before, const PlaceFile *file)
+{
+    uint32_t low = 0, high = before->file_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const PlaceFile *old = &before->files[middle];
+        const int order = strcmp(old->path, file->path);
+        if (order == 0) {
+            return old->bytes == file->bytes && memcmp(old->data, file->data, file->bytes) == 0;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return false;
 }
 
 // In one step if the file system can, which all of Linux's own do; otherwise in two, between which
@@ -269,33 +337,78 @@ static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fres
     if (renameat2(artifacts->aside, fresh, folder, NAME, RENAME_EXCHANGE) == 0) {
         return true; // the old one is aside now
     }
-    return renameat(folder, NAME, artifacts->aside, "old") == 0 &&
+    char old[SEGMENT_BYTES];
+    snprintf(old, sizeof old, "old %s", fresh);
+    return renameat(folder, NAME, artifacts->aside, old) == 0 &&
            renameat(artifacts->aside, fresh, folder, NAME) == 0;
 }
 
-Status artifacts_replace(Artifacts *artifacts, ArtifactSide side, const PlaceFile *files,
-                         uint32_t file_count, char reason[WORKER_REASON_BYTES])
+// Both give the path that failed; NULL: none did.
+static const char *fill(int root, int old_root, const PlaceFolder *before, const PlaceFile *files,
+                        uint32_t file_count, bool *is_new)
 {
-    const char *fresh = side_names[side];
-    const int root = make_folder(artifacts->aside, fresh);
-    if (root < 0) {
-        return refuse(reason, STATUS_BLOCKED, HOME "/" ASIDE);
-    }
     for (uint32_t i = 0; i < file_count; i++) {
-        if (!write_file(root, &files[i])) {
-            close(root);
-            return refuse(reason, STATUS_BLOCKED, files[i].path);
+        is_new[i] = old_root < 0 || !is_same_file(before, &files[i]) ||
+                    !link_file(old_root, root, &files[i]);
+        if (is_new[i] && !write_file(root, &files[i])) {
+            return files[i].path;
         }
     }
-    // Once for all files and folders: a thousand times fsync would take seconds.
-    const bool is_on_disk = syncfs(root) == 0;
-    close(root);
-    if (!is_on_disk || !take_place(artifacts, side, fresh) || fsync(artifacts->sides[side]) != 0) {
-        return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+    return NULL;
+}
+
+static const char *sync_all(int root, const PlaceFile *files, uint32_t file_count,
+                            const bool *is_new)
+{
+    const char *last = "";
+    for (uint32_t i = 0; i < file_count; i++) {
+        if ((is_new[i] && !sync_path(root, files[i].path, O_RDONLY)) ||
+            !sync_parents(root, files[i].path, last)) {
+            return files[i].path;
+        }
+        last = files[i].path;
+    }
+    return fsync(root) == 0 ? NULL : HOME "/" ASIDE;
+}
+
+Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFolder *before,
+                         const PlaceFile *files, uint32_t file_count,
+                         char reason[WORKER_REASON_BYTES])
+{
+    ASSERT(!artifacts->is_prepared[side]);
+    const int root = make_folder(artifacts->aside, side_names[side]);
+    const int old_root = openat(artifacts->sides[side], NAME, FOLDER_FLAGS);
+    bool *is_new = calloc(file_count + 1u, sizeof *is_new);
+    const char *failed = HOME "/" ASIDE;
+    if (root >= 0 && is_new != NULL) {
+        failed = fill(root, old_root, before, files, file_count, is_new);
+        failed = failed == NULL ? sync_all(root, files, file_count, is_new) : failed;
+    }
+    const Status status = failed == NULL ? STATUS_OK : refuse(reason, STATUS_BLOCKED, failed);
+    free(is_new);
+    close_one(root);
+    close_one(old_root);
+    artifacts->is_prepared[side] = status == STATUS_OK;
+    return status;
+}
+
+Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
+{
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        if (artifacts->is_prepared[side] &&
+            !take_place(artifacts, (ArtifactSide)side, side_names[side])) {
+            return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+        }
+    }
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        if (artifacts->is_prepared[side] && fsync(artifacts->sides[side]) != 0) {
+            return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+        }
+        artifacts->is_prepared[side] = false;
     }
     const int left = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
     if (left >= 0) {
-        remove_inside(left, 0);
+        remove_inside(left, 0); // the old ones
     }
     return STATUS_OK;
 }

@@ -19,7 +19,11 @@ void artifacts_close(Artifacts *artifacts); // NULL is allowed
 // What is there now; STATUS_NOT_FOUND: nothing. Paths are relative to the folder, sorted.
 MUST_USE Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder *out,
                                char reason[WORKER_REASON_BYTES]);
-// Exactly these files, from now on. Paths are sorted, without a step up.
-MUST_USE Status artifacts_replace(Artifacts *artifacts, ArtifactSide side, const PlaceFile *files,
+// Writes these files aside, and to disk; those that are the same in `before`, which is what was
+// read, are only linked. Paths are sorted, without a step up.
+MUST_USE Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side,
+                                  const PlaceFolder *before, const PlaceFile *files,
                                   uint32_t file_count, char reason[WORKER_REASON_BYTES]);
+// What was prepared takes its place, the server's side first.
+MUST_USE Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES]);
 const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path); // NULL: none

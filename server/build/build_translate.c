@@ -240,12 +240,8 @@ static Status take_outputs(Build *build, const TypeScriptResult *made, Output *o
                               .lines = from->lines,
                               .line_count = from->line_count};
         if (from->source_map_bytes > 0) {
-            if (cache_keep_blob(build->cache, from->source_map, from->source_map_bytes,
-                                hashes[i].bytes) != STATUS_OK) {
-                snprintf(build->reason, WORKER_REASON_BYTES,
-                         "%s: its source map cannot be written to the cache", from->path);
-                return STATUS_BLOCKED;
-            }
+            cache_keep_blob(build->cache, from->source_map, from->source_map_bytes,
+                            hashes[i].bytes);
             outputs[i].map_hash = hashes[i].bytes;
         }
         if (take_output(build, &outputs[i]) != STATUS_OK) {

@@ -203,13 +203,14 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
         }
         build_progress(build, BUILD_WRITE, side, ARTIFACT_SIDES,
                        artifact_folder((ArtifactSide)side));
-        const Status status =
-            artifacts_replace(artifacts, (ArtifactSide)side, set->files, set->count, build->reason);
+        const Status status = artifacts_prepare(artifacts, (ArtifactSide)side, &before[side],
+                                                set->files, set->count, build->reason);
         if (status != STATUS_OK) {
             return status;
         }
     }
-    return STATUS_OK;
+    const bool is_ready = !build->result->unchanged && build->request->write;
+    return is_ready ? artifacts_switch(artifacts, build->reason) : STATUS_OK;
 }
 
 // A manifest outlives the writing in the result; a zero follows it, for those who print it.

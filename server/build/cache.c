@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "server/build/cache.h"
 
-#include "server/store/blob.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>
@@ -20,13 +19,13 @@
 
 #define CODE_BYTES    32
 #define ENTRIES       "entry"
+#define BLOBS         "blobs"
 #define ASIDE         "aside"
 #define TOUCH_SECONDS (24 * 60 * 60)
 #define PRUNE_MAX     65536 // files looked at
 
 struct BuildCache {
-    int folder, entries;
-    BlobStore *blobs;
+    int folder, entries, blobs;
     uint8_t secret[crypto_generichash_KEYBYTES];
     uint32_t next; // number of the next file aside
 };
@@ -130,14 +129,15 @@ Status cache_open(const char *folder, const SigningKey *key, BuildCache **out)
     if (cache == NULL) {
         return STATUS_LIMIT;
     }
-    cache->entries = -1;
+    cache->entries = cache->blobs = -1;
     Status status = file_make_folders(folder);
     cache->folder =
         status != STATUS_OK ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (cache->folder >= 0) {
         cache->entries = open_folder(cache->folder, ENTRIES);
+        cache->blobs = open_folder(cache->folder, BLOBS);
     }
-    if (cache->entries < 0 || blob_open(folder, &cache->blobs) != STATUS_OK) {
+    if (cache->entries < 0 || cache->blobs < 0) {
         cache_close(cache);
         return STATUS_BLOCKED;
     }
@@ -158,7 +158,9 @@ void cache_close(BuildCache *cache)
     if (cache->entries >= 0) {
         close(cache->entries);
     }
-    blob_close(cache->blobs);
+    if (cache->blobs >= 0) {
+        close(cache->blobs);
+    }
     sodium_memzero(cache->secret, sizeof cache->secret);
     free(cache);
 }
@@ -252,34 +254,48 @@ static bool write_whole(int file, const uint8_t *data, size_t bytes)
     return true;
 }
 
-// Not synced: half an entry after a power cut does not fit its code, which is a miss.
-void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes)
+// Aside, then renamed. Not synced: half a file after a power cut does not fit its code or its name,
+// and whoever reads it finds that out.
+static void put_file(BuildCache *cache, int part, const EntryPath *path, const uint8_t *code,
+                     size_t code_bytes, const void *value, size_t bytes)
 {
-    if (bytes > CACHE_VALUE_BYTES_MAX) {
-        return;
-    }
     char aside[64];
-    const EntryPath path = path_of(key);
     snprintf(aside, sizeof aside, ASIDE "/%d.%u", (int)getpid(), cache->next++);
     const int file =
         openat(cache->folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) {
         return;
     }
-    uint8_t code[CODE_BYTES];
-    code_of(cache, key, value, bytes, code);
-    const bool written = write_whole(file, code, sizeof code) && write_whole(file, value, bytes);
+    const bool written = write_whole(file, code, code_bytes) && write_whole(file, value, bytes);
     close(file);
-    (void)mkdirat(cache->entries, path.folder, 0700); // it may be there
-    if (!written || renameat(cache->folder, aside, cache->entries, path.name) != 0) {
+    (void)mkdirat(part, path->folder, 0700); // it may be there
+    if (!written || renameat(cache->folder, aside, part, path->name) != 0) {
         (void)unlinkat(cache->folder, aside, 0);
     }
 }
 
-Status cache_keep_blob(BuildCache *cache, const void *data, size_t bytes,
-                       uint8_t hash[SHA256_BYTES])
+void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes)
 {
-    return blob_put(cache->blobs, data, bytes, hash);
+    if (bytes > CACHE_VALUE_BYTES_MAX) {
+        return;
+    }
+    uint8_t code[CODE_BYTES];
+    const EntryPath path = path_of(key);
+    code_of(cache, key, value, bytes, code);
+    put_file(cache, cache->entries, &path, code, sizeof code, value, bytes);
+}
+
+void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES])
+{
+    struct stat about;
+    CacheKey name;
+    sha256_of(data, bytes, name.bytes);
+    memcpy(hash, name.bytes, sizeof name.bytes);
+    const EntryPath path = path_of(&name);
+    if (fstatat(cache->blobs, path.name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(about.st_mode) || (uint64_t)about.st_size != bytes) {
+        put_file(cache, cache->blobs, &path, NULL, 0, data, bytes);
+    }
 }
 
 // --- pruning ------------------------------------------------------------------------------------
@@ -359,7 +375,7 @@ void cache_prune(BuildCache *cache)
     Pruned *list = malloc(PRUNE_MAX * sizeof *list);
     if (list != NULL) {
         prune_part(cache->folder, ENTRIES, list);
-        prune_part(cache->folder, "blobs", list);
+        prune_part(cache->folder, BLOBS, list);
     }
     free(list);
 }
