@@ -125,9 +125,10 @@ static Status died(TypeScript *typescript, char *reason)
     const bool was_started = typescript->has_answered;
     const int code = end(typescript);
     if (code == 128 + SIGABRT) {
-        return fail(typescript, reason,
-                    "the TypeScript compiler gave up, most likely because it ran out of memory: make "
-                    "the types of this place simpler, or its scripts smaller");
+        return fail(
+            typescript, reason,
+            "the TypeScript compiler gave up, most likely because it ran out of memory: make "
+            "the types of this place simpler, or its scripts smaller");
     }
     if (code > 128) {
         return fail(typescript, reason, "the TypeScript compiler %s (%s)",

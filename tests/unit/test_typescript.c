@@ -387,18 +387,16 @@ static void check_works(TypeScript *compiler)
 
 static char *repeat(const char *before, const char *piece, uint32_t count, const char *after)
 {
-    const size_t piece_bytes = strlen(piece);
-    char *text = malloc(strlen(before) + count * piece_bytes + strlen(after) + 1);
-    if (text == NULL) {
+    Buffer text = buffer_of(1u << 20);
+    buffer_put(&text, before, strlen(before));
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_put(&text, piece, strlen(piece));
+    }
+    buffer_put(&text, after, strlen(after) + 1);
+    if (text.status != STATUS_OK) {
         abort();
     }
-    char *at = stpcpy(text, before);
-    for (uint32_t i = 0; i < count; i++) {
-        memcpy(at, piece, piece_bytes);
-        at += piece_bytes;
-    }
-    strcpy(at, after);
-    return text;
+    return (char *)text.data;
 }
 
 // Either an ordinary error or a compiler that was ended, never a success and never a hang.
