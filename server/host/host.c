@@ -386,6 +386,10 @@ static int open_host(Host *host)
         fprintf(stderr, "sandlot world: %s\n", strerror(errno));
         return 1;
     }
+    if (host_world_spawn(host) != STATUS_OK) {
+        fprintf(stderr, "sandlot world: a process for the world cannot be started\n");
+        return 1;
+    }
     const int data = open_data(host);
     if (data != 0) {
         return data;

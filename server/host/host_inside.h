@@ -103,6 +103,7 @@ typedef struct Host {
     // The world process; the main thread's alone.
     Process process;
     bool running;    // there is a process
+    bool spawned;    // it was started ahead, and has been told nothing yet
     bool was_ready;  // this one
     bool ever_ready; // any
     Channel channel;
@@ -149,6 +150,8 @@ MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint6
 void host_place_unsign(HostManifests *manifests);
 
 // --- host_world.c -------------------------------------------------------------------------------
+// Starts the first process ahead: its program is loaded while the host opens its data.
+MUST_USE Status host_world_spawn(Host *host);
 MUST_USE Status host_world_start(Host *host);
 void host_world_hear(Host *host);  // everything on the channel
 void host_world_watch(Host *host); // is it stuck, does it flood?

@@ -265,9 +265,16 @@ static Status take_lease(Host *host)
     return STATUS_OK;
 }
 
-Status host_world_start(Host *host)
+Status host_world_spawn(Host *host)
 {
     ASSERT(!host->running);
+    host->spawned = true;
+    return start_process(host);
+}
+
+Status host_world_start(Host *host)
+{
+    ASSERT(host->running == host->spawned);
     host->incarnation += 1;
     host->was_ready = false;
     host->silent_ms = 0;
@@ -282,9 +289,10 @@ Status host_world_start(Host *host)
     Beginning all;
     HostManifests manifests = {0};
     status = make_beginning(host, &all, &manifests);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !host->spawned) {
         status = start_process(host);
     }
+    host->spawned = false;
     if (status == STATUS_OK) {
         status = tell_beginning(host, &all, &manifests);
         host_world_flush(host);
