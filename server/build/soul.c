@@ -274,8 +274,8 @@ static void narrow(const PlaceFile *file, SoulList *list, Arena *arena, Diagnost
         }
     }
     if (error.status != STATUS_OK) {
-        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column, "place",
-                        "%s %s", error.path, error.message);
+        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column,
+                        "place", "%s %s", error.path, error.message);
     }
 }
 
