@@ -65,7 +65,7 @@ static Status wait_message(ChannelMessage *out)
 static int fail(const char *what, const char *why)
 {
     ChannelReport report = {.type = CHANNEL_FAILED};
-    snprintf(report.text, sizeof report.text, "%s: %s", what, why);
+    snprintf(report.text, sizeof report.text, "%.80s: %.140s", what, why);
     (void)world_loop_report(&process.loop, &report);
     status_ignore(channel_flush(&process.channel)); // nobody is left to hear of it
     return 1;
