@@ -96,6 +96,20 @@ void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out
     snprintf(out, bytes, "%s%s:%s %s: %s%s%s%s", folder, diagnostic->file, where, level,
              diagnostic->message, diagnostic->code[0] != '\0' ? " [" : "", diagnostic->code,
              diagnostic->code[0] != '\0' ? "]" : "");
+    diagnostic_clean(out);
+}
+
+void diagnostic_clean(char *text)
+{
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == 0x7f) {
+            *text = byte == '\n' || byte == '\t' ? ' ' : '?';
+        } else if (byte == 0xc2 && (unsigned char)text[1] >= 0x80 &&
+                   (unsigned char)text[1] < 0xa0) {
+            text[0] = text[1] = '?'; // U+0080 to U+009F
+        }
+    }
 }
 
 // --- between processes --------------------------------------------------------------------------

@@ -41,8 +41,11 @@ void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *fi
 void diagnostic_list_append(DiagnosticList *list, const DiagnosticList *from);
 // By file, line, column, level, code, message: the same build gives the same order.
 void diagnostic_list_sort(DiagnosticList *list);
-// A line without its end. `folder` goes before the file ("places/island/"), "" for none.
+// A line without its end, fit for a terminal. `folder` goes before the file ("places/island/"), ""
+// for none.
 void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out, size_t bytes);
+// Names of files and pieces of sources are a stranger's: nothing in them moves a terminal's cursor.
+void diagnostic_clean(char *text);
 // Between processes.
 void diagnostic_list_write(const DiagnosticList *list, Buffer *out);
 // Total: appends what is there, or STATUS_MALFORMED and nothing.

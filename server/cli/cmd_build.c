@@ -285,6 +285,7 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     BuildResult result;
     char reason[WORKER_REASON_BYTES];
     const Status status = builder_build(builder, &request, &result, reason);
+    diagnostic_clean(reason);
     wipe_line(&shown);
     print_diagnostics(options, &result.diagnostics);
     bool done = status == STATUS_OK;
@@ -339,6 +340,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
     BuildResult result = {0};
     char reason[WORKER_REASON_BYTES] = "";
     const Status status = build_verify(config, options->place, &result.diagnostics, reason);
+    diagnostic_clean(reason);
     print_diagnostics(options, &result.diagnostics);
     if (status == STATUS_MALFORMED && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%u problem%s", result.diagnostics.error_count,

@@ -323,6 +323,16 @@ def test_build_warnings_come_from_the_cache_too(program, places, folder):
     check(second["compiled"] == 0 and second["diagnostics"] == first["diagnostics"], f"{second}")
 
 
+def test_build_moves_no_cursor(program, places, folder):
+    place = small_place(folder, scripts={"Work\x1b[31mspace/\nA.lua": "", "Workspace/B.lua": "\x1b"})
+    said = build(program, place, code=1)
+    check("Work?[31mspace/ A.lua: error:" in said.stderr and "\x1b" not in said.stderr, said.stderr)
+    link = os.path.join(place, "Workspace/\x1b[2J.lua")
+    os.symlink("/etc/passwd", link)
+    said = build(program, place, code=1)
+    check("is a link" in said.stderr and "\x1b" not in said.stderr, said.stderr)
+
+
 def test_build_usage(program, places, folder):
     def outcome(*arguments):
         done = subprocess.run([program, "build", *arguments], capture_output=True, text=True,
