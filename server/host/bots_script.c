@@ -112,8 +112,13 @@ void bots_script_look(Bots *bots, Bot *bot)
     while (scripts != NULL && script_faults(scripts, &fault, 1) > 0) {
         bots->report.script_faults += 1;
         if (bots->report.script_faults <= FAULTS_SHOWN) {
-            fprintf(stderr, "bot %u: %s:%u: %s\n", bot->index, fault.path, fault.line,
-                    fault.message);
+            // An error of Lua's has its place in front already.
+            const bool placed = strncmp(fault.message, fault.path, strlen(fault.path)) == 0;
+            fprintf(stderr, "bot %u: ", bot->index);
+            if (!placed) {
+                fprintf(stderr, "%s:%u: ", fault.path, fault.line);
+            }
+            fprintf(stderr, "%s\n", fault.message);
         }
     }
 }

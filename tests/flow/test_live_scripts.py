@@ -187,6 +187,41 @@ def test_clients_verify_and_run(program, places, folder):
         world.kill()
 
 
+def test_typescript_in_a_live_world(program, places, folder):
+    place = write_place(folder, {
+        "Workspace/Lift.lua": SCRIPTS["Workspace/Lift.lua"],
+        "Workspace/Pit.lua": SCRIPTS["Workspace/Pit.lua"],
+        "ReplicatedStorage/Words.ts": """const words = ["good", "day"];
+export function greeting(): string {
+    return words.map((word) => word).join(" ");
+}
+""",
+        "ServerScriptService/Ears.ts": """import { greeting } from "../ReplicatedStorage/Words";
+print("says", greeting());
+Network.OnClientEvent("greet", (player: Player, text: string) => {
+    print("heard", text);
+});
+""",
+        "StarterGui/Hello.ts": """import { greeting } from "../ReplicatedStorage/Words";
+
+export function onStart(): void {
+    Network.FireServer("greet", greeting());
+    const list: number[] = [];
+    error(`line six ${list.length}`);
+}
+"""})
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        world.wait_line(r"says good day")
+        bots = Bots(program, world.port, 1, 1, "stand", "--scripts", "--allow-weak-jail")
+        out, err = bots.process.communicate(timeout=60)
+        check(json.loads(out.splitlines()[-1])["scripted"] == 1, out + err)
+        world.wait_line(r"heard good day")
+        check("StarterGui/Hello:6: line six 0" in err, f"another line: {err}")
+    finally:
+        world.kill()
+
+
 class Liar(Relay):
     """A relay that changes what the world says."""
 
