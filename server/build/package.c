@@ -25,6 +25,15 @@ void package_info_free(PackageInfo *info)
     *info = (PackageInfo){0};
 }
 
+void package_hash_files(PackageInfo *info)
+{
+    for (uint32_t i = 0; i < info->folder.file_count; i++) {
+        const PlaceFile *file = &info->folder.files[i];
+        ASSERT(file->data != NULL);
+        sha256_of(file->data, file->bytes, info->files[i].hash);
+    }
+}
+
 // --- what the worker says -----------------------------------------------------------------------
 
 static Status distrust(char reason[WORKER_REASON_BYTES])
@@ -134,7 +143,6 @@ static Status read_file(ByteReader *reader, bool with_contents, PackageInfo *inf
     if (with_contents) {
         memcpy(own_data, data, (size_t)file.bytes);
         own_data[file.bytes] = 0;
-        sha256_of(own_data, (size_t)file.bytes, file.hash);
     }
     const uint32_t at = info->folder.file_count++;
     info->folder.files[at] =

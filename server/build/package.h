@@ -45,8 +45,7 @@ typedef struct PackageFile {
     AssetInfo asset;       // what a picture, sound or model is
     uint64_t packed_bytes; // in the archive; 0: unknown (tar)
     uint64_t bytes;
-    uint8_t
-        hash[32]; // of its bytes, made outside the jail: an asset's name. Zero without contents.
+    uint8_t hash[32]; // of its bytes, an asset's name: zero until package_hash_files made it
 } PackageFile;
 
 typedef struct PackageInfo {
@@ -64,6 +63,9 @@ MUST_USE Status package_open(Worker *worker, const uint8_t *bytes, size_t count,
                              PackageInfo *out, DiagnosticList *warnings,
                              char reason[WORKER_REASON_BYTES]);
 void package_info_free(PackageInfo *info);
+// Names every file by its bytes, outside the jail; of one that was opened with contents. Apart from
+// package_open because it takes longer than all the rest.
+void package_hash_files(PackageInfo *info);
 // As package_write, and what is known of it; files without contents.
 MUST_USE Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo *info,
                              DiagnosticList *warnings, char reason[WORKER_REASON_BYTES]);

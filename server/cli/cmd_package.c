@@ -446,6 +446,7 @@ static int inspect(Session *session)
         return fail(session, status, session->options->from);
     }
     wipe_line(session);
+    package_hash_files(&info);
     const int result = show(session, &info, count);
     package_info_free(&info);
     return result;

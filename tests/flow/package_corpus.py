@@ -238,11 +238,11 @@ def zstd_frame(blocks, window=None, size=None):
         head = bytes([0]) + bytes([window])
     else:
         head = bytes([0xa0]) + struct.pack("<I", size)
-    body = b""
+    parts = [b"\x28\xb5\x2f\xfd", head]
     for i, (kind, data, length) in enumerate(blocks):
         value = length << 3 | kind << 1 | (i == len(blocks) - 1)
-        body += struct.pack("<I", value)[:3] + data
-    return b"\x28\xb5\x2f\xfd" + head + body
+        parts += [struct.pack("<I", value)[:3], data]
+    return b"".join(parts)
 
 
 def zstd(data):

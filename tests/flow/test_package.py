@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -199,6 +200,20 @@ def test_package_inspect(program, places, folder):
     check(first[0] < 3 and first[2] == 90 and first[3] == 255 and len(last) == 1025, "not that picture")
     done = sandlot(program, "inspect", folder + "/t.png", "--allow-weak-jail")
     check(done.returncode == 1 and "(package): format: " in done.stderr, done.stderr)
+
+
+def test_package_rules_documented(program, places, folder):
+    """Every rule of the header has its row in SECURITY.md and its hostile package, and no other."""
+    root = os.path.dirname(os.path.abspath(places))
+    with open(root + "/server/build/package_rules.h", encoding="utf-8") as file:
+        rules = set(re.findall(r'X\([A-Z0-9]+, "([a-z0-9]+)"\)', file.read()))
+    with open(root + "/docs/SECURITY.md", encoding="utf-8") as file:
+        text = file.read().split("## Packages")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    documented = {name for row in rows for name in re.findall(r"`([a-z0-9]+)`", row)}
+    check(rules == documented, f"only in one of them: {rules ^ documented}")
+    tried = {rule for _, _, rule in corpus.hostile()}
+    check(tried == rules - {"memory"}, f"only in one of them: {tried ^ rules}")
 
 
 def test_package_usage(program, places, folder):

@@ -258,6 +258,7 @@ TEST(a_name_with_controls_is_none)
     CHECK_TEXT(info.name, "");
     uint8_t hash[32];
     sha256_of("abc", 3, hash);
+    package_hash_files(&info);
     CHECK_BYTES(info.files[0].hash, hash, 32);
     CHECK_INT(info.folder.bytes, 9);
     package_info_free(&info);
