@@ -2,12 +2,10 @@
 // the real compiler and the real runtime; and a fault of a TypeScript script names a line of the
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
-#include "core/script/api.h"
-#include "core/script/lint.h"
-#include "core/script/rune.h"
 #include "core/script/sample_world.h"
 #include "core/script/script_inside.h"
 #include "server/build/typescript.h"
+#include "server/build/worker_compile.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"
@@ -17,7 +15,6 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX (256u << 10)
-#define RUNE_BYTES     (512u << 10)
 
 typedef struct Log {
     char text[16384];
@@ -116,28 +113,32 @@ static const TypeScriptResult *compiled(void)
     return &result;
 }
 
-// As the build does it: Lua → function with the lines of the source → rune → the side's system.
+// As the build does it: Lua → rune with the lines of the source, in the worker → the side's system.
 static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)
 {
-    lua_State *lua = system->lua;
-    uint8_t *rune = malloc(RUNE_BYTES);
-    size_t bytes = 0;
-    vm_push_environment(lua);
-    const int environment = lua_gettop(lua);
-    Status status = vm_compile(lua, output->path, output->lua, output->lua_bytes, environment);
-    if (status != STATUS_OK) {
-        test_fail(__FILE__, __LINE__, "%s", lua_tostring(lua, -1));
-    } else if (output->line_count > 0) {
-        status = lint_map_lines(lua, output->lines, output->line_count);
+    static Worker *worker;
+    if (worker == NULL) {
+        const WorkerConfig config = worker_config_default();
+        CHECK_OK(worker_create(&config, &worker));
     }
+    const CompileJob job = {.path = output->path,
+                            .file = output->path,
+                            .context = CONTEXT_BOTH,
+                            .source = output->lua,
+                            .source_bytes = output->lua_bytes,
+                            .is_generated = true,
+                            .lines = output->line_count > 0 ? output->lines : NULL,
+                            .line_count = output->line_count};
+    CompileOutput made = {0};
+    DiagnosticList diagnostics = {0};
+    char reason[WORKER_REASON_BYTES];
+    Status status = compile_call(worker, &job, &made, &diagnostics, reason);
+    CHECK_INT(diagnostics.error_count, 0);
     if (status == STATUS_OK) {
-        status = rune_write(lua, output->path, rune, RUNE_BYTES, &bytes);
+        status = script_load_rune(system, output->path, made.rune, made.rune_bytes);
     }
-    lua_settop(lua, environment - 1);
-    if (status == STATUS_OK) {
-        status = script_load_rune(system, output->path, rune, bytes);
-    }
-    free(rune);
+    compile_output_free(&made);
+    diagnostic_list_free(&diagnostics);
     CHECK_OK(status);
     return status == STATUS_OK;
 }
