@@ -381,12 +381,15 @@ static Status narrow_all(const PlaceFolder *folder, SoulList *list, DiagnosticLi
     if (file == NULL) {
         return STATUS_OK; // which the worker will say
     }
-    void *block = malloc(SETTINGS_ARENA);
+    // A value of a tree takes 64 bytes or so, and at least two of the text.
+    const size_t wanted = 4096 + (file->bytes < SETTINGS_BYTES ? file->bytes : SETTINGS_BYTES) * 80;
+    const size_t bytes = wanted < SETTINGS_ARENA ? wanted : SETTINGS_ARENA;
+    void *block = malloc(bytes);
     if (block == NULL) {
         return STATUS_LIMIT;
     }
     Arena arena;
-    arena_init(&arena, block, SETTINGS_ARENA);
+    arena_init(&arena, block, bytes);
     narrow(file, list, &arena, diagnostics);
     free(block);
     return STATUS_OK;
