@@ -185,10 +185,9 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
     uint8_t more;
     const la_ssize_t got = archive_read_data(tar, &more, 1);
     if (got != 0) {
-        return package_refuse(list->reason, item->path, strlen(item->path),
-                              got > 0 ? RULE_SIZE : RULE_TRUNCATED, "%s",
-                              got > 0 ? "unpacks to more than its header says"
-                                      : "the archive ends inside it");
+        return package_refuse(
+            list->reason, item->path, strlen(item->path), got > 0 ? RULE_SIZE : RULE_TRUNCATED,
+            "%s", got > 0 ? "unpacks to more than its header says" : "the archive ends inside it");
     }
     return STATUS_OK;
 }
