@@ -436,14 +436,18 @@ def after_kill(program, place):
 
 def test_build_killed_at_random(program, places, folder):
     place = many(folder)
-    begin = time.monotonic()
     build(program, place)
-    took = time.monotonic() - begin
     generator = random.Random(6)
-    version, unfinished = 1, 0
-    for i in range(30):
+
+    def change(i):
         for j in generator.sample(range(16), 6):
             write(place, f"Workspace/S{j}.lua", f"local x = {i}, {j}\nprint(x)\n")
+    change(-1)
+    begin = time.monotonic()
+    version, unfinished = build_json(program, place)["version"], 0
+    took = time.monotonic() - begin
+    for i in range(30):
+        change(i)
         process = subprocess.Popen([program, "build", place, "--allow-weak-jail"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
@@ -453,7 +457,7 @@ def test_build_killed_at_random(program, places, folder):
         now = after_kill(program, place)
         check(now > version, f"version {now} after {version}")
         version = now
-    check(unfinished >= 5, f"only {unfinished} of 30 were killed while they worked")
+    check(unfinished > 0, "not one of 30 was killed while it worked")
 
 
 def test_build_killed_at_every_stage(program, places, folder):
