@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from support import Failure, check, run, wait_until
+from support import Failure, check, run
 
 EXPECTED = os.path.join(os.path.dirname(__file__), "..", "vectors", "island_runes.json")
 SCENE = '{"format": 1, "entities": [{"id": 1, "name": "Start", "type": "spawn"}]}'
