@@ -121,6 +121,10 @@ static Verdict judge_end(const Talk *talk, HttpEnd end, const HttpReply *reply)
         return say(talk, VERDICT_FAILED,
                    "SANDLOT_MODEL_URL must be an https:// or http:// address without a user name "
                    "in it");
+    case HTTP_NO_LIBRARY:
+        return say(talk, VERDICT_FAILED,
+                   "libcurl is missing on this machine, and plain souls need it: install the "
+                   "package libcurl4");
     case HTTP_BAD_KEY:
         return say(talk, VERDICT_FAILED,
                    "SANDLOT_MODEL_KEY holds a character that no key has (a space, a line break): "
@@ -300,8 +304,9 @@ Status model_ask(const ModelConfig *config, const ModelQuestion *question, Model
                  .reason = reason,
                  .deadline_ns = clock_ns() + (uint64_t)config->timeout_ms * NS_PER_MS};
     Buffer body = buffer_of(MODEL_REQUEST_MAX);
-    if (!model_http_host(config->url, talk.host)) {
-        (void)judge_end(&talk, HTTP_BAD_URL, NULL);
+    const HttpEnd known = model_http_host(config->url, talk.host);
+    if (known != HTTP_ANSWERED) {
+        (void)judge_end(&talk, known, NULL);
         return STATUS_BLOCKED;
     }
     Status status = model_ask_body(config->model, question, &body);

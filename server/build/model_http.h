@@ -23,6 +23,7 @@ typedef enum HttpEnd {
     HTTP_SLOW,       // not within the time
     HTTP_TOO_LARGE,  // the answer
     HTTP_CANCELLED,  // by the caller
+    HTTP_NO_LIBRARY, // libcurl is not on this machine
     HTTP_OUT_OF_LUCK // memory, or libcurl itself
 } HttpEnd;
 
@@ -45,5 +46,6 @@ typedef struct HttpReply {
 // *reply is to be freed whatever comes back.
 HttpEnd model_http_post(const HttpAsk *ask, HttpReply *reply);
 void http_reply_free(HttpReply *reply);
-// "host:port" for messages: no path, no query, no name. False: the URL cannot be used.
-bool model_http_host(const char *url, char host[MODEL_HOST_BYTES]);
+// "host:port" for messages: no path, no query, no name. HTTP_BAD_URL: it cannot be used;
+// HTTP_NO_LIBRARY; else HTTP_ANSWERED.
+HttpEnd model_http_host(const char *url, char host[MODEL_HOST_BYTES]);

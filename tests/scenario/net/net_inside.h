@@ -114,7 +114,7 @@ typedef struct WatchMade {
 typedef struct Watch {
     // Frames of this connection.
     uint32_t frame_sent, frame_acked;
-    uint64_t acked_tick; // of the world, when that came
+    uint64_t acked_tick;                // of the world, when that came
     uint64_t frame_ticks[WATCH_FRAMES]; // by number
     uint64_t rtt_ticks;                 // the longest so far
     uint64_t rtt_least;
