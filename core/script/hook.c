@@ -103,6 +103,15 @@ static bool says_side(const ScriptSystem *system, const char *message)
            strcmp(message + bytes - text_bytes, system->capability_text) == 0;
 }
 
+static uint32_t read_number(const char *digits)
+{
+    uint32_t number = 0;
+    while (*digits >= '0' && *digits <= '9' && number < UINT32_MAX / 10 - 1) {
+        number = number * 10 + (uint32_t)(*digits++ - '0');
+    }
+    return number;
+}
+
 // The innermost line of the script itself: what it called (a module, TypeScript's library) may have
 // raised the error, but the fault names the script, and the line must be one of its own.
 static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
@@ -114,7 +123,7 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
     for (const char *at = traceback; bytes > 0 && (at = strstr(at, script->path)) != NULL; at++) {
         const bool begins = at > traceback && (at[-1] == '\t');
         if (begins && at[bytes] == ':' && at[bytes + 1] >= '0' && at[bytes + 1] <= '9') {
-            return (uint32_t)strtoul(at + bytes + 1, NULL, 10);
+            return read_number(at + bytes + 1);
         }
     }
     return otherwise;

@@ -45,6 +45,9 @@ PackageItem *package_list_find(const PackageList *list, const char *path);
 
 // The readers: list and unpack everything.
 MUST_USE Status package_zip_read(const uint8_t *bytes, size_t count, PackageList *list);
+// Opens libarchive, which reads tars; false where it is missing, and in the jail, where a library
+// must have been opened before.
+bool package_tar_open(void);
 // A plain tar, or one inside gzip or zstd.
 MUST_USE Status package_tar_read(const uint8_t *bytes, size_t count, PackageList *list);
 bool package_is_zip(const uint8_t *bytes, size_t count);

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "server/build/worker_op.h"
+#include "server/sys/library.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -18,6 +19,39 @@
 #define TAR_BYTES_MAX  (PLACE_FOLDER_BYTES_MAX + PACKAGE_ENTRIES_MAX * 3u * TAR_BLOCK + (1u << 20))
 #define STEP_BYTES     (1u << 20)
 #define WINDOW_LOG_MAX 23 // 8 MiB, what zstd's levels up to 19 use
+
+#define ARCHIVE_FUNCTIONS(X)      \
+    X(archive_entry_filetype)     \
+    X(archive_entry_hardlink)     \
+    X(archive_entry_is_encrypted) \
+    X(archive_entry_pathname)     \
+    X(archive_entry_size)         \
+    X(archive_entry_size_is_set)  \
+    X(archive_entry_sparse_count) \
+    X(archive_entry_symlink)      \
+    X(archive_error_string)       \
+    X(archive_filter_bytes)       \
+    X(archive_read_data)          \
+    X(archive_read_free)          \
+    X(archive_read_new)           \
+    X(archive_read_next_header)   \
+    X(archive_read_open_memory)   \
+    X(archive_read_set_options)   \
+    X(archive_read_support_format_tar)
+
+static struct {
+    ARCHIVE_FUNCTIONS(LIBRARY_FIELD)
+} lib;
+
+bool package_tar_open(void)
+{
+#define ARCHIVE_ROW(function) {#function, &lib.function},
+    static const LibraryFunction functions[] = {ARCHIVE_FUNCTIONS(ARCHIVE_ROW)};
+#undef ARCHIVE_ROW
+    const size_t count = sizeof functions / sizeof functions[0];
+    return lib.archive_read_new != NULL ||
+           library_open("libarchive.so.13", functions, count) == STATUS_OK;
+}
 
 bool package_is_gzip(const uint8_t *bytes, size_t count)
 {
@@ -144,23 +178,24 @@ static Status unzstd(const uint8_t *bytes, size_t count, PackageList *list, Unpa
 static Status check_entry(PackageList *list, struct archive_entry *about, const char *name)
 {
     const size_t bytes = strlen(name);
-    if (archive_entry_hardlink(about) != NULL || archive_entry_symlink(about) != NULL ||
-        archive_entry_filetype(about) == AE_IFLNK) {
+    if (lib.archive_entry_hardlink(about) != NULL || lib.archive_entry_symlink(about) != NULL ||
+        lib.archive_entry_filetype(about) == AE_IFLNK) {
         return package_refuse(list->reason, name, bytes, RULE_LINK, "a package holds no links");
     }
-    if (archive_entry_filetype(about) != AE_IFREG && archive_entry_filetype(about) != AE_IFDIR) {
+    if (lib.archive_entry_filetype(about) != AE_IFREG &&
+        lib.archive_entry_filetype(about) != AE_IFDIR) {
         return package_refuse(list->reason, name, bytes, RULE_SPECIAL,
                               "is neither file nor folder");
     }
-    if (archive_entry_sparse_count(about) > 0) {
+    if (lib.archive_entry_sparse_count(about) > 0) {
         return package_refuse(list->reason, name, bytes, RULE_SPECIAL,
                               "is a file with holes; pack it whole (tar without -S)");
     }
-    if (archive_entry_is_encrypted(about)) {
+    if (lib.archive_entry_is_encrypted(about)) {
         return package_refuse(list->reason, name, bytes, RULE_ENCRYPTED,
                               "pack it without a password");
     }
-    if (!archive_entry_size_is_set(about) || archive_entry_size(about) < 0) {
+    if (!lib.archive_entry_size_is_set(about) || lib.archive_entry_size(about) < 0) {
         return package_refuse(list->reason, name, bytes, RULE_HEADER, "has no size");
     }
     return STATUS_OK;
@@ -175,7 +210,7 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
     item->data[item->bytes] = 0;
     size_t at = 0;
     while (at < item->bytes) {
-        const la_ssize_t got = archive_read_data(tar, item->data + at, item->bytes - at);
+        const la_ssize_t got = lib.archive_read_data(tar, item->data + at, item->bytes - at);
         if (got <= 0) {
             return package_refuse(list->reason, item->path, strlen(item->path), RULE_TRUNCATED,
                                   "the archive ends inside it");
@@ -183,7 +218,7 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
         at += (size_t)got;
     }
     uint8_t more;
-    const la_ssize_t got = archive_read_data(tar, &more, 1);
+    const la_ssize_t got = lib.archive_read_data(tar, &more, 1);
     if (got != 0) {
         return package_refuse(
             list->reason, item->path, strlen(item->path), got > 0 ? RULE_SIZE : RULE_TRUNCATED,
@@ -197,13 +232,13 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
 // differently.
 static bool is_harmless(struct archive *tar)
 {
-    const char *text = archive_error_string(tar);
+    const char *text = lib.archive_error_string(tar);
     return text != NULL && strstr(text, "can't be converted") != NULL;
 }
 
 static Status read_entry(PackageList *list, struct archive *tar, struct archive_entry *about)
 {
-    const char *name = archive_entry_pathname(about);
+    const char *name = lib.archive_entry_pathname(about);
     if (name == NULL) {
         return package_list_refuse(list, RULE_UTF8, "an entry's name cannot be read");
     }
@@ -213,8 +248,8 @@ static Status read_entry(PackageList *list, struct archive *tar, struct archive_
     }
     const PackageEntry entry = {.name = name,
                                 .name_bytes = strlen(name),
-                                .is_folder = archive_entry_filetype(about) == AE_IFDIR,
-                                .bytes = (uint64_t)archive_entry_size(about)};
+                                .is_folder = lib.archive_entry_filetype(about) == AE_IFDIR,
+                                .bytes = (uint64_t)lib.archive_entry_size(about)};
     PackageItem *item;
     status = package_list_add(list, &entry, &item);
     return status == STATUS_OK && item != NULL ? read_data(list, tar, item) : status;
@@ -223,7 +258,7 @@ static Status read_entry(PackageList *list, struct archive *tar, struct archive_
 // A header that says a size nobody could have gives an error of libarchive's own.
 static Status refuse_tar(PackageList *list, struct archive *tar)
 {
-    const char *text = archive_error_string(tar);
+    const char *text = lib.archive_error_string(tar);
     const bool is_cut = text != NULL && strstr(text, "runcated") != NULL;
     return package_refuse(list->reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE),
                           is_cut ? RULE_TRUNCATED : RULE_HEADER, "the tar cannot be read: %s",
@@ -234,7 +269,7 @@ static Status read_entries(PackageList *list, struct archive *tar)
 {
     for (;;) {
         struct archive_entry *about = NULL;
-        const int result = archive_read_next_header(tar, &about);
+        const int result = lib.archive_read_next_header(tar, &about);
         if (result == ARCHIVE_EOF) {
             return STATUS_OK;
         }
@@ -252,7 +287,7 @@ static Status read_entries(PackageList *list, struct archive *tar)
 // The end is two blocks of zeros, and zeros up to a whole record.
 static Status check_end(PackageList *list, struct archive *tar, const uint8_t *bytes, size_t count)
 {
-    const int64_t end = archive_filter_bytes(tar, 0);
+    const int64_t end = lib.archive_filter_bytes(tar, 0);
     const size_t used = end < 0 || (uint64_t)end > count ? count : (size_t)end;
     if (used < 2 * TAR_BLOCK) {
         return package_list_refuse(list, RULE_TRUNCATED, "the tar has no end");
@@ -272,19 +307,24 @@ static Status read_tar(PackageList *list, const uint8_t *bytes, size_t count)
     if (!package_is_tar(bytes, count)) {
         return package_list_refuse(list, RULE_FORMAT, "there is no tar in it");
     }
-    struct archive *tar = archive_read_new();
+    if (!package_tar_open()) {
+        return package_list_refuse(list, RULE_FORMAT,
+                                   "tar needs libarchive, which is missing on this machine: "
+                                   "install the package libarchive13, or send a zip");
+    }
+    struct archive *tar = lib.archive_read_new();
     if (tar == NULL) {
         return package_list_refuse(list, RULE_MEMORY, "out of memory");
     }
     Status status = STATUS_OK;
-    if (archive_read_support_format_tar(tar) != ARCHIVE_OK ||
-        archive_read_set_options(tar, "!mac-ext") != ARCHIVE_OK ||
-        archive_read_open_memory(tar, (void *)(uintptr_t)bytes, count) != ARCHIVE_OK) {
+    if (lib.archive_read_support_format_tar(tar) != ARCHIVE_OK ||
+        lib.archive_read_set_options(tar, "!mac-ext") != ARCHIVE_OK ||
+        lib.archive_read_open_memory(tar, (void *)(uintptr_t)bytes, count) != ARCHIVE_OK) {
         status = refuse_tar(list, tar);
     }
     status = status == STATUS_OK ? read_entries(list, tar) : status;
     status = status == STATUS_OK ? check_end(list, tar, bytes, count) : status;
-    archive_read_free(tar);
+    lib.archive_read_free(tar);
     return status == STATUS_OK ? package_list_settle(list) : status;
 }
 

@@ -40,6 +40,7 @@ struct Worker {
     Process process;
     int end; // our end of the stream; -1: none runs
     uint32_t layers;
+    bool archives; // it has what tars are read with
 };
 
 // What goes out: the parts one after another.
@@ -199,7 +200,8 @@ static Status start(Worker *worker, char *reason)
                     status_text(status));
     }
     uint8_t hello[WORKER_HELLO_BYTES];
-    hello[0] = worker->config.allow_weak_jail;
+    hello[0] = (uint8_t)((worker->config.allow_weak_jail ? WORKER_HELLO_WEAK : 0) |
+                         (worker->archives ? WORKER_HELLO_ARCHIVES : 0));
     put_u64(hello + 1, worker->config.memory_bytes_max);
     // So few bytes always fit into a fresh stream; if it is gone already the call sees it.
     (void)!send(worker->end, hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -429,6 +431,10 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         return STATUS_LIMIT;
     }
     drop_stale(worker);
+    if (op == WORKER_UNPACK && !worker->archives) {
+        worker_end(worker); // most never unpack anything, and start more quickly without
+        worker->archives = true;
+    }
     Status status = worker->end < 0 ? start(worker, reason) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;

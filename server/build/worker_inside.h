@@ -5,9 +5,11 @@
 #include "server/build/worker.h"
 
 #define WORKER_DESCRIPTOR         3
-#define WORKER_HELLO_BYTES        9  // u8 allow_weak_jail, u64 memory_bytes_max
-#define WORKER_REQUEST_HEAD_BYTES 12 // u32 op, u64 bytes
-#define WORKER_HEADER_BYTES       9  // u8 kind, u64 bytes
+#define WORKER_HELLO_BYTES        9                         // u8 flags, u64 memory_bytes_max
+#define WORKER_HELLO_WEAK         1                         // a flag: go on with a weak jail
+#define WORKER_HELLO_ARCHIVES     2                         // and: will read tars
+#define WORKER_REQUEST_HEAD_BYTES 12                        // u32 op, u64 bytes
+#define WORKER_HEADER_BYTES       9                         // u8 kind, u64 bytes
 #define WORKER_RESULT_HEAD_MAX    (8 + WORKER_REASON_BYTES) // u32 status, block reason
 
 typedef enum WorkerKind {

@@ -4,6 +4,7 @@
 // is in the middle of something, because a timer looks.
 #define _GNU_SOURCE
 #include "core/base/check.h"
+#include "server/build/package_list.h"
 #include "server/build/worker_inside.h"
 #include "server/build/worker_op.h"
 #include "server/sys/clock.h"
@@ -216,9 +217,13 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
     }
     ByteReader reader = byte_reader(hello, sizeof hello);
     JailConfig jail = jail_config_default();
-    jail.allow_weak = byte_read_u8(&reader) != 0;
+    const uint8_t flags = byte_read_u8(&reader);
+    jail.allow_weak = (flags & WORKER_HELLO_WEAK) != 0;
     jail.memory_bytes_max = byte_read_u64(&reader);
     jail.descriptor_max = DESCRIPTOR_MAX;
+    if ((flags & WORKER_HELLO_ARCHIVES) != 0) {
+        (void)package_tar_open(); // in there no library is found; without it a tar says why not
+    }
     return jail_enter(&jail, layers, reason, bytes);
 }
 
