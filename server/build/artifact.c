@@ -21,6 +21,7 @@
 #define LOCK          "build.lock"
 #define ASIDE         "aside"
 #define NAME          "soul"
+#define LIST          "assets.json"
 #define DEPTH_MAX     32
 #define LOCK_POLL_MS  20
 #define PATH_BYTES    4096
@@ -35,6 +36,7 @@ struct Artifacts {
     int home, lock, aside; // .sandlot, .sandlot/build.lock, .sandlot/aside
     int sides[ARTIFACT_SIDES];
     bool is_prepared[ARTIFACT_SIDES];
+    bool has_list; // prepared
     char place[PATH_BYTES];
 };
 
@@ -392,6 +394,42 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
     return status;
 }
 
+bool artifacts_has_list(const Artifacts *artifacts, const void *data, size_t bytes)
+{
+    const int file = openat(artifacts->sides[ARTIFACT_CLIENT], LIST,
+                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    bool is_same = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+                   (uint64_t)about.st_size == bytes;
+    uint8_t *have = is_same ? malloc(bytes + 1) : NULL;
+    is_same = have != NULL && read(file, have, bytes) == (ssize_t)bytes &&
+              memcmp(have, data, bytes) == 0;
+    free(have);
+    close_one(file);
+    return is_same;
+}
+
+Status artifacts_prepare_list(Artifacts *artifacts, const void *data, size_t bytes,
+                              char reason[WORKER_REASON_BYTES])
+{
+    const PlaceFile file = {.path = LIST, .data = data, .bytes = bytes};
+    ASSERT(!artifacts->has_list);
+    if (!write_file(artifacts->aside, &file) || !sync_path(artifacts->aside, LIST, O_RDONLY)) {
+        return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
+    }
+    artifacts->has_list = true;
+    return STATUS_OK;
+}
+
+static bool take_list(Artifacts *artifacts)
+{
+    const int folder = artifacts->sides[ARTIFACT_CLIENT];
+    const bool taken = !artifacts->has_list ||
+                       (renameat(artifacts->aside, LIST, folder, LIST) == 0 && fsync(folder) == 0);
+    artifacts->has_list = false;
+    return taken;
+}
+
 Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
 {
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
@@ -405,6 +443,9 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
             return refuse(reason, STATUS_BLOCKED, side_folders[side]);
         }
         artifacts->is_prepared[side] = false;
+    }
+    if (!take_list(artifacts)) {
+        return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     const int left = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
     if (left >= 0) {

@@ -1,5 +1,5 @@
 // The artifacts of a place on disk: .sandlot/server/soul and .sandlot/client/soul, each a folder
-// that is replaced whole. A new one is written aside, brought to disk, and takes the old one's
+// that is replaced whole, and the list .sandlot/client/assets.json. A new one is written aside, brought to disk, and takes the old one's
 // place in one step; what a crash left aside goes with the next build. Links are not followed:
 // .sandlot came with the place, perhaps from a stranger.
 #pragma once
@@ -9,6 +9,7 @@
 
 typedef enum ArtifactSide { ARTIFACT_SERVER, ARTIFACT_CLIENT, ARTIFACT_SIDES } ArtifactSide;
 const char *artifact_folder(ArtifactSide side); // ".sandlot/server/soul"
+#define ARTIFACT_LIST ".sandlot/client/assets.json"
 
 typedef struct Artifacts Artifacts;
 
@@ -24,6 +25,10 @@ MUST_USE Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, Pl
 MUST_USE Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side,
                                   const PlaceFolder *before, const PlaceFile *files,
                                   uint32_t file_count, char reason[WORKER_REASON_BYTES]);
-// What was prepared takes its place, the server's side first.
+// The list of assets: is it on disk already, byte by byte?
+bool artifacts_has_list(const Artifacts *artifacts, const void *data, size_t bytes);
+MUST_USE Status artifacts_prepare_list(Artifacts *artifacts, const void *data, size_t bytes,
+                                       char reason[WORKER_REASON_BYTES]);
+// What was prepared takes its place, the server's side first, the list last.
 MUST_USE Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES]);
 const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path); // NULL: none

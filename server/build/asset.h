@@ -13,6 +13,7 @@
 #define ASSET_PIXELS_MAX      (1u << 30) // of a package: 64 pictures of the largest size
 #define ASSET_TRIANGLES_MAX   200000
 #define ASSET_SECONDS_MAX     1800
+#define ASSET_MODEL_FILES_MAX 512 // that a .gltf names
 #define ASSET_CHANNELS_MAX    8
 #define ASSET_RATE_MIN        8000
 #define ASSET_RATE_MAX        192000
@@ -75,6 +76,8 @@ MUST_USE Status asset_ogg(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_wav(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_glb(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_gltf(const AssetJob *job, AssetInfo *out);
+// The files of the package that a .gltf names, as blocks; some may not be there, some come twice.
+MUST_USE Status asset_gltf_files(const AssetJob *job, Buffer *out);
 
 // Between the worker and outside.
 void asset_info_write(const AssetInfo *info, Buffer *out);

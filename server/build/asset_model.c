@@ -16,6 +16,7 @@
 #define VALUES_MAX      (1u << 18)
 #define BUFFERS_MAX     64
 #define IMAGES_MAX      256
+_Static_assert(BUFFERS_MAX + IMAGES_MAX <= ASSET_MODEL_FILES_MAX, "each may be a file");
 
 static uint32_t u32(const uint8_t *at)
 {
@@ -357,9 +358,10 @@ static Status finish(Model *model, AssetInfo *info)
     return STATUS_OK;
 }
 
-static Status check_text(const AssetJob *job, const char *text, size_t bytes, const uint8_t *bin,
-                         size_t bin_bytes, AssetInfo *info)
+// The tree of its JSON; what is no JSON is the model's error. Free *block.
+static Status parse(Model *model, const char *text, size_t bytes, void **block)
 {
+    const AssetJob *job = model->job;
     if (bytes > TEXT_BYTES_MAX) {
         return asset_refuse(job, RULE_SIZE, "its JSON has more than %u MiB", TEXT_BYTES_MAX >> 20);
     }
@@ -367,25 +369,71 @@ static Status check_text(const AssetJob *job, const char *text, size_t bytes, co
     // than a byte.
     const size_t values = bytes < VALUES_MAX ? bytes + 1 : VALUES_MAX;
     const size_t arena_bytes = values * (sizeof(JsonNode) + 64) + 2 * bytes + (1u << 16);
+    *block = calloc(1, arena_bytes);
+    if (*block == NULL) {
+        return asset_refuse(job, RULE_MEMORY, "out of memory");
+    }
+    arena_init_zeroed(&model->arena, *block, arena_bytes);
+    JsonConfig config = json_config_default(&model->arena);
+    config.node_count_max = VALUES_MAX;
+    status_ignore(json_parse(&config, text, bytes, &model->root, &model->error)); // it is in there
+    return STATUS_OK;
+}
+
+static Status check_text(const AssetJob *job, const char *text, size_t bytes, const uint8_t *bin,
+                         size_t bin_bytes, AssetInfo *info)
+{
     Model model = {.job = job, .bin = bin, .bin_bytes = bin_bytes};
     ModelBuffer buffers[BUFFERS_MAX] = {0};
     model.buffers = buffers;
-    void *block = calloc(1, arena_bytes);
-    if (block == NULL) {
-        return asset_refuse(job, RULE_MEMORY, "out of memory");
+    void *block = NULL;
+    Status status = parse(&model, text, bytes, &block);
+    if (status != STATUS_OK) {
+        return status;
     }
-    arena_init_zeroed(&model.arena, block, arena_bytes);
-    JsonConfig config = json_config_default(&model.arena);
-    config.node_count_max = VALUES_MAX;
-    if (json_parse(&config, text, bytes, &model.root, &model.error) == STATUS_OK) {
+    if (model_is_ok(&model)) {
         read_model(&model);
     }
-    const Status status = finish(&model, info);
+    status = finish(&model, info);
     for (uint32_t i = 0; i < BUFFERS_MAX; i++) {
         free(buffers[i].own);
     }
     free(block);
     return status;
+}
+
+// Addresses that are no files of a place are for the check to refuse.
+static void list_files(Model *model, const char *list, uint32_t count_max, Buffer *out)
+{
+    uint32_t count;
+    const JsonNode *node = model_list(model, list, count_max, &count);
+    for (; node != NULL && model_is_ok(model); node = node->next) {
+        char relative[PACKAGE_NAME_BYTES], path[PACKAGE_PATH_BYTES];
+        const JsonNode *uri = json_find(node, "uri");
+        if (uri != NULL && uri->kind == JSON_STRING && strncmp(uri->text, "data:", 5) != 0 &&
+            unescape(uri->text, relative, sizeof relative) &&
+            resolve(model->job->path, relative, path, sizeof path)) {
+            buffer_put_block(out, path, strlen(path));
+        }
+    }
+}
+
+Status asset_gltf_files(const AssetJob *job, Buffer *out)
+{
+    Model model = {.job = job};
+    void *block = NULL;
+    AssetInfo unused;
+    Status status = parse(&model, (const char *)job->data, job->bytes, &block);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (model_is_ok(&model)) {
+        list_files(&model, "buffers", BUFFERS_MAX, out);
+        list_files(&model, "images", IMAGES_MAX, out);
+    }
+    status = finish(&model, &unused);
+    free(block);
+    return status == STATUS_OK ? out->status : status;
 }
 
 Status asset_gltf(const AssetJob *job, AssetInfo *out)

@@ -23,8 +23,8 @@ struct Builder {
     char place[PATH_BYTES]; // whose souls the worker has seen
 };
 
-static const char *const stage_names[] = {"read",    "scan",  "translate", "typescript",
-                                          "compile", "scene", "write",     "done"};
+static const char *const stage_names[] = {"read",  "scan",   "translate", "typescript", "compile",
+                                          "scene", "assets", "write",     "done"};
 _Static_assert(sizeof stage_names / sizeof stage_names[0] == BUILD_STAGE_COUNT, "a name for each");
 
 const char *build_stage_name(BuildStage stage)
@@ -309,6 +309,7 @@ static Status run(Build *build)
         status = give_runes(build);
     }
     status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
     if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {
         snprintf(build->reason, WORKER_REASON_BYTES, "%u error%s",
                  build->result->diagnostics.error_count,
@@ -317,7 +318,7 @@ static Status run(Build *build)
     }
     status = status == STATUS_OK ? build_write(build) : status;
     if (status == STATUS_OK) {
-        if (build->result->compiled_count > 0) {
+        if (build->result->compiled_count + build->result->asset_checked_count > 0) {
             cache_prune(build->cache);
         }
         build_progress(build, BUILD_DONE, 1, 1, "");
@@ -399,6 +400,9 @@ void build_result_free(BuildResult *result)
     free(result->runes);
     free(result->whole);
     free(result->stripped);
+    free(result->assets);
+    free(result->thumbnail);
+    free(result->asset_list);
     free(result->manifest);
     free(result->client_manifest);
     diagnostic_list_free(&result->diagnostics);

@@ -3,7 +3,7 @@
 // all call it.
 //
 //   read folder → scan souls → for each: cache? → (.soul → Lua) (.ts → Lua) → compile in the worker
-//   → scene in the worker → manifest → sign → write
+//   → scene in the worker → assets: stamp? cache? → check in the worker → manifest → sign → write
 //
 // Content-addressed: a result is found by the hash of everything that went into it, so nothing is
 // compiled twice, in whatever folder. On disk (<place>/.sandlot, or as configured):
@@ -11,12 +11,15 @@
 //   cache/…                                   results by key, and the blobs they name
 //   server/soul/manifest.json, <Service>/<Name>.rune, <Name>.lua (for .ts and .soul)
 //   client/soul/manifest.json, …              without a trace of what is not replicated
+//   client/assets.json                        the assets, by their hashes
 //
 // Artifacts appear all at once: a build writes into a folder aside and renames it. A reader never
 // sees half of one, wherever the machine stops.
 #pragma once
 
 #include "core/wire/manifest.h"
+#include "server/build/asset.h"
+#include "server/build/asset_file.h"
 #include "server/build/signing_key.h"
 #include "server/build/soul.h"
 #include "server/build/soul_model.h"
@@ -37,6 +40,7 @@ typedef enum BuildStage {
     BUILD_TYPESCRIPT,
     BUILD_COMPILE,
     BUILD_SCENE,
+    BUILD_ASSETS,
     BUILD_WRITE,
     BUILD_DONE,
     BUILD_STAGE_COUNT
@@ -71,6 +75,16 @@ typedef struct BuildRune {
     size_t count;
 } BuildRune;
 
+// A picture, sound or model of the place, which stays on disk. All of them are for players.
+typedef struct BuildAsset {
+    char path[PACKAGE_PATH_BYTES]; // "assets/door.png"
+    AssetInfo info;
+    uint64_t bytes;
+    uint8_t hash[SHA256_BYTES];
+    AssetStamp stamp; // of the file when it had that hash
+    bool was_settled; // at that time: as long as the stamp is the same, so is the file
+} BuildAsset;
+
 typedef struct BuildResult {
     DiagnosticList diagnostics; // sorted; also when it failed
     BuildRune *runes;           // sorted by path
@@ -79,6 +93,14 @@ typedef struct BuildResult {
     size_t whole_bytes, stripped_bytes;
     char *manifest, *client_manifest; // JSON, signed
     size_t manifest_bytes, client_manifest_bytes;
+    BuildAsset *assets; // sorted by path
+    uint32_t asset_count;
+    uint32_t asset_read_count, asset_checked_count; // by us; by the worker
+    uint8_t *thumbnail; // PNG of at most 256 px; NULL: the place has no picture
+    size_t thumbnail_bytes;
+    uint8_t thumbnail_hash[SHA256_BYTES];
+    char *asset_list; // client/assets.json
+    size_t asset_list_bytes;
     uint32_t version;
     uint32_t compiled_count, cached_count;
     bool unchanged; // the same artifacts were there already: nothing was written

@@ -69,5 +69,9 @@ MUST_USE Status build_compile_all(Build *build);
 void build_check_requires(Build *build);
 // build_scene.c: references in the scene brought up to date, the scene compiled.
 MUST_USE Status build_scene(Build *build);
+// build_asset.c: pictures, sounds and models, checked and named by their hashes.
+MUST_USE Status build_assets(Build *build);
+// build_asset_list.c: what is told of them.
+MUST_USE Status build_asset_list(Build *build);
 // build_write.c: the manifests, and the artifacts on disk.
 MUST_USE Status build_write(Build *build);

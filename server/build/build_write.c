@@ -209,6 +209,17 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
             return status;
         }
     }
+    const BuildResult *result = build->result;
+    if (!artifacts_has_list(artifacts, result->asset_list, result->asset_list_bytes)) {
+        build->result->unchanged = false;
+        const Status status = !build->request->write
+                                  ? STATUS_OK
+                                  : artifacts_prepare_list(artifacts, result->asset_list,
+                                                           result->asset_list_bytes, build->reason);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
     const bool is_ready = !build->result->unchanged && build->request->write;
     return is_ready ? artifacts_switch(artifacts, build->reason) : STATUS_OK;
 }

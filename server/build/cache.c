@@ -298,6 +298,37 @@ void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t 
     }
 }
 
+bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
+                     Buffer *out)
+{
+    CacheKey name;
+    memcpy(name.bytes, hash, sizeof name.bytes);
+    const EntryPath path = path_of(&name);
+    const int file =
+        openat(cache->blobs, path.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    bool found = false;
+    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+        (uint64_t)about.st_size <= bytes_max) {
+        const size_t bytes = (size_t)about.st_size;
+        uint8_t *data = malloc(bytes + 1), have[SHA256_BYTES];
+        if (data != NULL && read_whole(file, data, bytes)) {
+            sha256_of(data, bytes, have);
+            found = memcmp(have, hash, sizeof have) == 0;
+        }
+        if (found) {
+            buffer_put(out, data, bytes);
+            found = out->status == STATUS_OK;
+            touch(file, &about);
+        }
+        free(data);
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return found;
+}
+
 // --- pruning ------------------------------------------------------------------------------------
 
 typedef struct Pruned {

@@ -3,7 +3,7 @@
 // folder that came from a stranger, say) is not found, for the host signs what it finds here.
 //
 //   <folder>/entry/ab/cdef…   32 bytes code, then the value
-//   <folder>/blobs/ab/cdef…   what is looked at later, by its own hash: source maps
+//   <folder>/blobs/ab/cdef…   what is looked at later, by its own hash: source maps, thumbnails
 //
 // A cache never fails a build: what cannot be read is a miss, what cannot be written is made again.
 #pragma once
@@ -40,4 +40,7 @@ void cache_close(BuildCache *cache); // NULL is allowed
 bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out);
 void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes);
 void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES]);
+// A blob as its name says, appended to `out`; false: there is none, or another.
+bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
+                     Buffer *out);
 void cache_prune(BuildCache *cache);

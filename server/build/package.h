@@ -73,3 +73,16 @@ MUST_USE Status package_pack(Worker *worker, const char *folder, Buffer *out, Pa
 MUST_USE Status package_check_asset(Worker *worker, const char *path, const void *data,
                                     size_t bytes, AssetInfo *out, Buffer *png,
                                     char reason[WORKER_REASON_BYTES]);
+
+// A .gltf is judged with the files that it names. Which those are only the worker reads; some may
+// not be there, some come twice.
+typedef struct PackageModelFiles {
+    char paths[ASSET_MODEL_FILES_MAX][PACKAGE_PATH_BYTES];
+    uint32_t count;
+} PackageModelFiles;
+MUST_USE Status package_model_files(Worker *worker, const char *path, const void *data,
+                                    size_t bytes, PackageModelFiles *out,
+                                    char reason[WORKER_REASON_BYTES]);
+MUST_USE Status package_check_model(Worker *worker, const PlaceFile *model, const PlaceFile *files,
+                                    uint32_t file_count, AssetInfo *out,
+                                    char reason[WORKER_REASON_BYTES]);

@@ -142,12 +142,12 @@ static Status read_file(int file, size_t bytes_max, uint8_t **out, size_t *bytes
     return STATUS_OK;
 }
 
-Status place_file_read(const char *place, const char *path, size_t bytes_max, uint8_t **out,
-                       size_t *bytes)
+Status place_file_open(const char *place, const char *path, int *out)
 {
     char name[NAME_BYTES];
+    struct stat about;
     int folder;
-    Status status = open_parent(place, path, false, &folder, name);
+    const Status status = open_parent(place, path, false, &folder, name);
     if (status != STATUS_OK) {
         return status;
     }
@@ -157,8 +157,23 @@ Status place_file_read(const char *place, const char *path, size_t bytes_max, ui
     if (file < 0) {
         return status_of(error);
     }
-    status = read_file(file, bytes_max, out, bytes);
-    close(file);
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        close(file);
+        return STATUS_DENIED;
+    }
+    *out = file;
+    return STATUS_OK;
+}
+
+Status place_file_read(const char *place, const char *path, size_t bytes_max, uint8_t **out,
+                       size_t *bytes)
+{
+    int file = -1;
+    Status status = place_file_open(place, path, &file);
+    if (status == STATUS_OK) {
+        status = read_file(file, bytes_max, out, bytes);
+        close(file);
+    }
     return status;
 }
 

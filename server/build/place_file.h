@@ -16,6 +16,8 @@
 // free(); a zero is after the last byte.
 MUST_USE Status place_file_read(const char *place, const char *path, size_t bytes_max,
                                 uint8_t **out, size_t *bytes);
+// The same file, open for reading; the caller's to close. It is a plain one.
+MUST_USE Status place_file_open(const char *place, const char *path, int *out);
 // `is_new`: folders are made as needed, and STATUS_EXISTS if the name is taken, also by somebody
 // who came a moment before. Otherwise the file must be there and keeps its permissions.
 MUST_USE Status place_file_write(const char *place, const char *path, const void *data,

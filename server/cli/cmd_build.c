@@ -45,8 +45,8 @@ static void print_usage(FILE *out)
             "                     valid, and everything is signed again\n"
             "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
             "What is built is in DIR/.sandlot: server/soul for the server, client/soul for the\n"
-            "clients, cache for the next time. Problems are printed as path:line:column: error:\n"
-            "message, relative to where you are.\n"
+            "clients, client/assets.json for what is in assets/, cache for the next time. Problems\n"
+            "are printed as path:line:column: error: message, relative to where you are.\n"
             "Exit codes: 0 built, perhaps with warnings; 1 not built, or not verified; 2 wrong\n"
             "usage.\n");
 }
@@ -211,6 +211,16 @@ static void write_scripts(JsonWriter *json, const BuildResult *result)
     json_write_array_end(json);
 }
 
+static void write_assets(JsonWriter *json, const BuildResult *result)
+{
+    json_write_name(json, "assets");
+    json_write_object_begin(json);
+    write_number(json, "count", result->asset_count);
+    write_number(json, "read", result->asset_read_count);
+    write_number(json, "checked", result->asset_checked_count);
+    json_write_object_end(json);
+}
+
 static Status write_result(const BuildResult *result, Status status, const char *reason,
                            ByteWriter *out)
 {
@@ -225,6 +235,7 @@ static Status write_result(const BuildResult *result, Status status, const char 
     write_number(&json, "took_ms", result->took_ms);
     write_diagnostics(&json, &result->diagnostics);
     write_scripts(&json, result);
+    write_assets(&json, result);
     if (result->manifest != NULL) {
         uint8_t hash[SHA256_BYTES];
         sha256_of(result->manifest, result->manifest_bytes, hash);
@@ -259,6 +270,9 @@ static void print_summary(const BuildOptions *options, const BuildResult *result
     printf("%s: %s, version %u, %u script%s", options->place,
            result->unchanged ? "up to date" : "built", result->version, result->rune_count,
            result->rune_count == 1 ? "" : "s");
+    if (result->asset_count > 0) {
+        printf(", %u asset%s", result->asset_count, result->asset_count == 1 ? "" : "s");
+    }
     if (result->compiled_count == 0) {
         printf(", nothing compiled");
     } else {
