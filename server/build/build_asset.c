@@ -34,6 +34,7 @@ typedef struct Assets {
     BuildAsset *assets; // by file
     Item *items;        // by file
     Buffer stamps;      // as they were kept
+    uint32_t picture;   // of the place itself; UINT32_MAX: it has none
     bool model_is_bad;  // then what it would have named is unknown
 } Assets;
 
@@ -322,7 +323,9 @@ static Status check_single(Assets *assets, uint32_t at)
     if ((item->is_known || load(assets, at)) && assets->files.items[at].kind != KIND_GLTF) {
         status = check_alone(assets, at);
     }
-    unload(item);
+    if (at != assets->picture) { // whose thumbnail may be wanted
+        unload(item);
+    }
     return status;
 }
 
@@ -513,24 +516,23 @@ static void check_together(Assets *assets)
 }
 
 // assets/thumbnail.png, .jpg or .jpeg, or else the first picture, as in a package.
-static const AssetFile *place_picture(const Assets *assets)
+static uint32_t find_picture(const AssetFileList *files)
 {
     static const char *const names[] = {"assets/thumbnail.png", "assets/thumbnail.jpg",
                                         "assets/thumbnail.jpeg"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && assets->files.count > 0; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && files->count > 0; i++) {
         const AssetFile *file =
-            bsearch(names[i], assets->files.items, assets->files.count, sizeof *file, by_file_path);
+            bsearch(names[i], files->items, files->count, sizeof *file, by_file_path);
         if (file != NULL) {
-            return file;
+            return (uint32_t)(file - files->items);
         }
     }
-    for (uint32_t i = 0; i < assets->files.count; i++) {
-        const PackageKind kind = assets->files.items[i].kind;
-        if (kind == KIND_PNG || kind == KIND_JPEG) {
-            return &assets->files.items[i];
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (files->items[i].kind == KIND_PNG || files->items[i].kind == KIND_JPEG) {
+            return i;
         }
     }
-    return NULL;
+    return UINT32_MAX;
 }
 
 static bool find_thumbnail(Assets *assets, const CacheKey *key, Buffer *png)
@@ -554,7 +556,6 @@ static Status make_thumbnail(Assets *assets, uint32_t at, const CacheKey *key, B
     const Status status =
         package_check_asset(build->worker, assets->files.items[at].path, assets->items[at].data,
                             (size_t)assets->assets[at].bytes, &info, png, build->reason);
-    unload(&assets->items[at]);
     if (status == STATUS_OK && png->status == STATUS_OK) {
         cache_keep_blob(build->cache, png->data, png->bytes, hash);
         cache_keep(build->cache, key, hash, sizeof hash);
@@ -565,13 +566,12 @@ static Status make_thumbnail(Assets *assets, uint32_t at, const CacheKey *key, B
 static Status give_thumbnail(Assets *assets)
 {
     BuildResult *result = assets->build->result;
-    const AssetFile *file = place_picture(assets);
-    const uint32_t at = file != NULL ? (uint32_t)(file - assets->files.items) : 0;
-    if (file == NULL || !assets->items[at].is_good) {
+    const uint32_t at = assets->picture;
+    if (at == UINT32_MAX || !assets->items[at].is_good) {
         return STATUS_OK;
     }
     CacheKeyMaker maker = cache_key_begin("thumbnail");
-    cache_key_add_u32(&maker, (uint32_t)file->kind);
+    cache_key_add_u32(&maker, (uint32_t)assets->files.items[at].kind);
     cache_key_add(&maker, assets->assets[at].hash, SHA256_BYTES);
     const CacheKey key = cache_key_end(&maker);
     Buffer png = buffer_of(ASSET_THUMBNAIL_BYTES);
@@ -594,6 +594,7 @@ static Status give_thumbnail(Assets *assets)
 static Status check_all(Assets *assets)
 {
     Status status = STATUS_OK;
+    assets->picture = find_picture(&assets->files);
     for (uint32_t i = 0; i < assets->files.count && status == STATUS_OK; i++) {
         const AssetFile *file = &assets->files.items[i];
         snprintf(assets->assets[i].path, sizeof assets->assets[i].path, "%s", file->path);

@@ -109,14 +109,14 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
     // Of runes only those that clients are told of: one of the server's is as unknown as any other.
     const BuildRune *rune = hash != NULL && !is_scene ? host_place_rune(host, hash) : NULL;
     if (!is_scene && rune == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such blob");
+        host_asset_blob(user, hash, request, response);
         return;
     }
     response->content_type = "application/octet-stream";
     response->body = is_scene ? host->built.stripped : rune->bytes;
     response->bytes = is_scene ? host->built.stripped_bytes : rune->count;
     response->body_is_static = true; // until the server is stopped
-    response->cache = BLOB_CACHE;
+    response->cache = HOST_BLOB_CACHE;
     response->content_security_policy = "sandbox";
 }
 
@@ -511,6 +511,7 @@ static const HttpRoute routes[] = {
     {"GET", "/readyz", get_ready, 0},
     {"GET", "/metrics", get_metrics, 0},
     {"GET", "/blob/*", get_blob, 0},
+    {"GET", "/api/assets", host_asset_list, 0},
     {"GET", "/api/rooms/*/ws", get_socket, 0},
     {"GET", "/api/rooms/*", get_room, 0},
     {"POST", "/login", post_login, BODY_BYTES},

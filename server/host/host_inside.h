@@ -6,6 +6,7 @@
 //   host_http.c   what HTTP is answered
 //   host_build.c  saving scripts and their builds, for an editor
 //   host_place.c  the place as it was built, and its manifests
+//   host_asset.c  its pictures, sounds and models, for whoever asks
 #pragma once
 
 #include "server/build/build.h"
@@ -24,6 +25,7 @@
 #define HOST_WAITING_MAX    1024 // sockets on their way to the world
 #define HOST_SAVES_MAX      16   // a world has at most 8 without an answer
 #define HOST_REQUESTS_MAX   1024 // DataStore requests without an answer
+#define HOST_BLOB_CACHE     "public, max-age=31536000, immutable"
 #define HOST_LEASE_MS       10000
 #define HOST_LEASE_RENEW_MS 3000
 #define HOST_LEASE_STOP_MS  7000
@@ -56,6 +58,8 @@ typedef struct HostManifests {
     Buffer server, client; // JSON with signatures; host_place_unsign frees them
 } HostManifests;
 
+typedef struct HostAssets HostAssets;
+
 typedef struct Host {
     HostConfig config;
     bool development;
@@ -81,6 +85,7 @@ typedef struct Host {
     HttpServer *http;
     SigningKey key;
     TicketBook book;
+    HostAssets *assets;      // the HTTP thread's
     struct HostBuild *build; // the HTTP thread's; NULL until somebody saves
 
     // Between the threads, with the lock.
@@ -148,6 +153,15 @@ const BuildRune *host_place_rune(const Host *host, const char *hex);
 MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
                                 HostManifests *out);
 void host_place_unsign(HostManifests *manifests);
+
+// --- host_asset.c -------------------------------------------------------------------------------
+// Of a place that was built.
+MUST_USE Status host_asset_open(Host *host);
+void host_asset_close(Host *host);
+// GET /blob/<name> of an asset or the thumbnail; 404 for all others.
+void host_asset_blob(Host *host, const char *name, HttpRequest *request, HttpResponse *response);
+// GET /api/assets
+void host_asset_list(void *user, HttpRequest *request, HttpResponse *response);
 
 // --- host_world.c -------------------------------------------------------------------------------
 // Starts the first process ahead: its program is loaded while the host opens its data.

@@ -206,6 +206,9 @@ Status host_place_open(Host *host)
         status = pack(host);
     }
     if (status == STATUS_OK) {
+        status = host_asset_open(host);
+    }
+    if (status == STATUS_OK) {
         say_built(host);
     }
     return status;
@@ -218,6 +221,7 @@ void host_place_close(Host *host)
     }
     free(host->packed);
     host->packed = NULL;
+    host_asset_close(host);
     build_result_free(&host->built);
 }
 

@@ -27,6 +27,7 @@
 #define ERROR_BYTES            1024
 #define LINE_BYTES             256 // of a header that we make
 #define FILE_BYTES_MAX         (64u << 20)
+#define STREAM_BLOCK_BYTES     (32u << 10)
 #define DRAIN_BYTES_MAX        (256u << 10) // of a body that is read only to be polite
 #define CONNECTION_MEMORY      32768        // of headers, for each connection
 #define CONNECTION_MAX_DEFAULT 1024
@@ -189,6 +190,7 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
            add(reply, "Cross-Origin-Resource-Policy", "same-origin") &&
            add(reply, "Cache-Control", cache) &&
            add(reply, "Content-Type", response->content_type) &&
+           add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
            add(reply, "Location", response->location);
 }
 
@@ -231,6 +233,43 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
     return queued;
 }
 
+// A stream on its way, from the first byte that is wanted on.
+typedef struct Sending {
+    HttpStream stream;
+    uint64_t from;
+} Sending;
+
+static ssize_t on_read(void *user, uint64_t at, char *out, size_t bytes)
+{
+    const Sending *sending = user;
+    const int64_t got = sending->stream.read(sending->stream.user, sending->from + at, out, bytes);
+    return got > 0 && (uint64_t)got <= bytes ? (ssize_t)got : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void on_read_end(void *user)
+{
+    const Sending *sending = user;
+    sending->stream.end(sending->stream.user);
+    free(user);
+}
+
+// Takes the stream, also when it fails.
+static struct MHD_Response *make_streamed(const HttpStream *stream, const HttpRange *range)
+{
+    Sending *sending = malloc(sizeof *sending);
+    struct MHD_Response *reply = NULL;
+    if (sending != NULL) {
+        *sending = (Sending){*stream, range->from};
+        reply = MHD_create_response_from_callback(range->bytes, STREAM_BLOCK_BYTES, on_read,
+                                                  sending, on_read_end);
+    }
+    if (reply == NULL) {
+        stream->end(stream->user);
+        free(sending);
+    }
+    return reply;
+}
+
 static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
 {
     HttpResponse response = *wanted;
@@ -244,11 +283,19 @@ static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
             range.bytes = response.bytes;
         }
     }
-    const uint8_t *from = response.body != NULL ? response.body + range.from : NULL;
-    struct MHD_Response *reply = MHD_create_response_from_buffer(
-        (size_t)range.bytes, (void *)(uintptr_t)from,
-        wanted->body_is_static && response.body == wanted->body ? MHD_RESPMEM_PERSISTENT
-                                                                : MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *reply = NULL;
+    if (response.stream.read != NULL) {
+        reply = make_streamed(&response.stream, &range);
+    } else {
+        const uint8_t *from = response.body != NULL ? response.body + range.from : NULL;
+        const bool is_static = wanted->body_is_static && response.body == wanted->body;
+        reply = MHD_create_response_from_buffer((size_t)range.bytes, (void *)(uintptr_t)from,
+                                                is_static ? MHD_RESPMEM_PERSISTENT
+                                                          : MHD_RESPMEM_MUST_COPY);
+        if (wanted->stream.read != NULL) {
+            wanted->stream.end(wanted->stream.user); // an error took its place
+        }
+    }
     if (reply == NULL) {
         return MHD_NO;
     }

@@ -17,12 +17,24 @@
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 
+// A body that is read while it is sent, so that its size costs no memory. `read` fills at most
+// `bytes` bytes from that place on, at least one; 0 or less ends the connection, and the client
+// knows that it was not all. `end` is called once, whether it was sent or not. Both on the server's
+// thread.
+typedef struct HttpStream {
+    int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
+    void (*end)(void *user);
+    void *user;
+} HttpStream;
+
 typedef struct HttpResponse {
     uint32_t status;          // 200
     const char *content_type; // "application/json"
     const uint8_t *body;      // copied unless body_is_static
     size_t bytes;
     bool body_is_static;                 // outlives the server
+    HttpStream stream;                   // in place of a body, of `bytes` bytes
+    bool is_attachment;                  // a stranger's file: never shown as a page
     const char *cache;                   // Cache-Control; NULL: "no-store"
     const char *content_security_policy; // NULL: the strict default
     const char *location;
