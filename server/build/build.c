@@ -311,9 +311,6 @@ static Status run(Build *build)
     status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
     if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {
-        snprintf(build->reason, WORKER_REASON_BYTES, "%u error%s",
-                 build->result->diagnostics.error_count,
-                 build->result->diagnostics.error_count == 1 ? "" : "s");
         return STATUS_MALFORMED;
     }
     status = status == STATUS_OK ? build_write(build) : status;
@@ -388,6 +385,11 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
     free_build(&build);
     diagnostic_list_sort(&out->diagnostics);
     drop_doubles(&out->diagnostics);
+    const uint32_t errors = out->diagnostics.error_count;
+    if (status == STATUS_MALFORMED && errors > 0) {
+        // They say why, better than a later stage that stumbled over the same.
+        snprintf(reason, WORKER_REASON_BYTES, "%u error%s", errors, errors == 1 ? "" : "s");
+    }
     out->took_ms = (clock_ns() - start) / NS_PER_MS;
     return status;
 }

@@ -34,15 +34,31 @@ static bool make_room(DiagnosticList *list)
     return true;
 }
 
+// The last warning; NULL: there is none.
+static Diagnostic *find_warning(const DiagnosticList *list)
+{
+    for (uint32_t i = list->count; i > 0; i--) {
+        if (list->items[i - 1].level == DIAGNOSTIC_WARNING) {
+            return &list->items[i - 1];
+        }
+    }
+    return NULL;
+}
+
 void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic)
 {
     list->error_count += diagnostic->level == DIAGNOSTIC_ERROR;
     list->warning_count += diagnostic->level == DIAGNOSTIC_WARNING;
-    if (!make_room(list)) {
-        list->dropped_count += 1;
+    if (make_room(list)) {
+        list->items[list->count++] = *diagnostic;
         return;
     }
-    list->items[list->count++] = *diagnostic;
+    list->dropped_count += 1;
+    // Why a build failed is not hidden by a thousand warnings.
+    Diagnostic *warning = diagnostic->level == DIAGNOSTIC_ERROR ? find_warning(list) : NULL;
+    if (warning != NULL) {
+        *warning = *diagnostic;
+    }
 }
 
 void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,

@@ -230,3 +230,38 @@ TEST(hostile_scripts_fail_alone)
     CHECK_INT(stage.result.diagnostics.error_count, 1);
     end(&stage);
 }
+
+// --- what it says when it does not build ---------------------------------------------------------
+
+// Two readers stumble over the same place: one error, and a later stage does not talk over it.
+TEST(what_is_wrong_is_counted_once)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+    test_folder_write(&stage.folder, "place.json", "{");
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    CHECK_INT(stage.result.diagnostics.count, 1);
+    CHECK_TEXT(stage.reason, "1 error");
+    test_folder_write(&stage.folder, "place.json", "{\"format\":1,\"name\":\"S\",\"contexts\":[]}");
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    CHECK_INT(stage.result.diagnostics.count, 1);
+    CHECK_TEXT(stage.reason, "1 error");
+    end(&stage);
+}
+
+TEST(an_error_is_not_hidden_by_warnings)
+{
+    DiagnosticList list = {0};
+    for (uint32_t i = 0; i < DIAGNOSTICS_MAX; i++) {
+        diagnostic_addf(&list, DIAGNOSTIC_WARNING, "Workspace/A.lua", i + 1, 0, "lint", "so so");
+    }
+    diagnostic_addf(&list, DIAGNOSTIC_ERROR, "Workspace/Z.lua", 1, 0, "syntax", "wrong");
+    diagnostic_addf(&list, DIAGNOSTIC_WARNING, "Workspace/Z.lua", 2, 0, "lint", "so so");
+    diagnostic_list_sort(&list);
+    CHECK(list.count == DIAGNOSTICS_MAX && list.dropped_count == 2);
+    CHECK(list.error_count == 1 && list.warning_count == DIAGNOSTICS_MAX + 1);
+    CHECK_TEXT(list.items[list.count - 1].message, "wrong");
+    diagnostic_list_free(&list);
+}

@@ -299,6 +299,18 @@ TEST(everything_is_said_with_its_code_and_line)
     }
 }
 
+// TypeScript's advice about packages is cut off behind the name, not inside it.
+TEST(a_module_that_is_not_there_is_named)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/B.ts",
+                         "import { x } from \"../ReplicatedStorage/None\";\nprint(x);\n");
+    Compiled compiled = compile(shared(), &place, NULL);
+    const Diagnostic *found = find_code(&compiled, "TS2307");
+    CHECK(found != NULL && strstr(found->message, "'../ReplicatedStorage/None'. A script") != NULL);
+    compiled_free(&compiled);
+}
+
 // Our declarations are skipped as a library is when scripts are checked: here they are one.
 TEST(our_declarations_are_right_by_themselves)
 {

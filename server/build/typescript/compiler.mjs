@@ -90,7 +90,7 @@ function messageOf(diagnostic) {
     let text = ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n").replace(/\s*\n\s*/g, "; ");
     if (NO_MODULE.has(diagnostic.code)) {
         // The rest of its advice is about packages, which scripts do not have.
-        text = `${text.split(/(?<=')[.,]| or its corresponding/)[0]}. ${NO_MODULE_ADVICE}`;
+        text = `${text.split(/(?<=\S')[.,]| or its corresponding/)[0]}. ${NO_MODULE_ADVICE}`;
     }
     text = text.replaceAll(ROOT, "");
     return text.length > MESSAGE_LENGTH_MAX ? `${text.slice(0, MESSAGE_LENGTH_MAX)}…` : text;
