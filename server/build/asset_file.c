@@ -241,12 +241,12 @@ static Status check_paths(const AssetFileList *list, DiagnosticList *diagnostics
         paths[i] = list->items[i].path;
     }
     if (package_paths_differ(paths, list->count, reason) != STATUS_OK) {
-        const char *named = "";
-        for (uint32_t i = 0; i < list->count; i++) {
-            const size_t bytes = strlen(paths[i]);
-            if (strncmp(reason, paths[i], bytes) == 0 && reason[bytes] == ':') {
-                named = paths[i];
-            }
+        // It names a file, or the folder whose name is written in two ways.
+        char named[PACKAGE_PATH_BYTES] = "";
+        const char *rule = strstr(reason, ": case: ");
+        rule = rule != NULL ? rule : strstr(reason, ": duplicate: ");
+        if (rule != NULL && (size_t)(rule - reason) < sizeof named) {
+            memcpy(named, reason, (size_t)(rule - reason));
         }
         asset_file_refused(diagnostics, named, reason);
     }

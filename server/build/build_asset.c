@@ -364,23 +364,6 @@ static uint32_t find_named(Assets *assets, const PackageModelFiles *names,
     return kept;
 }
 
-static bool read_names(const Buffer *entry, PackageModelFiles *out)
-{
-    ByteReader reader = byte_reader(entry->data, entry->bytes);
-    out->count = 0;
-    while (byte_reader_left(&reader) > 0) {
-        const uint32_t bytes = byte_read_u32(&reader);
-        const uint8_t *path = byte_read_bytes(&reader, bytes);
-        if (reader.status != STATUS_OK || bytes >= PACKAGE_PATH_BYTES ||
-            out->count == ASSET_MODEL_FILES_MAX) {
-            return false;
-        }
-        memcpy(out->paths[out->count], path, bytes);
-        out->paths[out->count++][bytes] = '\0';
-    }
-    return true;
-}
-
 // The files that a model names; *found is false when it could not be said, and that was told.
 static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out, bool *found)
 {
@@ -391,8 +374,8 @@ static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out, bo
     cache_key_add(&maker, asset->hash, sizeof asset->hash);
     const CacheKey key = cache_key_end(&maker);
     Buffer entry = buffer_of(NAMES_BYTES_MAX);
-    *found =
-        !build->request->force && cache_find(build->cache, &key, &entry) && read_names(&entry, out);
+    *found = !build->request->force && cache_find(build->cache, &key, &entry) &&
+             package_model_files_read(entry.data, entry.bytes, out);
     Status status = STATUS_OK;
     if (!*found && load(assets, at)) {
         buffer_free(&entry);

@@ -80,6 +80,8 @@ typedef struct PackageModelFiles {
     char paths[ASSET_MODEL_FILES_MAX][PACKAGE_PATH_BYTES];
     uint32_t count;
 } PackageModelFiles;
+// Total: from the worker's answer, which is blocks. False: it is none, and `out` is empty.
+bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFiles *out);
 MUST_USE Status package_model_files(Worker *worker, const char *path, const void *data,
                                     size_t bytes, PackageModelFiles *out,
                                     char reason[WORKER_REASON_BYTES]);

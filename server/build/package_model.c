@@ -16,21 +16,21 @@ static Status no_memory(const char *path, char reason[WORKER_REASON_BYTES])
     return package_refuse(reason, path, strlen(path), RULE_MEMORY, "out of memory");
 }
 
-static bool read_paths(const Buffer *reply, PackageModelFiles *out)
+bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFiles *out)
 {
-    ByteReader reader = byte_reader(reply->data, reply->bytes);
-    PackageModelFiles files = {0};
+    ByteReader reader = byte_reader(bytes, count);
+    out->count = 0;
     while (byte_reader_left(&reader) > 0) {
-        const uint32_t bytes = byte_read_u32(&reader);
-        const uint8_t *path = byte_read_bytes(&reader, bytes);
-        if (reader.status != STATUS_OK || bytes >= PACKAGE_PATH_BYTES || bytes == 0 ||
-            memchr(path, 0, bytes) != NULL || files.count == ASSET_MODEL_FILES_MAX) {
+        const uint32_t length = byte_read_u32(&reader);
+        const uint8_t *path = byte_read_bytes(&reader, length);
+        if (reader.status != STATUS_OK || length >= PACKAGE_PATH_BYTES || length == 0 ||
+            memchr(path, 0, length) != NULL || out->count == ASSET_MODEL_FILES_MAX) {
+            out->count = 0;
             return false;
         }
-        memcpy(files.paths[files.count], path, bytes);
-        files.paths[files.count++][bytes] = '\0';
+        memcpy(out->paths[out->count], path, length);
+        out->paths[out->count++][length] = '\0';
     }
-    *out = files;
     return true;
 }
 
@@ -44,7 +44,7 @@ Status package_model_files(Worker *worker, const char *path, const void *data, s
         request.status == STATUS_OK
             ? worker_call(worker, WORKER_MODEL_FILES, request.data, request.bytes, &reply, reason)
             : no_memory(path, reason);
-    if (status == STATUS_OK && !read_paths(&reply, out)) {
+    if (status == STATUS_OK && !package_model_files_read(reply.data, reply.bytes, out)) {
         status = distrust(reason);
     }
     buffer_free(&request);

@@ -19,6 +19,12 @@ static Status refuse(WorkerCall *call)
     return STATUS_MALFORMED;
 }
 
+static Status no_memory(WorkerCall *call)
+{
+    snprintf(call->reason, sizeof call->reason, "out of memory");
+    return STATUS_LIMIT;
+}
+
 static Status read_path(WorkerCall *call, char path[PACKAGE_PATH_BYTES], PackageKind *kind)
 {
     ByteReader *in = &call->request;
@@ -79,7 +85,7 @@ static Status read_file(WorkerCall *call, PackageItem *item)
     item->bytes = (size_t)bytes;
     item->data = (uint8_t *)(uintptr_t)byte_read_bytes(&call->request, item->bytes);
     item->path = strdup(path);
-    return item->path != NULL ? STATUS_OK : STATUS_LIMIT;
+    return item->path != NULL ? STATUS_OK : no_memory(call);
 }
 
 static Status check(WorkerCall *call, const char *path, PackageKind kind, PackageItem *items,
@@ -119,7 +125,7 @@ Status worker_model(WorkerCall *call)
     }
     PackageItem *items = calloc((size_t)count + 1, sizeof *items);
     if (status == STATUS_OK) {
-        status = items != NULL ? check(call, path, kind, items, count) : STATUS_LIMIT;
+        status = items != NULL ? check(call, path, kind, items, count) : no_memory(call);
     }
     for (uint32_t i = 0; items != NULL && i < count && count <= ASSET_MODEL_FILES_MAX; i++) {
         free(items[i].path);

@@ -12,6 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     if (count == 0) {
         return 0;
     }
+    static PackageModelFiles files;
+    const bool named = package_model_files_read(bytes + 1, count - 1, &files);
+    ASSERT(files.count <= ASSET_MODEL_FILES_MAX && (named || files.count == 0));
+    for (uint32_t i = 0; i < files.count; i++) {
+        ASSERT(strlen(files.paths[i]) > 0 && strlen(files.paths[i]) < PACKAGE_PATH_BYTES);
+    }
     char reason[WORKER_REASON_BYTES] = "";
     PackageInfo info = {0};
     DiagnosticList warnings = {0};

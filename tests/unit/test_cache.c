@@ -199,3 +199,30 @@ TEST(the_oldest_go_when_there_are_too_many)
     CHECK_INT(left, CACHE_FILES_MAX / 4 * 3);
     end(&stage);
 }
+
+TEST(a_blob_is_what_its_name_says)
+{
+    Stage stage = begin();
+    uint8_t hash[SHA256_BYTES], other[SHA256_BYTES] = {0};
+    char hex[2 * SHA256_BYTES + 1], path[256];
+    Buffer out = buffer_of(64);
+    cache_keep_blob(stage.cache, "a picture", 9, hash);
+    CHECK(cache_find_blob(stage.cache, hash, 9, &out) && out.bytes == 9);
+    CHECK(out.bytes == 9 && memcmp(out.data, "a picture", 9) == 0);
+    CHECK(!cache_find_blob(stage.cache, hash, 8, &out));
+    CHECK(!cache_find_blob(stage.cache, other, 9, &out));
+    sha256_hex(hash, hex);
+    snprintf(path, sizeof path, "cache/blobs/%.2s/%s", hex, hex + 2);
+    test_folder_write(&stage.folder, path, "a picturE");
+    CHECK(!cache_find_blob(stage.cache, hash, 9, &out));
+    // Nor through a link to the right bytes.
+    char full[512], real[512];
+    test_folder_write(&stage.folder, "real", "a picture");
+    snprintf(full, sizeof full, "%s/%s", stage.folder.path, path);
+    snprintf(real, sizeof real, "%s/real", stage.folder.path);
+    CHECK(unlink(full) == 0 && symlink(real, full) == 0);
+    CHECK(!cache_find_blob(stage.cache, hash, 9, &out));
+    CHECK_INT(out.bytes, 9);
+    buffer_free(&out);
+    end(&stage);
+}

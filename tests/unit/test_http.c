@@ -137,12 +137,44 @@ static void get_failure(void *user, HttpRequest *request, HttpResponse *response
               http_query(request, "long") ? message : "too \"much\"");
 }
 
+// A stream of a million digits that breaks off at half of them if it is told so.
+#define STREAM_BYTES 1000000u
+static atomic_int streams_begun, streams_ended;
+
+static int64_t read_digits(void *user, uint64_t at, void *out, size_t bytes)
+{
+    if (user != NULL && at > STREAM_BYTES / 2) {
+        return -1;
+    }
+    char *to = out;
+    for (size_t i = 0; i < bytes; i++) {
+        to[i] = (char)('0' + (at + i) % 10);
+    }
+    return (int64_t)bytes;
+}
+
+static void end_digits(void *user)
+{
+    (void)user;
+    streams_ended += 1;
+}
+
+static void get_stream(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    void *breaks = http_query(request, "breaks") != NULL ? &taken : NULL;
+    response->bytes = STREAM_BYTES;
+    response->stream = (HttpStream){read_digits, end_digits, breaks};
+    response->is_attachment = true;
+    streams_begun += 1;
+}
+
 static const HttpRoute routes[] = {
     {"GET", "/hello", get_hello, 0},        {"GET", "/part/*", get_part, 0},
     {"GET", "/rest/**", get_part, 0},       {"GET", "/digits", get_digits, 0},
     {"POST", "/echo", post_echo, BODY_MAX}, {"GET", "/ws/*", get_socket, 0},
     {"GET", "/failure", get_failure, 0},    {"PUT", "/hello", get_hello, 0},
-    {"GET", "/late/*", get_late, 0},
+    {"GET", "/late/*", get_late, 0},        {"GET", "/stream", get_stream, 0},
 };
 
 static HttpConfig test_config(void)
@@ -319,6 +351,61 @@ static void check_error(const char *code)
     }
     CHECK(reply_has("Content-Type: application/json"));
     check_security_headers();
+}
+
+// The bytes of the body that came; the reply's buffer is smaller than the stream.
+static size_t count_stream(const HttpServer *server, const char *path)
+{
+    char head[256];
+    const int client = connect_to(server);
+    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", path);
+    send_text(client, head);
+    size_t total = 0, head_bytes = 0;
+    do {
+        reply_bytes = 0;
+        if (!read_more(client)) {
+            break;
+        }
+        if (total == 0) {
+            head_bytes = (size_t)(reply_body() - reply);
+        }
+        total += reply_bytes;
+    } while (true);
+    close(client);
+    return total - head_bytes;
+}
+
+static bool streams_all_end(void)
+{
+    for (int i = 0; i < 200 && streams_ended != streams_begun; i++) {
+        usleep(10000);
+    }
+    return streams_ended == streams_begun;
+}
+
+TEST(streams_are_read_while_they_are_sent)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    CHECK_INT(count_stream(server, "/stream"), STREAM_BYTES);
+    CHECK_INT(get(server, "/stream", "Range: bytes=7-16\r\n"), 206);
+    CHECK_TEXT(reply_body(), "7890123456");
+    CHECK(reply_has("Content-Range: bytes 7-16/1000000"));
+    CHECK(reply_has("Content-Disposition: attachment"));
+    CHECK_INT(get(server, "/stream", "Range: bytes=-3\r\n"), 206);
+    CHECK_TEXT(reply_body(), "789");
+    CHECK_INT(get(server, "/stream", "Range: bytes=1000000-\r\n"), 416);
+    check_error("range");
+    CHECK_INT(ask(server, "HEAD /stream HTTP/1.1\r\n", ""), 200);
+    CHECK(reply_has("Content-Length: 1000000"));
+    CHECK_TEXT(reply_body(), "");
+    // One that breaks is cut: the client sees that it was not all.
+    const size_t came = count_stream(server, "/stream?breaks=1");
+    CHECK(came > 0 && came < STREAM_BYTES);
+    CHECK(streams_all_end());
+    CHECK_INT(streams_begun, 6);
+    http_stop(server);
+    CHECK_INT(streams_ended, 6);
 }
 
 TEST(routes_answer)
