@@ -295,6 +295,18 @@ static void print_packed(const Session *session, const char *path, const Buffer 
     }
 }
 
+// What was in the way of a file, by errno.
+static const char *file_refusal(void)
+{
+    return errno == EINVAL ? "is no plain file" : strerror(errno);
+}
+
+static int fail_to_write(Session *session, Status status, const char *path)
+{
+    snprintf(session->reason, sizeof session->reason, "cannot be written: %s", file_refusal());
+    return fail(session, status, path);
+}
+
 static int pack(Session *session)
 {
     const Options *options = session->options;
@@ -313,8 +325,7 @@ static int pack(Session *session)
     status = file_write_shared(path, zip.data, zip.bytes);
     int result = EXIT_OK;
     if (status != STATUS_OK) {
-        snprintf(session->reason, sizeof session->reason, "cannot be written: %s", strerror(errno));
-        result = fail(session, status, path);
+        result = fail_to_write(session, status, path);
     } else {
         print_packed(session, path, &zip, &info);
     }
@@ -335,7 +346,7 @@ static Status read_package(Session *session, uint8_t **bytes, size_t *count)
         snprintf(session->reason, sizeof session->reason, "a package has at most %u MiB",
                  PACKAGE_BYTES_MAX >> 20);
     } else if (status != STATUS_OK) {
-        snprintf(session->reason, sizeof session->reason, "%s", strerror(errno));
+        snprintf(session->reason, sizeof session->reason, "%s", file_refusal());
     }
     free(whole);
     return status;
@@ -424,7 +435,7 @@ static int show(Session *session, const PackageInfo *info, size_t count)
         }
         status = file_write_shared(options->thumbnail, info->thumbnail, info->thumbnail_bytes);
         if (status != STATUS_OK) {
-            return fail(session, status, options->thumbnail);
+            return fail_to_write(session, status, options->thumbnail);
         }
     }
     return printed ? EXIT_OK : EXIT_FAILED;

@@ -22,7 +22,11 @@
 static Status read_all(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
 {
     struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+    if (fstat(file, &about) != 0) {
+        return STATUS_BLOCKED;
+    }
+    if (!S_ISREG(about.st_mode)) {
+        errno = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
         return STATUS_BLOCKED;
     }
     if (about.st_size < 0 || (uint64_t)about.st_size > bytes_max) {
@@ -50,7 +54,8 @@ static Status read_all(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
 
 Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    // A pipe that nobody writes to is opened too, and refused, instead of waited for.
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) {
         return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
     }
@@ -96,9 +101,27 @@ static bool sync_folder_of(const char *path)
     return done;
 }
 
+// What is put in the place of a device or a pipe takes it away from everybody: root's `-o
+// /dev/null` would.
+static bool may_replace(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about) != 0) {
+        return errno == ENOENT;
+    }
+    if (S_ISREG(about.st_mode) || S_ISLNK(about.st_mode)) {
+        return true;
+    }
+    errno = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+    return false;
+}
+
 static Status write_whole(const char *path, const void *data, size_t bytes, mode_t mode)
 {
     char temporary[PATH_BYTES];
+    if (!may_replace(path)) {
+        return STATUS_BLOCKED;
+    }
     const int length = snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
     if (length < 0 || (size_t)length >= sizeof temporary) {
         return STATUS_RANGE;
@@ -111,7 +134,9 @@ static Status write_whole(const char *path, const void *data, size_t bytes, mode
     const bool written = write_all(file, data, bytes) && fsync(file) == 0;
     close(file);
     if (!written || rename(temporary, path) != 0 || !sync_folder_of(path)) {
+        const int error = errno;
         (void)unlink(temporary);
+        errno = error; // callers print it
         return STATUS_BLOCKED;
     }
     return STATUS_OK;
