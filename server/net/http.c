@@ -119,6 +119,11 @@ const char *http_header(const HttpRequest *request, const char *name)
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+bool http_accepts_encoding(const HttpRequest *request, const char *coding)
+{
+    return http_rules_accepts(http_header(request, "Accept-Encoding"), coding);
+}
+
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
 {
     *bytes = request->body_bytes;
@@ -191,7 +196,9 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
            add(reply, "Cache-Control", cache) &&
            add(reply, "Content-Type", response->content_type) &&
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
-           add(reply, "Location", response->location);
+           add(reply, "Location", response->location) &&
+           add(reply, "Content-Encoding", response->content_encoding) &&
+           add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL);
 }
 
 // What some statuses must have with them.

@@ -38,6 +38,8 @@ typedef struct HttpResponse {
     const char *cache;                   // Cache-Control; NULL: "no-store"
     const char *content_security_policy; // NULL: the strict default
     const char *location;
+    const char *content_encoding; // NULL: the body is as it is
+    bool varies_by_encoding;      // another Accept-Encoding may get another body
 } HttpResponse;
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
@@ -75,6 +77,7 @@ void *http_user(const HttpRequest *request);                           // of the
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
+bool http_accepts_encoding(const HttpRequest *request, const char *coding); // and names it
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 bool http_is_loopback(const HttpRequest *request);
 // The rule for upgrades, for other requests that no stranger's page shall make.

@@ -92,6 +92,36 @@ bool http_rules_list_has(const char *list, const char *word)
     return false;
 }
 
+// "zstd;q=0.000" refuses; any other quality is a yes.
+static bool is_refused(const char *parameters, size_t bytes)
+{
+    size_t at = 0;
+    while (at < bytes && strchr("; \t", parameters[at]) != NULL) {
+        at++;
+    }
+    if (bytes - at < 3 || strncasecmp(parameters + at, "q=0", 3) != 0) {
+        return false;
+    }
+    for (at += 3; at < bytes && strchr(".0 \t", parameters[at]) != NULL; at++) {
+    }
+    return at == bytes;
+}
+
+bool http_rules_accepts(const char *accept_encoding, const char *coding)
+{
+    const char *at = accept_encoding != NULL ? accept_encoding : "";
+    while (*at != '\0') {
+        at += strspn(at, ", \t");
+        const size_t item = strcspn(at, ",");
+        const size_t word = strcspn(at, ",; \t");
+        if (word == strlen(coding) && strncasecmp(at, coding, word) == 0) {
+            return !is_refused(at + word, item - word);
+        }
+        at += item;
+    }
+    return false;
+}
+
 // Digits; a number too large to be one is the largest. False: there are none.
 static bool read_number(const char **at, uint64_t *out)
 {

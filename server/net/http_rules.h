@@ -30,6 +30,9 @@ bool http_rules_path_is_plain(const char *path);
 // Is the word one of a comma-separated list's, in whatever case?
 bool http_rules_list_has(const char *list, const char *word);
 
+// Does an Accept-Encoding name the coding, other than to refuse it (q=0)? NULL: no header.
+bool http_rules_accepts(const char *accept_encoding, const char *coding);
+
 typedef struct HttpRange {
     uint32_t status; // 200: the whole, 206: the part, 416: outside
     uint64_t from, bytes;

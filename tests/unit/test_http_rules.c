@@ -89,6 +89,22 @@ static void check_range(const char *range, uint64_t total, uint32_t status, uint
     }
 }
 
+TEST(codings_that_are_accepted)
+{
+    CHECK(http_rules_accepts("zstd", "zstd"));
+    CHECK(http_rules_accepts("gzip, deflate, br, ZSTD", "zstd"));
+    CHECK(http_rules_accepts("gzip;q=0,zstd;q=0.5, br", "zstd"));
+    CHECK(http_rules_accepts("zstd ; q=0.001", "zstd"));
+    CHECK(http_rules_accepts(" ,, zstd;q=1", "zstd"));
+    CHECK(!http_rules_accepts(NULL, "zstd"));
+    CHECK(!http_rules_accepts("", "zstd"));
+    CHECK(!http_rules_accepts("gzip, br", "zstd"));
+    CHECK(!http_rules_accepts("xzstd, zstd2, x;zstd", "zstd"));
+    CHECK(!http_rules_accepts("zstd;q=0", "zstd"));
+    CHECK(!http_rules_accepts("br, zstd; Q=0.000 , gzip", "zstd"));
+    CHECK(!http_rules_accepts("*", "zstd")); // it is not named
+}
+
 TEST(ranges)
 {
     check_range("bytes=0-0", 10, 206, 0, 1);
