@@ -45,9 +45,11 @@ typedef struct ClientConfig {
     ScriptConfig script; // world and tick rate in it are not used
     ViewConfig view;     // sim, prefabs and names in it are not used
     LogSink *log;        // kept; may be NULL
-    // zstd; NULL: only runes that are sent as they are can be taken over the wire.
-    Status (*decompress)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
-    void *decompress_user;
+    // Runes over the wire may come packed, in the one way whose number the owner names here; 0:
+    // only as they are. One that cannot be unpacked is asked for again as it is.
+    uint32_t packing;
+    Status (*unpack)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
+    void *unpack_user;
     // Is the text signed by the key that the owner knows (64 bytes of Ed25519)? With it, or with
     // owner_verifies, a manifest that is not signed, or not by that key, ends the session.
     Status (*verify)(void *user, const uint8_t *text, size_t bytes, const uint8_t *signature);

@@ -360,7 +360,7 @@ Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const u
     return status;
 }
 
-// Damaged on the way is asked for once more; a second time it is no accident.
+// Damaged on the way is asked for once more, as it is; a second time it is no accident.
 static void rune_damaged(Client *client, ClientRune *rune, const uint8_t *hash, const char *reason)
 {
     if (rune->retried) {
@@ -381,16 +381,15 @@ static void rune_whole(Client *client, ClientRune *rune)
     RuneCache *cache = &client->runes;
     const uint8_t *bytes = cache->transfer.data;
     size_t count = cache->transfer.bytes;
-    const bool compressed = cache->transfer.encoding != 0;
+    const uint64_t packing = cache->transfer.encoding;
     cache->transfer.next_chunk = 0;
     cache->transfer.bytes = 0;
     // Into its own place in the store: the hash decides whether it counts.
     uint8_t *out = cache->staged.store + rune->offset;
-    if (compressed) {
+    if (packing != 0) {
         ByteWriter writer = byte_writer(out, rune->bytes);
-        if (client->config.decompress == NULL ||
-            client->config.decompress(client->config.decompress_user, bytes, count, &writer) !=
-                STATUS_OK ||
+        if (client->config.unpack == NULL || packing != client->config.packing ||
+            client->config.unpack(client->config.unpack_user, bytes, count, &writer) != STATUS_OK ||
             writer.status != STATUS_OK) {
             rune_damaged(client, rune, nothing, "it cannot be unpacked");
             return;
@@ -448,15 +447,17 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
 static void send_request(Client *client, const uint32_t *runes, uint32_t count, uint32_t from_chunk)
 {
     WireScriptPath paths[CLIENT_REQUEST_MAX];
+    bool as_it_is = client->config.unpack == NULL;
     for (uint32_t i = 0; i < count; i++) {
         ClientRune *rune = &client->runes.staged.runes[runes[i]];
         paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
         rune->asked = true;
+        as_it_is |= rune->retried;
     }
     const MessageScriptRequest request = {.script_paths = paths,
                                           .script_paths_count = count,
                                           .from_chunk = from_chunk,
-                                          .encoding = client->config.decompress != NULL};
+                                          .encoding = as_it_is ? 0 : client->config.packing};
     client->runes.request_left = count;
     client->runes.transfer.asked_ms = client->now_ms;
     client->runes.transfer.seq = client_send(client, MESSAGE_SCRIPT_REQUEST, &request);

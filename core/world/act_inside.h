@@ -48,8 +48,9 @@ typedef struct HostRune {
     const char *path;
     const uint8_t *bytes;
     size_t byte_count;
-    const uint8_t *packed; // the same as a zstd stream
+    const uint8_t *packed; // the same in fewer bytes
     size_t packed_count;   // 0: there is none
+    uint32_t packing;
     uint8_t hash[32];
     uint32_t number;
 } HostRune;

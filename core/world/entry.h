@@ -34,7 +34,7 @@ typedef enum EntryFlag {
     ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
                               // and refused for one that is never sent
     ENTRY_DEBUG = 1 << 6,     // AUTH: is told exact positions once a second
-    ENTRY_PACKED = 1 << 7,    // SCRIPT: bytes are the rune of the entry before as a zstd stream
+    ENTRY_PACKED = 1 << 7,    // SCRIPT: bytes are the rune of the entry before, packed; number: how
     ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
 
@@ -55,7 +55,7 @@ typedef struct Entry {
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
     uint64_t number;  // TICK: unix milliseconds; AUTH: account; STORED: request; RELOAD: version;
-                      // SCRIPT: ScriptContext
+                      // SCRIPT: ScriptContext, or the number of a packing
     const char *name; // AUTH: the player's name; SCRIPT, ADMIN
     uint32_t name_bytes;
     const uint8_t *bytes;

@@ -146,6 +146,7 @@ bool script_host_at(const World *world, uint32_t number, HostRune *out)
                       .byte_count = script->byte_count,
                       .packed = host->bytes + script->offset + script->byte_count,
                       .packed_count = script->packed_count,
+                      .packing = script->packing,
                       .number = number};
     memcpy(out->hash, script->hash, sizeof out->hash);
     return true;
@@ -223,7 +224,7 @@ static bool set_context(HostScript *script, uint64_t wanted)
     return script->context == own || own == SCRIPT_CONTEXT_BOTH;
 }
 
-// The zstd stream of the rune that came last, for clients that can read it. What is in it nobody
+// The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
 // here can tell; who unpacks it compares the hash.
 static Status add_packed(World *world, const Entry *entry, const char *path)
 {
@@ -234,12 +235,16 @@ static Status add_packed(World *world, const Entry *entry, const char *path)
         !script_host_is_sent(last)) {
         return STATUS_NOT_FOUND;
     }
+    if (entry->number == 0 || entry->number > UINT32_MAX) {
+        return STATUS_RANGE;
+    }
     if (entry->byte_count == 0 || entry->byte_count > HOST_BYTES_MAX - host->bytes_used) {
         return STATUS_LIMIT;
     }
     ASSERT(last->offset + last->byte_count == host->bytes_used);
     memcpy(host->bytes + host->bytes_used, entry->bytes, entry->byte_count);
     last->packed_count = entry->byte_count;
+    last->packing = (uint32_t)entry->number;
     host->bytes_used += entry->byte_count;
     return STATUS_OK;
 }
@@ -262,14 +267,15 @@ Status script_host_add(World *world, const Entry *entry)
                   script.path);
         return STATUS_MALFORMED;
     }
-    if (!set_context(&script, entry->number) ||
+    const bool is_packed = (entry->flags & ENTRY_PACKED) != 0;
+    if ((!is_packed && !set_context(&script, entry->number)) ||
         ((entry->flags & ENTRY_REPLICATE) != 0 && !replicates(&script))) {
         return STATUS_DENIED;
     }
     if (host->reload_waits && (world->started || host->signed_next.is_set)) {
         return STATUS_BLOCKED; // what is staged is about to take over, and may be signed
     }
-    if ((entry->flags & ENTRY_PACKED) != 0) {
+    if (is_packed) {
         return add_packed(world, entry, script.path);
     }
     if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||

@@ -26,7 +26,8 @@ typedef struct HostScript {
     const Service *service;
     ScriptContext context;     // the service's, or narrower
     size_t offset, byte_count; // of the rune; count 0: it goes
-    size_t packed_count;       // the same as a zstd stream, right behind it; 0: there is none
+    size_t packed_count;       // the same packed, right behind it; 0: there is none
+    uint32_t packing;          // how; opaque here: who can unpack it names the same number
     uint8_t hash[32];
 } HostScript;
 

@@ -19,7 +19,7 @@
 
 typedef struct Transfer {
     bool is_blob;
-    bool packed;     // the rune's zstd stream
+    bool packed;     // the rune in fewer bytes
     uint32_t script; // its number at the host
     uint32_t piece_bytes;
     uint32_t next;
@@ -168,7 +168,7 @@ void act_script_request(World *world, Session *session, uint32_t seq,
                      "The manifest has no such script; ask by the paths in it.");
             return;
         }
-        const bool packed = command->encoding == 1 && rune.packed_count > 0;
+        const bool packed = rune.packed_count > 0 && command->encoding == rune.packing;
         // from_chunk goes on with the first; the others start.
         const Status status =
             enqueue(world, session, (Transfer){.script = rune.number, .packed = packed},
@@ -223,7 +223,7 @@ static void send_script(World *world, Session *session, const Transfer *transfer
         .script_path = {rune.path, (uint32_t)strlen(rune.path)},
         .chunk_index = transfer->next,
         .total_chunks = transfer->total,
-        .encoding = transfer->packed,
+        .encoding = transfer->packed ? rune.packing : 0,
         .data = transfer->packed ? piece_of(transfer, rune.packed, rune.packed_count)
                                  : piece_of(transfer, rune.bytes, rune.byte_count),
     };

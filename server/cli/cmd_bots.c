@@ -154,6 +154,7 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"scripted", r->scripted},
         {"manifest_version", r->manifest_version},
         {"script_faults", (double)r->script_faults},
+        {"runes_unpacked", (double)r->runes_unpacked},
         {"loop_ticks", (double)r->loop_ticks},
         {"loop_ticks_late", (double)r->late},
         {"own_cpu_share", r->own_cpu_share},

@@ -5,6 +5,7 @@
 #include "server/host/bots_inside.h"
 
 #include "core/base/check.h"
+#include "server/build/rune_pack.h"
 #include "server/sys/clock.h"
 
 #include <errno.h>
@@ -679,6 +680,7 @@ static void close_bots(Bots *bots)
     ledger_deinit(&bots->check);
     free(bots->scene);
     free(bots->bots);
+    rune_pack_destroy(bots->pack);
     free(bots->scratch);
     if (bots->epoll >= 0) {
         close(bots->epoll);

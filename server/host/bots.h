@@ -100,6 +100,7 @@ struct BotsReport {
     // With scripts: clients whose manifest was verified and runs, the newest version, what failed.
     uint32_t scripted, manifest_version;
     uint64_t script_faults;
+    uint64_t runes_unpacked; // came packed, and could be unpacked
     // The bots themselves.
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "server/host/bots_inside.h"
 
+#include "server/build/rune_pack.h"
 #include "server/sys/jail.h"
 
 #include <netdb.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <zstd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -49,13 +49,18 @@ static Status resolve(Bots *bots)
 
 Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes)
 {
-    const Status status = resolve(bots);
+    Status status = resolve(bots);
     if (status != STATUS_OK || sodium_init() < 0) {
         snprintf(reason, reason_bytes, "%s cannot be asked: %s", bots->config.server,
                  status_text(status));
         return status != STATUS_OK ? status : STATUS_BLOCKED;
     }
     bots->config.server = bots->server;
+    status = rune_pack_create(&bots->pack);
+    if (status != STATUS_OK) {
+        snprintf(reason, reason_bytes, "runes cannot be unpacked: %s", status_text(status));
+        return status;
+    }
     JailConfig jail = jail_config_default();
     jail.allow_weak = bots->config.allow_weak_jail;
     jail.clients = true;
@@ -75,23 +80,24 @@ static Status verify(void *user, const uint8_t *text, size_t bytes, const uint8_
 }
 
 // Into room for exactly what the manifest says it is.
-static Status decompress(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
+static Status unpack(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
 {
-    (void)user;
-    const size_t room = out->capacity - out->at;
-    const size_t made = ZSTD_decompress(out->data + out->at, room, bytes, count);
-    if (ZSTD_isError(made) != 0) {
-        return STATUS_MALFORMED;
-    }
+    Bots *bots = user;
+    size_t made = 0;
+    const Status status = rune_pack_unpack(bots->pack, bytes, count, out->data + out->at,
+                                           out->capacity - out->at, &made);
     out->at += made;
-    return STATUS_OK;
+    bots->report.runes_unpacked += status == STATUS_OK;
+    return status;
 }
 
 void bots_script_configure(Bots *bots, ClientConfig *config)
 {
     config->verify = verify;
     config->verify_user = bots;
-    config->decompress = decompress;
+    config->packing = rune_pack_number(bots->pack);
+    config->unpack = unpack;
+    config->unpack_user = bots;
 }
 
 // The scene comes over HTTP once for all; runes over the socket, as native clients get them.

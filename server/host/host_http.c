@@ -29,7 +29,6 @@
 #define QUERY_TOKEN_BYTES 2048
 #define QUERY_FRAME_BYTES 4096
 #define TOKEN_LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:|@"
-#define BLOB_CACHE        "public, max-age=31536000, immutable"
 #define PROMETHEUS_TYPE   "text/plain; version=0.0.4; charset=utf-8"
 
 // --- health and numbers -------------------------------------------------------------------------
@@ -101,20 +100,37 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 
 // --- blobs --------------------------------------------------------------------------------------
 
+// A range is one of the rune's own bytes.
+static void put_rune(const Host *host, uint32_t number, const HttpRequest *request,
+                     HttpResponse *response)
+{
+    const HostPacked *packed = &host->packed[number];
+    const bool as_zstd = packed->zstd != NULL && http_header(request, "Range") == NULL &&
+                         http_accepts_encoding(request, "zstd");
+    response->body = as_zstd ? packed->zstd : host->built.runes[number].bytes;
+    response->bytes = as_zstd ? packed->zstd_count : host->built.runes[number].count;
+    response->content_encoding = as_zstd ? "zstd" : NULL;
+    response->varies_by_encoding = true;
+}
+
 static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Host *host = user;
     const char *hash = http_path_part(request, 0);
     const bool is_scene = hash != NULL && strcmp(hash, host->scene_hex) == 0;
     // Of runes only those that clients are told of: one of the server's is as unknown as any other.
-    const BuildRune *rune = hash != NULL && !is_scene ? host_place_rune(host, hash) : NULL;
-    if (!is_scene && rune == NULL) {
+    const uint32_t rune = hash != NULL && !is_scene ? host_place_rune(host, hash) : UINT32_MAX;
+    if (!is_scene && rune == UINT32_MAX) {
         host_asset_blob(user, hash, request, response);
         return;
     }
     response->content_type = "application/octet-stream";
-    response->body = is_scene ? host->built.stripped : rune->bytes;
-    response->bytes = is_scene ? host->built.stripped_bytes : rune->count;
+    if (is_scene) {
+        response->body = host->built.stripped;
+        response->bytes = host->built.stripped_bytes;
+    } else {
+        put_rune(host, rune, request, response);
+    }
     response->body_is_static = true; // until the server is stopped
     response->cache = HOST_BLOB_CACHE;
     response->content_security_policy = "sandbox";

@@ -46,10 +46,12 @@ typedef struct HostSave {
     size_t bytes;
 } HostSave;
 
-// A rune as a zstd stream, for those who ask for it over the socket.
+// A rune in fewer bytes; NULL: it goes as it is.
 typedef struct HostPacked {
-    uint8_t *bytes; // NULL: it goes as it is
+    uint8_t *bytes; // for native clients over the socket (rune_pack.h)
     size_t count;
+    uint8_t *zstd; // a plain zstd frame, for browsers over HTTP
+    size_t zstd_count;
 } HostPacked;
 
 // What the host signs for one life of a world.
@@ -73,6 +75,7 @@ typedef struct Host {
     Heap heap;
     BuildResult built;
     HostPacked *packed; // by rune
+    uint32_t packing;   // how those of the socket are packed
     uint8_t scene_hash[32];
     char scene_hex[65];
     char place_name[129];
@@ -147,8 +150,9 @@ bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *n
 // Builds it, or finds it built; what is wrong is on standard error.
 MUST_USE Status host_place_open(Host *host);
 void host_place_close(Host *host);
-// A replicated rune by its hash, 64 hex digits; NULL: none that may be given away.
-const BuildRune *host_place_rune(const Host *host, const char *hex);
+// The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
+// away.
+uint32_t host_place_rune(const Host *host, const char *hex);
 // Signs the manifests for a life that begins at that tick, with a version above that one.
 MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
                                 HostManifests *out);

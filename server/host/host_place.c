@@ -6,6 +6,7 @@
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "server/build/manifest_sign.h"
+#include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
 #include "server/sys/clock.h"
 
@@ -17,7 +18,7 @@
 #include <zstd.h>
 
 #define JSON_SESSIONS 64
-#define PACK_LEVEL    9
+#define ZSTD_LEVEL    9
 #define SECOND_NS     1000000000ull
 
 // --- building -----------------------------------------------------------------------------------
@@ -165,29 +166,42 @@ static Status check_sizes(const Host *host)
     return STATUS_OK;
 }
 
+// What does not get smaller goes as it is.
+static Status pack_one(RunePack *pack, const BuildRune *rune, HostPacked *out)
+{
+    out->bytes = malloc(rune->count);
+    out->zstd = malloc(rune->count);
+    if (out->bytes == NULL || out->zstd == NULL) {
+        return STATUS_LIMIT;
+    }
+    if (rune_pack_pack(pack, rune->bytes, rune->count, out->bytes, &out->count) != STATUS_OK) {
+        free(out->bytes);
+        out->bytes = NULL;
+    }
+    out->zstd_count = ZSTD_compress(out->zstd, rune->count, rune->bytes, rune->count, ZSTD_LEVEL);
+    if (ZSTD_isError(out->zstd_count) != 0) {
+        free(out->zstd);
+        out->zstd = NULL;
+    }
+    return STATUS_OK;
+}
+
 static Status pack(Host *host)
 {
-    host->packed = calloc((size_t)host->built.rune_count + 1, sizeof *host->packed);
-    Status status = host->packed != NULL ? STATUS_OK : STATUS_LIMIT;
-    for (uint32_t i = 0; i < host->built.rune_count && status == STATUS_OK; i++) {
-        const BuildRune *rune = &host->built.runes[i];
-        HostPacked *packed = &host->packed[i];
-        if (!rune->replicate) {
-            continue;
-        }
-        uint8_t *bytes = malloc(ZSTD_compressBound(rune->count));
-        if (bytes == NULL) {
-            status = STATUS_LIMIT;
-            break;
-        }
-        const size_t count = ZSTD_compress(bytes, ZSTD_compressBound(rune->count), rune->bytes,
-                                           rune->count, PACK_LEVEL);
-        if (ZSTD_isError(count) != 0 || count >= rune->count) {
-            free(bytes); // then it goes as it is
-            continue;
-        }
-        *packed = (HostPacked){.bytes = bytes, .count = count};
+    RunePack *pack = NULL;
+    Status status = rune_pack_create(&pack);
+    if (status != STATUS_OK) {
+        return status;
     }
+    host->packing = rune_pack_number(pack);
+    host->packed = calloc((size_t)host->built.rune_count + 1, sizeof *host->packed);
+    status = host->packed != NULL ? STATUS_OK : STATUS_LIMIT;
+    for (uint32_t i = 0; i < host->built.rune_count && status == STATUS_OK; i++) {
+        if (host->built.runes[i].replicate) {
+            status = pack_one(pack, &host->built.runes[i], &host->packed[i]);
+        }
+    }
+    rune_pack_destroy(pack);
     return status;
 }
 
@@ -218,6 +232,7 @@ void host_place_close(Host *host)
 {
     for (uint32_t i = 0; host->packed != NULL && i < host->built.rune_count; i++) {
         free(host->packed[i].bytes);
+        free(host->packed[i].zstd);
     }
     free(host->packed);
     host->packed = NULL;
@@ -225,7 +240,7 @@ void host_place_close(Host *host)
     build_result_free(&host->built);
 }
 
-const BuildRune *host_place_rune(const Host *host, const char *hex)
+uint32_t host_place_rune(const Host *host, const char *hex)
 {
     for (uint32_t i = 0; i < host->built.rune_count; i++) {
         const BuildRune *rune = &host->built.runes[i];
@@ -233,10 +248,10 @@ const BuildRune *host_place_rune(const Host *host, const char *hex)
         sha256_hex(rune->hash, text);
         // Two scripts of equal bytes have one hash: the one that is sent decides.
         if (rune->replicate && strcmp(text, hex) == 0) {
-            return rune;
+            return i;
         }
     }
-    return NULL;
+    return UINT32_MAX;
 }
 
 // --- manifests ----------------------------------------------------------------------------------

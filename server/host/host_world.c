@@ -106,6 +106,7 @@ static void begin_with_runes(Beginning *all, const Host *host)
         begin_with(all, &entry);
         if (host->packed[i].bytes != NULL && !all->failed) {
             entry.flags = ENTRY_PACKED;
+            entry.number = host->packing;
             entry.bytes = host->packed[i].bytes;
             entry.byte_count = host->packed[i].count;
             begin_with(all, &entry);

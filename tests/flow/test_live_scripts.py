@@ -2,6 +2,7 @@
 faults; clients that verify before they run; what never leaves the server; and what is done about
 artifacts that somebody changed."""
 
+import ctypes
 import hashlib
 import json
 import os
@@ -179,6 +180,8 @@ def test_clients_verify_and_run(program, places, folder):
         result = json.loads(out.splitlines()[-1])
         check(result["scripted"] == 3, f"not all run scripts: {result}")
         check(result["failures"] == 0, f"failures: {result['reasons']}")
+        sent = sum("ServerScript" not in path for path in SCRIPTS)
+        check(result["runes_unpacked"] == 3 * sent, f"not every rune came packed: {result}")
         # What a client's script said came to the server's; what failed there has file and line.
         world.wait_line(r"heard good day")
         check(re.search(r"ReplicatedFirst/Wobble:2: .*the screen wobbles", err), f"no fault: {err}")
@@ -297,6 +300,57 @@ def hear_all(socket, seconds):
             break
         out += data.encode() if isinstance(data, str) else data
     return out
+
+
+def unzstd(data, limit):
+    """By the library that the program itself is linked with."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    out = ctypes.create_string_buffer(limit)
+    made = library.ZSTD_decompress(out, ctypes.c_size_t(limit), data, ctypes.c_size_t(len(data)))
+    check(made <= limit, f"not a zstd frame of at most {limit} bytes")
+    return out.raw[:made]
+
+
+def test_runes_over_http_may_be_zstd(program, places, folder):
+    place = write_place(folder)
+    world = World(program, place, None)
+    try:
+        smaller = 0
+        for path, found in runes_of(place).items():
+            accepts = {"Accept-Encoding": "gzip, deflate, br, zstd"}
+            status, headers, body = world.request("GET", f"/blob/{found}", headers=accepts)
+            if "ServerScriptService" in path:
+                check(status == 404 and "Content-Encoding" not in headers, f"{path}: {status}")
+                continue
+            plain = world.request("GET", f"/blob/{found}")
+            check(plain[0] == 200 and hashlib.sha256(plain[2]).hexdigest() == found, path)
+            check("Content-Encoding" not in plain[1], "nobody asked for it")
+            check(plain[1]["Vary"] == "Accept-Encoding", "a cache may not mix them up")
+            check(status == 200 and headers["Vary"] == "Accept-Encoding", f"{path}: {headers}")
+            zstd = headers.get("Content-Encoding") == "zstd"
+            check(zstd or len(plain[2]) < 400, f"{path}: {headers}")  # the least do not shrink
+            check("immutable" in headers["Cache-Control"], "it never changes")
+            check(int(headers["Content-Length"]) == len(body), "the length is that of what is sent")
+            whole = unzstd(body, len(plain[2])) if zstd else body
+            check(whole == plain[2], f"{path} is another rune")
+            smaller += zstd and len(body) < len(plain[2])
+            # Refused, or a part of the rune's own bytes.
+            refused = world.request("GET", f"/blob/{found}", headers={"Accept-Encoding": "br, zstd;q=0"})
+            check(refused[2] == plain[2] and "Content-Encoding" not in refused[1], "it was refused")
+            part = world.request("GET", f"/blob/{found}", headers={**accepts, "Range": "bytes=4-19"})
+            check(part[0] == 206 and part[2] == plain[2][4:20], f"another part: {part}")
+            check("Content-Encoding" not in part[1], "a range is of the rune")
+            check(part[1]["Content-Range"] == f"bytes 4-19/{len(plain[2])}", f"{part[1]}")
+            outside = world.request("GET", f"/blob/{found}",
+                                    headers={**accepts, "Range": "bytes=99999999-"})
+            check(outside[0] == 416 and "Content-Encoding" not in outside[1], f"{outside}")
+        check(smaller > 0, "there was nothing to see")
+        scene = json.loads(world.request("GET", f"/api/rooms/{world.room}")[2])["sceneHash"]
+        status, headers, body = world.request("GET", f"/blob/{scene}", headers=accepts)
+        check(status == 200 and hashlib.sha256(body).hexdigest() == scene, "the scene is as it is")
+    finally:
+        world.kill()
 
 
 def test_servers_own_scripts_never_leave(program, places, folder):

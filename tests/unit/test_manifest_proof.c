@@ -15,9 +15,11 @@ typedef struct Cast {
     size_t rune_bytes;
     WireManifestScript rows[2];
     WireScriptPath requires[2];
-    uint32_t verified, decompressed;
+    uint32_t verified, unpacked;
     uint8_t signature[64];
 } Cast;
+
+#define PACKING 0x12345678u
 
 static Cast cast;
 
@@ -37,9 +39,9 @@ static Status verify(void *user, const uint8_t *text, size_t bytes, const uint8_
 }
 
 // "Unpacks" by turning every byte around.
-static Status decompress(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
+static Status unpack(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
 {
-    ((Cast *)user)->decompressed += 1;
+    ((Cast *)user)->unpacked += 1;
     for (size_t i = 0; i < count; i++) {
         byte_write_u8(out, (uint8_t)~bytes[i]);
     }
@@ -51,7 +53,7 @@ static void cast_open(ClientConfig config)
     memset(&cast, 0, sizeof cast);
     config.scripts = true;
     config.verify_user = &cast;
-    config.decompress_user = &cast;
+    config.unpack_user = &cast;
     cast.stage = stage_open(&config, true);
     cast.rune_bytes =
         stage_rune(cast.stage, "StarterGui/Hud", "function onStart() Network.FireServer('hi') end",
@@ -110,7 +112,7 @@ static void send_signed(uint32_t version)
     stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
 }
 
-static void send_rune(bool packed)
+static void send_rune(uint32_t packing)
 {
     static uint8_t turned[8192];
     for (size_t i = 0; i < cast.rune_bytes; i++) {
@@ -119,8 +121,8 @@ static void send_rune(bool packed)
     const MessageScriptChunk chunk = {
         .script_path = stage_text("StarterGui/Hud"),
         .total_chunks = 1,
-        .encoding = packed,
-        .data = {packed ? turned : cast.rune, (uint32_t)cast.rune_bytes}};
+        .encoding = packing,
+        .data = {packing != 0 ? turned : cast.rune, (uint32_t)cast.rune_bytes}};
     stage_send(cast.stage, MESSAGE_SCRIPT_CHUNK, &chunk);
 }
 
@@ -145,7 +147,7 @@ TEST(what_is_signed_runs)
     send_signed(3);
     CHECK_INT(cast.verified, 1);
     stage_run(cast.stage, 3);
-    send_rune(false);
+    send_rune(0);
     stage_run(cast.stage, 6);
     CHECK(has_run());
     const ClientStats stats = client_stats(cast.stage->client);
@@ -260,7 +262,7 @@ TEST(a_refused_manifest_leaves_nothing)
     stage_welcome(cast.stage, true);
     send_signed(3);
     stage_run(cast.stage, 3);
-    send_rune(false);
+    send_rune(0);
     stage_run(cast.stage, 6);
     CHECK(has_run());
     stage_close(cast.stage);
@@ -293,7 +295,7 @@ TEST(nothing_happens_before_the_verdict)
     CHECK_INT(client_give(cast.stage->client, cast.rune, cast.rune_bytes), STATUS_NOT_FOUND);
     client_fetch_over_wire(cast.stage->client);
     stage_run(cast.stage, 6);
-    send_rune(false);
+    send_rune(0);
     stage_run(cast.stage, 6);
     CHECK(!has_run());
     CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body == NULL);
@@ -303,7 +305,7 @@ TEST(nothing_happens_before_the_verdict)
     CHECK(!client_proof(cast.stage->client, &proof));
     stage_run(cast.stage, 3);
     CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body != NULL);
-    send_rune(false);
+    send_rune(0);
     stage_run(cast.stage, 6);
     CHECK(has_run());
     stage_close(cast.stage);
@@ -360,18 +362,50 @@ TEST(a_verdict_outlives_a_cut)
 TEST(who_can_unpack_says_so)
 {
     ClientConfig config = client_config_default();
-    config.decompress = decompress;
+    config.packing = PACKING;
+    config.unpack = unpack;
     cast_open(config);
     send_signed(1);
     stage_run(cast.stage, 3);
     const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
     REQUIRE(request != NULL);
-    CHECK_INT(request->encoding, 1);
-    send_rune(true);
-    CHECK_INT(cast.decompressed, 1);
+    CHECK_INT(request->encoding, PACKING);
+    send_rune(PACKING);
+    CHECK_INT(cast.unpacked, 1);
     stage_run(cast.stage, 6);
     CHECK(has_run());
     stage_close(cast.stage);
+}
+
+// Two programs whose dictionaries differ, and what makes a wrong rune of the right number: either
+// way it comes again as it is, and runs.
+TEST(what_cannot_be_unpacked_is_asked_for_as_it_is)
+{
+    for (uint32_t wrong = 0; wrong < 2; wrong++) {
+        ClientConfig config = client_config_default();
+        config.packing = PACKING;
+        config.unpack = unpack;
+        cast_open(config);
+        send_signed(1);
+        stage_run(cast.stage, 3);
+        if (wrong == 1) {
+            cast.rune[cast.rune_bytes / 2] ^= 1;
+            send_rune(PACKING);
+            cast.rune[cast.rune_bytes / 2] ^= 1;
+        } else {
+            send_rune(PACKING + 1);
+        }
+        CHECK_INT(cast.unpacked, wrong);
+        stage_run(cast.stage, 6);
+        CHECK(!has_run());
+        const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+        REQUIRE(request != NULL);
+        CHECK_INT(request->encoding, 0);
+        send_rune(0);
+        stage_run(cast.stage, 6);
+        CHECK(has_run());
+        stage_close(cast.stage);
+    }
 }
 
 TEST(who_cannot_unpack_asks_for_it_plain)
@@ -382,7 +416,7 @@ TEST(who_cannot_unpack_asks_for_it_plain)
     const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
     REQUIRE(request != NULL);
     CHECK_INT(request->encoding, 0);
-    send_rune(true); // not what was asked for
+    send_rune(PACKING); // not what was asked for
     stage_run(cast.stage, 6);
     CHECK(!has_run());
     const MessageScriptVerify *told = stage_up(cast.stage, MESSAGE_SCRIPT_VERIFY).body;

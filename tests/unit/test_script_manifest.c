@@ -198,15 +198,21 @@ TEST(packed_runes_go_to_those_who_can_read_them)
 {
     open();
     uint32_t hud, secret;
-    static const uint8_t packed[] = "as if it were zstd";
+    static const uint8_t packed[] = "as if it were packed";
     Entry entry = {.type = ENTRY_SCRIPT,
                    .flags = ENTRY_PACKED,
+                   .number = 0xfffffff0u,
                    .name = "StarterGui/Hud",
                    .name_bytes = 14,
                    .bytes = packed,
                    .byte_count = sizeof packed};
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // before its rune
     CHECK_OK(add("StarterGui/Hud", "local x = 1", 0, &hud));
+    entry.number = 0; // would mean that it is not packed
+    CHECK_INT(world_enter(act.world, &entry), STATUS_RANGE);
+    entry.number = 0x100000000u;
+    CHECK_INT(world_enter(act.world, &entry), STATUS_RANGE);
+    entry.number = 0xfffffff0u;
     CHECK_OK(world_enter(act.world, &entry));
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // twice
     CHECK_OK(add("ServerScriptService/Secret", "local x = 1", 0, &secret));
@@ -215,20 +221,24 @@ TEST(packed_runes_go_to_those_who_can_read_them)
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // nobody is ever sent it
     ActClient *a = act_world_join(&act, 7, "ann");
     const WireScriptPath path = {.path = act_text("StarterGui/Hud")};
-    MessageScriptRequest request = {.script_paths = &path, .script_paths_count = 1, .encoding = 1};
+    MessageScriptRequest request = {
+        .script_paths = &path, .script_paths_count = 1, .encoding = 0xfffffff0u};
     CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &request));
     act_world_tick(&act, 30);
     const MessageScriptChunk *chunk = act_client_last(a, MESSAGE_SCRIPT_CHUNK);
     REQUIRE(chunk != NULL);
-    CHECK_INT(chunk->encoding, 1);
+    CHECK_INT(chunk->encoding, 0xfffffff0u);
     REQUIRE(chunk->data.bytes == sizeof packed);
     CHECK_BYTES(chunk->data.data, packed, sizeof packed);
-    request.encoding = 0;
-    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &request));
-    act_world_tick(&act, 30);
-    chunk = act_client_last(a, MESSAGE_SCRIPT_CHUNK);
-    CHECK_INT(chunk->encoding, 0);
-    REQUIRE(chunk->data.bytes == rune_bytes[hud]);
-    CHECK_BYTES(chunk->data.data, runes[hud], rune_bytes[hud]);
+    const uint32_t others[] = {0, 1, 0xfffffff1u}; // nothing, or something else
+    for (uint32_t i = 0; i < 3; i++) {
+        request.encoding = others[i];
+        CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &request));
+        act_world_tick(&act, 30);
+        chunk = act_client_last(a, MESSAGE_SCRIPT_CHUNK);
+        CHECK_INT(chunk->encoding, 0);
+        REQUIRE(chunk->data.bytes == rune_bytes[hud]);
+        CHECK_BYTES(chunk->data.data, runes[hud], rune_bytes[hud]);
+    }
     close();
 }
