@@ -180,6 +180,12 @@ export class Player {
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
         player.context = await (await openBrowser()).newContext({ viewport: size });
         player.page = await player.context.newPage();
+        player.encodings = []; // how blobs came
+        player.context.on('response', (response) => {
+            if (response.url().includes('/blob/')) {
+                player.encodings.push(response.headers()['content-encoding'] ?? 'none');
+            }
+        });
         const complain = (text) => {
             if (!(player.expectDrops && /WebSocket|ERR_|Failed to load resource|503/.test(text))) {
                 player.complaints.push(text);

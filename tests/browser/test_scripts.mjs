@@ -112,6 +112,7 @@ test('client scripts run once they are verified, and faults are shown', () =>
         const first = ada.printed.findIndex((line) => line.includes('first of all'));
         const then = ada.printed.findIndex((line) => line.includes('in the page'));
         assert.ok(first >= 0 && first < then, 'ReplicatedFirst is first');
+        assert.ok(ada.encodings.includes('zstd'), `runes as zstd: ${ada.encodings}`);
         await ada.screenshot('scripts');
         assert.deepEqual(ada.complaints, []);
     }));
