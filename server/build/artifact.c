@@ -94,6 +94,15 @@ static void remove_inside(int folder, uint32_t depth)
     closedir(list);
 }
 
+// What is aside; we hold the lock, so nobody else needs it.
+static void remove_leftovers(const Artifacts *artifacts)
+{
+    const int folder = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
+    if (folder >= 0) {
+        remove_inside(folder, 0);
+    }
+}
+
 // --- opening ------------------------------------------------------------------------------------
 
 static int make_folder(int at, const char *name)
@@ -149,10 +158,7 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
                           artifacts->aside < 0 ? HOME "/" ASIDE : side_folders[i]);
         }
     }
-    const int leftovers = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
-    if (leftovers >= 0) {
-        remove_inside(leftovers, 0); // of a build that ended halfway: we hold the lock
-    }
+    remove_leftovers(artifacts); // of a build that ended halfway
     return STATUS_OK;
 }
 
@@ -190,6 +196,9 @@ void artifacts_close(Artifacts *artifacts)
 {
     if (artifacts == NULL) {
         return;
+    }
+    if (artifacts->aside >= 0) {
+        remove_leftovers(artifacts); // of a disk that was full in the middle
     }
     close_one(artifacts->aside);
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
@@ -402,8 +411,8 @@ bool artifacts_has_list(const Artifacts *artifacts, const void *data, size_t byt
     bool is_same = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
                    (uint64_t)about.st_size == bytes;
     uint8_t *have = is_same ? malloc(bytes + 1) : NULL;
-    is_same = have != NULL && read(file, have, bytes) == (ssize_t)bytes &&
-              memcmp(have, data, bytes) == 0;
+    is_same =
+        have != NULL && read(file, have, bytes) == (ssize_t)bytes && memcmp(have, data, bytes) == 0;
     free(have);
     close_one(file);
     return is_same;
@@ -447,9 +456,6 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
     if (!take_list(artifacts)) {
         return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
-    const int left = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
-    if (left >= 0) {
-        remove_inside(left, 0); // the old ones
-    }
+    remove_leftovers(artifacts); // the old ones
     return STATUS_OK;
 }

@@ -45,6 +45,17 @@ static bool is_hash(const char *text)
     return strlen(text) == 2 * SHA256_BYTES && strspn(text, "0123456789abcdef") == 2 * SHA256_BYTES;
 }
 
+static bool is_soul(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (uint32_t i = 0; dot != NULL && i < SOUL_ENDINGS; i++) {
+        if (strcmp(dot, soul_language_ending((SoulLanguage)i)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // As a build would look at a folder with this file and those that could be the same script.
 static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
 {
@@ -52,6 +63,10 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     char others[SOUL_ENDINGS][PLACE_FILE_PATH_BYTES];
     uint32_t count = 0;
     const char *dot = strrchr(request->path, '.');
+    if (!is_soul(request->path)) {
+        return refuse(reason, STATUS_MALFORMED,
+                      "%s is no script: those end with .lua, .ts or .soul", request->path);
+    }
     files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
     for (uint32_t i = 0; dot != NULL && request->known_hash == NULL && i < SOUL_ENDINGS; i++) {
         snprintf(others[i], sizeof others[i], "%.*s%s", (int)(dot - request->path), request->path,

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,37 +72,48 @@ bool template_exists(const char *name)
 
 // --- one file -----------------------------------------------------------------------------------
 
-static bool make_parents(char *path, size_t from)
+// The folder that a file is in, made if missing; *name is what remains of the path. A place may be
+// a stranger's: a link on the way would lead what we write anywhere. Negative: errno says why.
+static int open_parents(const char *root, const char *path, const char **name)
 {
-    for (char *slash = path + from; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) {
-            return false;
-        }
+    int folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *slash;
+    while (folder >= 0 && (slash = strchr(path, '/')) != NULL) {
+        char part[NAME_MAX + 1];
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        const bool is_there = mkdirat(folder, part, 0777) == 0 || errno == EEXIST;
+        const int inner =
+            is_there ? openat(folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
+        const int error = errno;
+        close(folder);
+        errno = error;
+        folder = inner;
+        path = slash + 1;
     }
-    return true;
+    *name = path;
+    return folder;
 }
 
 static Status write_file(Writing *writing, const char *path, const void *data, size_t bytes,
                          bool may_replace)
 {
-    char whole[PATH_BYTES];
-    const int length = snprintf(whole, sizeof whole, "%s/%s", writing->folder, path);
-    if (length < 0 || (size_t)length >= sizeof whole) {
-        return refuse(writing, STATUS_RANGE, "the path of %s is too long", path);
-    }
     const int how = may_replace ? O_TRUNC : O_EXCL;
+    const char *name = path;
     int file = -1;
-    if (make_parents(whole, strlen(writing->folder) + 1)) {
-        file = open(whole, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
+    const int folder = open_parents(writing->folder, path, &name);
+    if (folder >= 0) {
+        file = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
+        const int error = errno;
+        close(folder);
+        errno = error;
     }
     FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
     const bool written = stream != NULL && fwrite(data, 1, bytes, stream) == bytes;
     const bool closed = stream != NULL && fclose(stream) == 0;
     if (!written || !closed) {
-        return refuse(writing, STATUS_BLOCKED, "%s cannot be written: %s", whole, strerror(errno));
+        const bool is_link = errno == ELOOP || errno == ENOTDIR;
+        return refuse(writing, STATUS_BLOCKED, "%s/%s cannot be written: %s", writing->folder, path,
+                      is_link ? "a link is on the way, or no folder" : strerror(errno));
     }
     writing->count += 1;
     return STATUS_OK;

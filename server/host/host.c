@@ -112,11 +112,21 @@ static void say_damaged(const Host *host, const char *what)
             host->data, what);
 }
 
+static bool is_link(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+}
+
 static Status open_store(Host *host)
 {
     char path[HOST_PATH_BYTES], reason[256] = "";
     if (!host_join_path(path, host->data, "sandlot.db")) {
         return STATUS_RANGE;
+    }
+    if (is_link(path)) { // SQLite would write behind it
+        fprintf(stderr, "sandlot world: %s: is a link; remove it\n", path);
+        return STATUS_DENIED;
     }
     StoreConfig config = store_config_default();
     config.path = path;
@@ -132,14 +142,28 @@ static Status open_store(Host *host)
     return status;
 }
 
-// Where it is; the folder is made, and nobody is disturbed by that.
-static bool find_data(Host *host)
+// Where it is; the folder is made, and nobody is disturbed by that. Inside the place it may be a
+// stranger's, and a link there would lead the key and the database anywhere; --data is the
+// operator's own word. Gives why not; NULL: it is there.
+static const char *find_data(Host *host)
 {
-    const bool fits = host->config.data != NULL
-                          ? snprintf(host->data, sizeof host->data, "%s", host->config.data) <
-                                (int)sizeof host->data
-                          : host_join_path(host->data, host->config.place, ".sandlot/data");
-    return fits && file_make_folders(host->data) == STATUS_OK;
+    static const char too_long[] = "the path is too long";
+    if (host->config.data != NULL) {
+        if (snprintf(host->data, sizeof host->data, "%s", host->config.data) >=
+            (int)sizeof host->data) {
+            return too_long;
+        }
+    } else {
+        char above[HOST_PATH_BYTES];
+        if (!host_join_path(above, host->config.place, ".sandlot") ||
+            !host_join_path(host->data, host->config.place, ".sandlot/data")) {
+            return too_long;
+        }
+        if (is_link(above) || is_link(host->data)) {
+            return "is a link, or in one; remove it, or say --data FOLDER";
+        }
+    }
+    return file_make_folders(host->data) == STATUS_OK ? NULL : "the data folder cannot be made";
 }
 
 // Everything in it; 0, or the exit code.
@@ -376,8 +400,9 @@ static int open_host(Host *host)
         fprintf(stderr, "sandlot world: %s: there is no such folder\n", host->config.place);
         return 1;
     }
-    if (!find_data(host)) {
-        return data_failed(host, "", "the data folder cannot be made");
+    const char *refusal = find_data(host);
+    if (refusal != NULL) {
+        return data_failed(host, "", refusal);
     }
     if (host_place_open(host) != STATUS_OK) {
         return 1;

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -111,6 +112,32 @@ def test_new_refuses(program, _places, folder):
     os.remove(os.path.join(here, ".sandlot/types/sandlot.lua"))
     sandlot(program, "new", here, "--types")
     check(os.path.exists(os.path.join(here, ".sandlot/types/sandlot.lua")), "types are back")
+
+
+def test_a_strangers_links_lead_nowhere(program, _places, folder):
+    """A place that was cloned may hold links: nothing is written behind them."""
+    elsewhere = os.path.join(folder, "elsewhere")
+    os.mkdir(elsewhere)
+    for link in (".sandlot", ".sandlot/types", ".sandlot/types/@typescript-to-lua",
+                 ".sandlot/data", ".sandlot/data/sandlot.db"):
+        place = os.path.join(folder, "place")
+        sandlot(program, "new", place)
+        shutil.rmtree(os.path.join(place, link), ignore_errors=True)
+        os.makedirs(os.path.join(place, os.path.dirname(link)), exist_ok=True)
+        name = "some.db" if link.endswith(".db") else ""
+        os.symlink(os.path.join(elsewhere, name), os.path.join(place, link))
+        if link.endswith(".db"):
+            text = sandlot(program, "world", "--place", place, "--port", "0", code=1)
+            check("is a link" in text, text)
+        elif link != ".sandlot/data":
+            text = sandlot(program, "new", place, "--types", code=1)
+            check("a link is on the way" in text, text)
+        if link in (".sandlot", ".sandlot/data"):
+            for command in (("build", place), ("world", "--place", place, "--port", "0")):
+                text = sandlot(program, *command, code=1)
+                check("link" in text, text)
+        check(os.listdir(elsewhere) == [], f"{link}: {os.listdir(elsewhere)}")
+        shutil.rmtree(place)
 
 
 def check_quiet(world):

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
+#include "server/build/artifact.h"
 #include "server/build/build.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
@@ -264,4 +265,24 @@ TEST(an_error_is_not_hidden_by_warnings)
     CHECK(list.error_count == 1 && list.warning_count == DIAGNOSTICS_MAX + 1);
     CHECK_TEXT(list.items[list.count - 1].message, "wrong");
     diagnostic_list_free(&list);
+}
+
+// What could not be written whole (the disk is full) is not left lying there.
+TEST(a_failed_write_leaves_nothing_aside)
+{
+    const TestFolder folder = test_folder_make();
+    const PlaceFile files[] = {
+        {.path = "Workspace/A.rune", .data = (const uint8_t *)"a", .bytes = 1},
+        {.path = "Workspace/A.rune", .data = (const uint8_t *)"b", .bytes = 1}};
+    const PlaceFolder before = {0};
+    Artifacts *artifacts = NULL;
+    char reason[WORKER_REASON_BYTES];
+    REQUIRE(artifacts_open(folder.path, NULL, &artifacts, reason) == STATUS_OK);
+    CHECK_INT(artifacts_prepare(artifacts, ARTIFACT_SERVER, &before, files, 2, reason),
+              STATUS_BLOCKED); // the second is in the way of the first
+    CHECK_INT(test_folder_count(&folder, ".sandlot/aside"), 1);
+    artifacts_close(artifacts);
+    CHECK_INT(test_folder_count(&folder, ".sandlot/aside"), 0);
+    CHECK_INT(test_folder_count(&folder, ".sandlot/server"), 0);
+    test_folder_remove(&folder);
 }

@@ -124,6 +124,7 @@ TEST(only_scripts_of_the_place_are_saved)
         {"Door.lua", "ServerScriptService"},
         {"Nowhere/Door.lua", "ServerScriptService"},
         {"scene.json", ".lua"},
+        {"place.json", ".lua"},
         {"Workspace/Door", ""},
         {"Workspace/Door.txt", ""},
         {"Workspace/Door.soul.lua", ""},
