@@ -1,7 +1,7 @@
 // The artifacts of a place on disk: .sandlot/server/soul and .sandlot/client/soul, each a folder
-// that is replaced whole, and the list .sandlot/client/assets.json. A new one is written aside, brought to disk, and takes the old one's
-// place in one step; what a crash left aside goes with the next build. Links are not followed:
-// .sandlot came with the place, perhaps from a stranger.
+// that is replaced whole, and the list .sandlot/client/assets.json. A new one is written aside,
+// brought to disk, and takes the old one's place in one step; what a crash left aside goes with the
+// next build. Links are not followed: .sandlot came with the place, perhaps from a stranger.
 #pragma once
 
 #include "server/build/place_folder.h"

@@ -34,21 +34,22 @@ static atomic_bool is_cancelled;
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot build DIR [options]   compile a place's scripts, and sign them\n\n"
-            "  DIR                the place\n"
-            "  --force            compile everything, even what has not changed\n"
-            "  --watch            stay, and build again when a file changes; Ctrl-C ends it\n"
-            "  --verify           build nothing: is what was built whole, and signed by us?\n"
-            "  --json             print one object (with --watch: one a line), and no progress\n"
-            "  --rotate-key       first make a new signing key; what the old one signed stays\n"
-            "                     valid, and everything is signed again\n"
-            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
-            "What is built is in DIR/.sandlot: server/soul for the server, client/soul for the\n"
-            "clients, client/assets.json for what is in assets/, cache for the next time. Problems\n"
-            "are printed as path:line:column: error: message, relative to where you are.\n"
-            "Exit codes: 0 built, perhaps with warnings; 1 not built, or not verified; 2 wrong\n"
-            "usage.\n");
+    fprintf(
+        out,
+        "usage: sandlot build DIR [options]   compile a place's scripts, and sign them\n\n"
+        "  DIR                the place\n"
+        "  --force            compile everything, even what has not changed\n"
+        "  --watch            stay, and build again when a file changes; Ctrl-C ends it\n"
+        "  --verify           build nothing: is what was built whole, and signed by us?\n"
+        "  --json             print one object (with --watch: one a line), and no progress\n"
+        "  --rotate-key       first make a new signing key; what the old one signed stays\n"
+        "                     valid, and everything is signed again\n"
+        "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
+        "What is built is in DIR/.sandlot: server/soul for the server, client/soul for the\n"
+        "clients, client/assets.json for what is in assets/, cache for the next time. Problems\n"
+        "are printed as path:line:column: error: message, relative to where you are.\n"
+        "Exit codes: 0 built, perhaps with warnings; 1 not built, or not verified; 2 wrong\n"
+        "usage.\n");
 }
 
 static int usage_error(const char *what, const char *which)

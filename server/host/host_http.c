@@ -521,18 +521,12 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
 // --- the table ----------------------------------------------------------------------------------
 
 static const HttpRoute routes[] = {
-    {"GET", "/healthz", get_health, 0},
-    {"GET", "/health", get_health, 0},
-    {"GET", "/api/health", get_health, 0},
-    {"GET", "/readyz", get_ready, 0},
-    {"GET", "/metrics", get_metrics, 0},
-    {"GET", "/blob/*", get_blob, 0},
-    {"GET", "/api/assets", host_asset_list, 0},
-    {"GET", "/api/rooms/*/ws", get_socket, 0},
-    {"GET", "/api/rooms/*", get_room, 0},
-    {"POST", "/login", post_login, BODY_BYTES},
-    {"POST", "/join", post_join, BODY_BYTES},
-    HOST_BUILD_ROUTES,
+    {"GET", "/healthz", get_health, 0},         {"GET", "/health", get_health, 0},
+    {"GET", "/api/health", get_health, 0},      {"GET", "/readyz", get_ready, 0},
+    {"GET", "/metrics", get_metrics, 0},        {"GET", "/blob/*", get_blob, 0},
+    {"GET", "/api/assets", host_asset_list, 0}, {"GET", "/api/rooms/*/ws", get_socket, 0},
+    {"GET", "/api/rooms/*", get_room, 0},       {"POST", "/login", post_login, BODY_BYTES},
+    {"POST", "/join", post_join, BODY_BYTES},   HOST_BUILD_ROUTES,
 };
 
 Status host_http_start(Host *host)

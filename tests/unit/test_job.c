@@ -259,7 +259,7 @@ TEST(a_status_is_json)
     CHECK_OK(out.status);
     CHECK_TEXT(
         (const char *)out.data,
-        "{\"job_id\":\"ab\",\"status\":\"running\",\"stage\":\"compile\",\"progress_pct\":53,"
+        "{\"job_id\":\"ab\",\"status\":\"running\",\"stage\":\"compile\",\"progress_pct\":47,"
         "\"done\":1,\"total\":4,\"item\":\"Workspace/Tür\",\"log\":[\"a \\\"b\\\"\\n\",\"\"],"
         "\"reason\":\"\",\"errors\":0,\"warnings\":0,\"compiled\":0,\"cached\":0,"
         "\"result_revision_id\":null}");
