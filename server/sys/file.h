@@ -11,8 +11,8 @@
 // STATUS_LIMIT when it is larger than `bytes_max`, STATUS_BLOCKED when the system refuses. A
 // symbolic link is not followed.
 MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
-// Readable by its owner alone, whole or not at all. It takes the place of a plain file or a link, of
-// nothing else (no device, no pipe); errno says what was in the way.
+// Readable by its owner alone, whole or not at all. It takes the place of a plain file or a link,
+// of nothing else (no device, no pipe); errno says what was in the way.
 MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);
 // The same for a file that is somebody's own: readable as the process's umask says.
 MUST_USE Status file_write_shared(const char *path, const void *data, size_t bytes);
