@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define LOCK_TRY_MS  20
-#define LOCK_TRIES   100
+#define LOCK_TRIES   10 // a fifth of a second: meanwhile the host serves nobody else
 #define LOCK_FOLDER  ".sandlot"
 #define LOCK_NAME    LOCK_FOLDER "/save.lock"
 #define PLACE_BYTES  4096

@@ -23,6 +23,7 @@
 #define REFERENCE_BYTES (1u << 20)
 #define FILE_BYTES_MAX  (1u << 20)
 #define TYPES_FOLDER    ".sandlot/types/"
+#define SETTINGS_FILE   ".luarc.json"
 #define TYPESCRIPT      "-typescript"
 
 typedef struct Writing {
@@ -153,6 +154,24 @@ static Status write_types(Writing *writing)
     return status;
 }
 
+// A package carries no hidden files, so a place that was unpacked lacks the settings that lead an
+// editor to the types. Somebody's own stay as they are.
+static Status write_settings(Writing *writing)
+{
+    char path[PATH_BYTES];
+    struct stat about;
+    const int length = snprintf(path, sizeof path, "%s/" SETTINGS_FILE, writing->folder);
+    if (length < 0 || (size_t)length >= sizeof path || lstat(path, &about) == 0) {
+        return STATUS_OK;
+    }
+    for (const TemplateFile *file = template_files; file->set != NULL; file++) {
+        if (strcmp(file->set, "every") == 0 && strcmp(file->path, SETTINGS_FILE) == 0) {
+            return write_file(writing, SETTINGS_FILE, file->data, file->bytes, false);
+        }
+    }
+    return STATUS_OK;
+}
+
 Status template_write_types(const char *folder, uint32_t *file_count,
                             char reason[WORKER_REASON_BYTES])
 {
@@ -161,7 +180,8 @@ Status template_write_types(const char *folder, uint32_t *file_count,
     if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {
         return refuse(&writing, STATUS_NOT_FOUND, "there is no folder %s", folder);
     }
-    const Status status = write_types(&writing);
+    Status status = write_types(&writing);
+    status = status == STATUS_OK ? write_settings(&writing) : status;
     if (status == STATUS_OK) {
         *file_count = writing.count;
     }

@@ -13,11 +13,10 @@ typedef struct NewOptions {
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot new DIR [--template NAME] [--typescript]   make a place\n"
-            "       sandlot new DIR --types   write the types for editors into a place again\n\n"
-            "  DIR              a folder that is empty or not there yet\n"
-            "  --template NAME  what is in it (blank):");
+    fprintf(out, "usage: sandlot new DIR [--template NAME] [--typescript]   make a place\n"
+                 "       sandlot new DIR --types   write what editors need into a place again\n\n"
+                 "  DIR              a folder that is empty or not there yet\n"
+                 "  --template NAME  what is in it (blank):");
     for (uint32_t i = 0; template_name(i) != NULL; i++) {
         fprintf(out, "%s %s", i > 0 ? "," : "", template_name(i));
     }
@@ -60,7 +59,7 @@ static int run(const NewOptions *options)
         return EXIT_FAILED;
     }
     if (options->types) {
-        printf("wrote %u files to %s/.sandlot/types\n", file_count, options->folder);
+        printf("wrote %u files for editors into %s\n", file_count, options->folder);
     } else {
         print_next(options, file_count);
     }

@@ -112,6 +112,16 @@ def test_new_refuses(program, _places, folder):
     os.remove(os.path.join(here, ".sandlot/types/sandlot.lua"))
     sandlot(program, "new", here, "--types")
     check(os.path.exists(os.path.join(here, ".sandlot/types/sandlot.lua")), "types are back")
+    # Into one that was unpacked: the settings of editors too, but somebody's own stay.
+    settings = os.path.join(here, ".luarc.json")
+    os.remove(settings)
+    sandlot(program, "new", here, "--types")
+    check(os.path.exists(settings), "settings are back")
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write("{}")
+    sandlot(program, "new", here, "--types")
+    with open(settings, encoding="utf-8") as file:
+        check(file.read() == "{}", "somebody's own settings stay")
 
 
 def test_a_strangers_links_lead_nowhere(program, _places, folder):
