@@ -95,6 +95,10 @@ static Status read_request(ByteReader *reader, Request *out)
         byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
+    if (out->source_bytes >= 3 && memcmp(out->source, "\xef\xbb\xbf", 3) == 0) {
+        out->source += 3; // some editors begin a text with a mark that nobody sees; lines stay
+        out->source_bytes -= 3;
+    }
     if (out->line_count == 0) {
         return STATUS_OK;
     }

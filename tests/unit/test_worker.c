@@ -104,6 +104,24 @@ TEST(a_syntax_error_names_its_line)
     worker_destroy(worker);
 }
 
+// As editors on Windows save it.
+TEST(a_byte_order_mark_is_not_seen)
+{
+    Worker *worker = make();
+    static const char source[] = "\xef\xbb\xbflocal a = 1\r\nif a then then end\r\n";
+    CompileOutput out;
+    DiagnosticList list = {0};
+    char reason[WORKER_REASON_BYTES];
+    CHECK_OK(compile(worker, source, 16, &out, &list, reason));
+    CHECK_INT(list.count, 0);
+    compile_output_free(&out);
+    CHECK_INT(compile(worker, source, strlen(source), &out, &list, reason), STATUS_MALFORMED);
+    REQUIRE(list.count == 1);
+    CHECK_INT(list.items[0].line, 2);
+    diagnostic_list_free(&list);
+    worker_destroy(worker);
+}
+
 // Through the pipe or not: the same bytes.
 TEST(the_rune_is_the_one_that_is_made_without_a_worker)
 {
