@@ -61,7 +61,7 @@ class World:
         for line in self.process.stdout:
             self.lines.append(line.rstrip("\n"))
 
-    def wait_line(self, pattern, seconds=20.0):
+    def wait_line(self, pattern, seconds=90.0):
         def look():
             for line in list(self.lines):
                 found = re.search(pattern, line)
