@@ -118,16 +118,19 @@ Status worker_model(WorkerCall *call)
     char path[PACKAGE_PATH_BYTES];
     PackageKind kind = KIND_COUNT;
     Status status = read_path(call, path, &kind);
-    const uint32_t count = status == STATUS_OK ? byte_read_u32(&call->request) : 0;
-    if (status == STATUS_OK &&
-        (call->request.status != STATUS_OK || count > ASSET_MODEL_FILES_MAX)) {
-        status = refuse(call);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const uint32_t count = byte_read_u32(&call->request);
+    if (call->request.status != STATUS_OK || count > ASSET_MODEL_FILES_MAX) {
+        return refuse(call);
     }
     PackageItem *items = calloc((size_t)count + 1, sizeof *items);
-    if (status == STATUS_OK) {
-        status = items != NULL ? check(call, path, kind, items, count) : no_memory(call);
+    if (items == NULL) {
+        return no_memory(call);
     }
-    for (uint32_t i = 0; items != NULL && i < count && count <= ASSET_MODEL_FILES_MAX; i++) {
+    status = check(call, path, kind, items, count);
+    for (uint32_t i = 0; i < count; i++) {
         free(items[i].path);
     }
     free(items);
