@@ -185,7 +185,29 @@ static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
     report(lint, LINT_UNKNOWN_MEMBER, walk->line, false, message);
 }
 
-static void add_require(Lint *lint, const TString *text)
+// Functions are not walked in the order of their lines.
+static void keep_first_line(LintResult *result, uint32_t at, uint32_t line)
+{
+    if (result->require_lines != NULL && line < result->require_lines[at]) {
+        result->require_lines[at] = line;
+    }
+}
+
+// Makes room at `at`.
+static void insert_require(LintResult *result, uint32_t at, const char *plain, uint32_t line)
+{
+    const uint32_t behind = result->require_count - at;
+    memmove(result->requires[at + 1], result -> requires[at], behind * sizeof result->requires[0]);
+    memcpy(result->requires[at], plain, strlen(plain) + 1);
+    if (result->require_lines != NULL) {
+        memmove(&result->require_lines[at + 1], &result->require_lines[at],
+                behind * sizeof result->require_lines[0]);
+        result->require_lines[at] = line;
+    }
+    result->require_count += 1;
+}
+
+static void add_require(Lint *lint, const Walk *walk, const TString *text)
 {
     LintResult *result = lint->result;
     const Text path = script_path_plain((Text){getstr(text), tsslen(text)});
@@ -205,16 +227,14 @@ static void add_require(Lint *lint, const TString *text)
         at += 1;
     }
     if (at < result->require_count && strcmp(result->requires[at], plain) == 0) {
+        keep_first_line(result, at, walk->line);
         return;
     }
     if (result->require_count == result->require_max) {
         result->dropped_count += 1;
         return;
     }
-    memmove(result->requires[at + 1], result -> requires[at],
-            (result->require_count - at) * sizeof result->requires[0]);
-    memcpy(result->requires[at], plain, path.bytes + 1);
-    result->require_count += 1;
+    insert_require(result, at, plain, walk->line);
 }
 
 // --- globals ------------------------------------------------------------------------------------
@@ -408,7 +428,7 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
         report_side(lint, walk, row);
         const bool is_require = row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") == 0;
         if (is_require && values == 2 && text_in(lint, function + 1) != NULL) {
-            add_require(lint, text_in(lint, function + 1));
+            add_require(lint, walk, text_in(lint, function + 1));
         }
     }
     if (lint->is_reporting && called->kind == KNOWN_MEMBER) {

@@ -27,6 +27,7 @@ typedef struct LintResult {
     LintFinding *findings; // the caller's
     uint32_t finding_max, finding_count;
     char (*requires)[SCRIPT_PATH_BYTES]; // the caller's; plain paths, sorted, each once
+    uint32_t *require_lines; // the caller's, as many; the first line of each; NULL: not wanted
     uint32_t require_max, require_count;
     uint32_t dropped_count; // findings and requires that did not fit
     bool asks_world;        // it reads World, require and the like: what it does depends on a place

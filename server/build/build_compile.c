@@ -32,6 +32,7 @@ static void keep(Build *build, const CacheKey *key, const CompileOutput *output,
     buffer_put_block(&entry, output->rune, output->rune_bytes);
     buffer_put_u32(&entry, output->require_count);
     for (uint32_t i = 0; i < output->require_count; i++) {
+        buffer_put_u32(&entry, output->require_lines[i]);
         buffer_put_block(&entry, output->requires[i], strlen(output->requires[i]));
     }
     diagnostic_list_write(diagnostics, &entry);
@@ -48,7 +49,10 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         return false;
     }
     out->requires = calloc(count + 1u, sizeof *out->requires);
-    for (uint32_t i = 0; out->requires != NULL && i < count; i++) {
+    out->require_lines = calloc(count + 1u, sizeof *out->require_lines);
+    const bool has_room = out->requires != NULL && out->require_lines != NULL;
+    for (uint32_t i = 0; has_room && i < count; i++) {
+        out->require_lines[i] = byte_read_u32(reader);
         const uint32_t bytes = byte_read_u32(reader);
         const uint8_t *text = byte_read_bytes(reader, bytes);
         if (text == NULL || bytes >= sizeof out->requires[0]) {
@@ -57,7 +61,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         memcpy(out->requires[i], text, bytes);
         out->require_count += 1;
     }
-    return out->requires != NULL;
+    return has_room;
 }
 
 static bool read_entry(const Buffer *entry, CompileOutput *out, DiagnosticList *diagnostics)
@@ -194,22 +198,24 @@ static const BuildItem *item_named(const Build *build, const char *path)
     return NULL;
 }
 
-static void check_require(Build *build, const BuildItem *item, const char *path)
+static void check_require(Build *build, const BuildItem *item, uint32_t index)
 {
     DiagnosticList *list = &build->result->diagnostics;
+    const char *path = item->output.requires[index];
+    const uint32_t line = item->output.require_lines[index];
     const BuildItem *module = item_named(build, path);
     if (module == NULL) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
                         "requires \"%s\", and there is no such script; write its service and its "
                         "name, as in \"ReplicatedStorage/Tools\"",
                         path);
     } else if (module->context == CONTEXT_SERVER && item->context != CONTEXT_SERVER) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
                         "runs on the client and requires \"%s\", which stays on the server; move "
                         "what both need to ReplicatedStorage",
                         path);
     } else if (module->context == CONTEXT_CLIENT && item->context != CONTEXT_CLIENT) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, 0, 0, "require",
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
                         "runs on the server and requires \"%s\", which is on the client alone; "
                         "move what both need to ReplicatedStorage",
                         path);
@@ -221,7 +227,7 @@ void build_check_requires(Build *build)
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
         for (uint32_t j = 0; item->is_built && j < item->output.require_count; j++) {
-            check_require(build, item, item->output.requires[j]);
+            check_require(build, item, j);
         }
         if (item->output.require_count > MANIFEST_REQUIRES_MAX) {
             diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_ERROR, item->file, 0, 0,

@@ -2,7 +2,7 @@
 //
 //   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated), u32 lines,
 //             u32 each, block source
-//   reply     diagnostics; when it compiled: block rune, u32 requires, block each
+//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path
 //
 // Each request has a Vm of its own, with the settings of a world's, so what compiles here compiles
 // and loads there. Outside, the rune's own header is looked at and its hash is made from the bytes
@@ -213,6 +213,7 @@ static void write_reply(const Work *work, Buffer *reply, bool has_rune)
     buffer_put_block(reply, work->rune, work->rune_bytes);
     buffer_put_u32(reply, work->lint.require_count);
     for (uint32_t i = 0; i < work->lint.require_count; i++) {
+        buffer_put_u32(reply, work->lint.require_lines[i]);
         buffer_put_block(reply, work->lint.requires[i], strlen(work->lint.requires[i]));
     }
 }
@@ -245,7 +246,9 @@ Status worker_compile(WorkerCall *call)
     work.lint.require_max = REQUIRES_MAX;
     work.lint.findings = calloc(FINDINGS_MAX, sizeof *work.lint.findings);
     work.lint.requires = calloc(REQUIRES_MAX, sizeof *work.lint.requires);
-    if (status == STATUS_OK && (work.lint.findings == NULL || work.lint.requires == NULL)) {
+    work.lint.require_lines = calloc(REQUIRES_MAX, sizeof *work.lint.require_lines);
+    if (status == STATUS_OK && (work.lint.findings == NULL || work.lint.requires == NULL ||
+                                work.lint.require_lines == NULL)) {
         status = STATUS_LIMIT;
     }
     if (status == STATUS_OK) {
@@ -256,6 +259,7 @@ Status worker_compile(WorkerCall *call)
     free(work.request.lines);
     free(work.lint.findings);
     free(work.lint.requires);
+    free(work.lint.require_lines);
     free(work.rune);
     diagnostic_list_free(&work.diagnostics);
     return status;
@@ -285,7 +289,10 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         return false;
     }
     out->requires = calloc(count + 1, sizeof *out->requires);
-    for (uint32_t i = 0; out->requires != NULL && i < count; i++) {
+    out->require_lines = calloc(count + 1, sizeof *out->require_lines);
+    const bool has_room = out->requires != NULL && out->require_lines != NULL;
+    for (uint32_t i = 0; has_room && i < count; i++) {
+        out->require_lines[i] = byte_read_u32(reader);
         char *path = out->requires[i];
         // In order and each once, as they go into a signed manifest.
         if (!read_text(reader, path, SCRIPT_PATH_BYTES) ||
@@ -294,7 +301,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         }
         out->require_count += 1;
     }
-    return out->requires != NULL;
+    return has_room;
 }
 
 static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *out)
@@ -379,5 +386,6 @@ void compile_output_free(CompileOutput *output)
 {
     free(output->rune);
     free(output->requires);
+    free(output->require_lines);
     *output = (CompileOutput){0};
 }

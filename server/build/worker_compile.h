@@ -23,6 +23,7 @@ typedef struct CompileOutput {
     size_t rune_bytes;
     uint8_t rune_hash[32];               // made outside the jail, from the bytes that came out
     char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
+    uint32_t *require_lines;             // of each, the first line, as shown; 0: none
     uint32_t require_count;
 } CompileOutput;
 

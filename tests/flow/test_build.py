@@ -264,6 +264,13 @@ def test_build_typescript(program, places, folder):
     said = build(program, "small", cwd=folder, code=1)
     check(re.search(r"^small/Workspace/Roof\.ts:1:7: error: .* \[TS2322\]", said.stderr, re.M),
           said.stderr)
+    write(place, "ServerScriptService/Main.ts", "export const gold = 3;\n")
+    write(place, "Workspace/Roof.ts", "interface Roof {\n  height: number;\n}\n"
+          'import { gold } from "../ServerScriptService/Main";\n'
+          "const roof: Roof = { height: gold };\nprint(roof.height);\n")
+    said = build(program, "small", cwd=folder, code=1)
+    check(re.search(r"^small/Workspace/Roof\.ts:4: error: .*stays on the server", said.stderr, re.M),
+          said.stderr)
 
 
 # --- mistakes -------------------------------------------------------------------------------------
@@ -272,8 +279,8 @@ def test_build_says_what_is_wrong(program, places, folder):
     place = small_place(folder, scripts={
         "Workspace/Good.lua": "local a = 1\n",
         "Workspace/Bad.lua": "local a = 1\nlocal b = = 2\n",
-        "Workspace/Lost.lua": 'require("ReplicatedStorage/Nowhere")\n',
-        "Workspace/Spy.lua": 'require("ServerScriptService/Secret")\n',
+        "Workspace/Lost.lua": '\n\nrequire("ReplicatedStorage/Nowhere")\n',
+        "Workspace/Spy.lua": 'local function f()\n\treturn require("ServerScriptService/Secret")\nend\nf()\n',
         "ServerScriptService/Odd.lua": 'require("StarterGui/Bar")\n',
         "ServerScriptService/Secret.lua": "return 1\n",
         "StarterGui/Bar.lua": "return 1\n",
@@ -281,9 +288,9 @@ def test_build_says_what_is_wrong(program, places, folder):
         "Workspace/Twice.lua": "", "Workspace/Twice.ts": ""})
     said = build(program, "small", cwd=folder, code=1)
     for pattern in (r"^small/Workspace/Bad\.lua:2(:\d+)?: error: .*near '='",
-                    r"^small/Workspace/Lost\.lua: error: requires \"ReplicatedStorage/Nowhere\"",
-                    r"^small/Workspace/Spy\.lua: error: .*stays on the server",
-                    r"^small/ServerScriptService/Odd\.lua: error: .*on the client alone",
+                    r"^small/Workspace/Lost\.lua:3: error: requires \"ReplicatedStorage/Nowhere\"",
+                    r"^small/Workspace/Spy\.lua:2: error: .*stays on the server",
+                    r"^small/ServerScriptService/Odd\.lua:1: error: .*on the client alone",
                     r"^small/scripts/Stray\.lua: error: .*ServerScriptService, ReplicatedStorage",
                     r"^small/Workspace/Twice\.ts: error: .*Workspace/Twice\.lua"):
         check(re.search(pattern, said.stderr, re.M), f"{pattern} in\n{said.stderr}")
@@ -293,6 +300,8 @@ def test_build_says_what_is_wrong(program, places, folder):
     check(not answer["ok"] and answer["errors"] == 6, f"{answer}")
     first = [d for d in answer["diagnostics"] if d["file"] == "Workspace/Bad.lua"][0]
     check(first["line"] == 2 and first["level"] == "error", f"{first}")
+    again = build_json(program, place, code=1)
+    check(again["cached"] > 0 and again["diagnostics"] == answer["diagnostics"], f"{again}")
     here = build(program, ".", cwd=place, code=1)
     check(re.search(r"^Workspace/Bad\.lua:2", here.stderr, re.M), here.stderr)
 

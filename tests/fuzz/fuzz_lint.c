@@ -17,9 +17,11 @@ static void lint(lua_State *thread, LintSide side, uint32_t line_max)
 {
     static LintFinding findings[FINDINGS_MAX];
     static char requires[REQUIRES_MAX][SCRIPT_PATH_BYTES];
+    static uint32_t require_lines[REQUIRES_MAX];
     LintResult result = {.findings = findings,
                          .finding_max = FINDINGS_MAX,
                          .requires = requires,
+                         .require_lines = require_lines,
                          .require_max = REQUIRES_MAX};
     lint_function(thread, side, &result);
     ASSERT(result.finding_count <= FINDINGS_MAX && result.require_count <= REQUIRES_MAX);
@@ -28,8 +30,9 @@ static void lint(lua_State *thread, LintSide side, uint32_t line_max)
         ASSERT(i == 0 || findings[i - 1].line <= findings[i].line);
         ASSERT(strlen(findings[i].message) < SCRIPT_MESSAGE_BYTES);
     }
-    for (uint32_t i = 1; i < result.require_count; i++) {
-        ASSERT(strcmp(requires[i - 1], requires[i]) < 0);
+    for (uint32_t i = 0; i < result.require_count; i++) {
+        ASSERT(i == 0 || strcmp(requires[i - 1], requires[i]) < 0);
+        ASSERT(require_lines[i] > 0 && require_lines[i] <= line_max);
     }
 }
 

@@ -19,6 +19,7 @@ static Vm *vm;
 static lua_State *lua;
 static LintFinding findings[FINDINGS_MAX];
 static char requires[REQUIRES_MAX][SCRIPT_PATH_BYTES];
+static uint32_t require_lines[REQUIRES_MAX];
 static LintResult result;
 
 // Leaves the environment and the function on the stack.
@@ -47,6 +48,7 @@ static void lint(const char *source, LintSide side)
     result = (LintResult){.findings = findings,
                           .finding_max = FINDINGS_MAX,
                           .requires = requires,
+                          .require_lines = require_lines,
                           .require_max = REQUIRES_MAX};
     if (open_source(source)) {
         lint_function(lua, side, &result);
@@ -318,7 +320,16 @@ TEST(requires_by_a_constant_path)
     CHECK_TEXT(requires[0], "ReplicatedStorage/A");
     CHECK_TEXT(requires[1], "ReplicatedStorage/B");
     CHECK_TEXT(requires[2], "ReplicatedStorage/C");
+    CHECK_INT(require_lines[0], 2);
+    CHECK_INT(require_lines[1], 1);
+    CHECK_INT(require_lines[2], 4);
     CHECK(result.asks_world);
+    // The first line, though a function is walked after what is around it.
+    lint("local function f()\n return require('ReplicatedStorage/A')\nend\n"
+         "require('ReplicatedStorage/A')\nreturn f\n",
+         LINT_BOTH);
+    REQUIRE(result.require_count == 1);
+    CHECK_INT(require_lines[0], 2);
     lint("print(1)\n", LINT_BOTH);
     CHECK(!result.asks_world);
 }

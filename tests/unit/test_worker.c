@@ -168,6 +168,8 @@ TEST(lints_requires_and_lines_come_along)
     REQUIRE(out.require_count == 2 && list.count == 1);
     CHECK_TEXT(out.requires[0], "ReplicatedStorage/Arms");
     CHECK_TEXT(out.requires[1], "ReplicatedStorage/Tools");
+    CHECK_INT(out.require_lines[0], 20);
+    CHECK_INT(out.require_lines[1], 10);
     CHECK_TEXT(list.items[0].file, "Workspace/Door.ts");
     CHECK_TEXT(list.items[0].code, "undefined-global");
     CHECK_INT(list.items[0].line, 30);
@@ -795,6 +797,7 @@ TEST(answers_that_do_not_fit_the_question)
         buffer_put_block(&reply, made.rune, made.rune_bytes);
         buffer_put_u32(&reply, wrong == 3 ? 2 : 0);
         for (int i = 0; i < (wrong == 3 ? 2 : 0); i++) {
+            buffer_put_u32(&reply, 1);
             buffer_put_block(&reply, i == 0 ? "b" : "a", 1);
         }
         buffer_put(&reply, "x", wrong == 4);
