@@ -3,6 +3,7 @@
 #include "server/build/build.h"
 
 #include "server/build/build_inside.h"
+#include "server/build/place_home.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
@@ -48,7 +49,7 @@ void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_
 
 static Status refuse(Build *build, Status status, const char *what, const char *why)
 {
-    snprintf(build->reason, WORKER_REASON_BYTES, "%.380s: %.120s", what, why);
+    snprintf(build->reason, WORKER_REASON_BYTES, "%.250s: %.250s", what, why);
     return status;
 }
 
@@ -139,46 +140,16 @@ Status build_typescript(Build *build, TypeScript **out)
 
 // --- folders and the key ------------------------------------------------------------------------
 
-// Keys, caches and artifacts are nobody else's: a place's repository holds none of them.
-static void hide_from_git(const char *folder)
-{
-    char path[PATH_BYTES + 16];
-    snprintf(path, sizeof path, "%s/.gitignore", folder);
-    status_ignore(file_write_private(path, "*\n", 2)); // a help, not a need
-}
-
-// <place>/.sandlot/…: made if missing. A link there would lead what we write anywhere.
-static Status own_folder(Build *build, const char *inside, char out[PATH_BYTES])
-{
-    static const char *const above[] = {".sandlot", NULL};
-    for (uint32_t i = 0; i < 2; i++) {
-        const char *part = i == 0 ? above[0] : inside;
-        const int length = snprintf(out, PATH_BYTES, "%s/%s", build->request->place, part);
-        if (length < 0 || length >= PATH_BYTES) {
-            return refuse(build, STATUS_RANGE, build->request->place, "its path is too long");
-        }
-        struct stat about;
-        if (mkdir(out, 0700) == 0) {
-            hide_from_git(out);
-        } else if (errno != EEXIST) {
-            return refuse(build, STATUS_BLOCKED, out, strerror(errno));
-        }
-        if (lstat(out, &about) != 0 || !S_ISDIR(about.st_mode)) {
-            return refuse(build, STATUS_BLOCKED, out, "is no folder, or a link; remove it");
-        }
-    }
-    return STATUS_OK;
-}
-
 static Status open_key(Build *build)
 {
     char folder[PATH_BYTES];
     if (build->builder->key != NULL) {
         snprintf(build->key_path, sizeof build->key_path, "%s", build->builder->key);
     } else {
-        const Status status = own_folder(build, ".sandlot/data", folder);
+        const char *why = "";
+        const Status status = place_home_data(build->request->place, folder, &why);
         if (status != STATUS_OK) {
-            return status;
+            return refuse(build, status, ".sandlot/data", why);
         }
         snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
     }
@@ -199,7 +170,11 @@ static Status open_cache(Build *build)
     if (build->builder->cache != NULL) {
         snprintf(folder, sizeof folder, "%s", build->builder->cache);
     } else {
-        status = own_folder(build, ".sandlot/cache", folder);
+        const char *why = "";
+        status = place_home_folder(build->request->place, "cache", folder, &why);
+        if (status != STATUS_OK) {
+            return refuse(build, status, ".sandlot/cache", why);
+        }
     }
     if (status == STATUS_OK && cache_open(folder, &build->key, &build->cache) != STATUS_OK) {
         status = refuse(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
@@ -212,8 +187,9 @@ static Status open_cache(Build *build)
 static Status read_place(Build *build)
 {
     build_progress(build, BUILD_READ, 0, 0, build->request->place);
-    Status status = place_folder_read(build->request->place, &build->folder, build->reason,
-                                      WORKER_REASON_BYTES);
+    Status status =
+        place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
+                               build->reason, WORKER_REASON_BYTES);
     status = status == STATUS_OK ? open_key(build) : status;
     status = status == STATUS_OK ? open_cache(build) : status;
     return status == STATUS_OK ? ready_worker(build) : status;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 typedef struct Walk {
     PlaceFolder *folder;
     bool takes_all;
+    DiagnosticList *diagnostics; // NULL: the first fault ends it
     uint32_t capacity;
     char *reason;
     size_t reason_bytes;
@@ -32,6 +34,23 @@ static Status refuse(Walk *walk, Status status, const char *path, const char *wh
 {
     snprintf(walk->reason, walk->reason_bytes, "%s: %s", path, why);
     return status;
+}
+
+// A file, or folder, of the place that cannot be taken.
+static Status refuse_file(Walk *walk, Status status, const char *path, const char *why)
+{
+    if (walk->diagnostics == NULL) {
+        return refuse(walk, status, path, why);
+    }
+    diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, 0, 0, "file", "%s", why);
+    return STATUS_OK; // on to the next one; who reads for a build asks in the end
+}
+
+// One file too many: it would be so with all that follow.
+static Status refuse_more(Walk *walk, const char *path, const char *why)
+{
+    const Status status = refuse_file(walk, STATUS_LIMIT, path, why);
+    return status == STATUS_OK ? STATUS_MALFORMED : status;
 }
 
 // --- which files --------------------------------------------------------------------------------
@@ -67,13 +86,9 @@ static const char *const services[] = {"ServerScriptService", "ReplicatedStorage
                                        "Workspace",           "StarterGui",
                                        "StarterPlayer",       "ReplicatedFirst"};
 
-bool place_folder_is_script(const PlaceFile *file)
+static bool is_in_service(const char *path)
 {
     static const char soul[] = "SoulService/";
-    const char *path = file->path;
-    if (!ends_with(path, ".lua")) {
-        return false;
-    }
     path += strncmp(path, soul, sizeof soul - 1) == 0 ? sizeof soul - 1 : 0;
     for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
         const size_t bytes = strlen(services[i]);
@@ -82,6 +97,29 @@ bool place_folder_is_script(const PlaceFile *file)
         }
     }
     return false;
+}
+
+bool place_folder_is_script(const PlaceFile *file)
+{
+    return ends_with(file->path, ".lua") && is_in_service(file->path);
+}
+
+// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
+static void look_at_skipped(Walk *walk, const char *path)
+{
+    static const char *const endings[] = {".lua", ".ts",      ".soul",   ".luau",
+                                          ".js",  ".mjs",     ".cjs",    ".jsx",
+                                          ".tsx", ".lua.txt", ".ts.txt", ".soul.txt"};
+    const size_t bytes = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t want = strlen(endings[i]);
+        if (bytes > want && strcasecmp(path + bytes - want, endings[i]) == 0 &&
+            !ends_with(path, ".d.ts") && is_in_service(path)) {
+            diagnostic_addf(walk->diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
+                            "is not read: scripts end with .lua, .ts or .soul, in small letters");
+            return;
+        }
+    }
 }
 
 const PlaceFile *place_folder_stray_script(const PlaceFolder *folder)
@@ -122,24 +160,24 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
 {
     struct stat about;
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return refuse(walk, STATUS_BLOCKED, path, "is no plain file");
+        return refuse_file(walk, STATUS_BLOCKED, path, "is no plain file");
     }
     const uint64_t left = PLACE_FOLDER_BYTES_MAX - walk->folder->bytes;
     char why[96];
     if ((uint64_t)about.st_size > bytes_max) {
         snprintf(why, sizeof why, "has %llu bytes, a file of its kind may have %zu",
                  (unsigned long long)about.st_size, bytes_max);
-        return refuse(walk, STATUS_LIMIT, path, why);
+        return refuse_file(walk, STATUS_LIMIT, path, why);
     }
     if ((uint64_t)about.st_size > left) {
         snprintf(why, sizeof why, "with it the place is larger than %u MiB",
                  PLACE_FOLDER_BYTES_MAX >> 20);
-        return refuse(walk, STATUS_LIMIT, path, why);
+        return refuse_more(walk, path, why);
     }
     if (walk->folder->file_count == PLACE_FOLDER_FILES_MAX) {
         snprintf(why, sizeof why, "with it the place has more than %d files",
                  PLACE_FOLDER_FILES_MAX);
-        return refuse(walk, STATUS_LIMIT, path, why);
+        return refuse_more(walk, path, why);
     }
     const size_t size = (size_t)about.st_size;
     uint8_t *data = malloc(size + 1);
@@ -151,9 +189,12 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
         }
         at += got > 0 ? (size_t)got : 0;
     }
-    if (data == NULL || at < size) {
+    if (data == NULL) {
+        return refuse(walk, STATUS_LIMIT, path, "out of memory");
+    }
+    if (at < size) {
         free(data);
-        return refuse(walk, STATUS_BLOCKED, path, "cannot be read");
+        return refuse_file(walk, STATUS_BLOCKED, path, "cannot be read");
     }
     const Status status = keep(walk, path, data, size);
     if (status != STATUS_OK) {
@@ -167,7 +208,7 @@ static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t
 static Status walk_entry(Walk *walk, int folder, const char *parent, const char *name,
                          uint32_t depth)
 {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], why[96];
     const int length =
         snprintf(path, sizeof path, "%s%s%s", parent, parent[0] != '\0' ? "/" : "", name);
     struct stat about;
@@ -178,18 +219,23 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     size_t bytes_max = bytes_max_of(name);
     bytes_max = bytes_max == 0 && walk->takes_all ? PLACE_FOLDER_BYTES_MAX : bytes_max;
     if (!is_folder && bytes_max == 0) {
+        if (walk->diagnostics != NULL) {
+            look_at_skipped(walk, path);
+        }
         return STATUS_OK;
     }
     if (length < 0 || (size_t)length >= sizeof path) {
-        return refuse(walk, STATUS_RANGE, name, "its path is longer than 127 bytes");
+        return refuse_file(walk, STATUS_RANGE, path, "its path is longer than 127 bytes");
     }
     if (is_folder && depth == PLACE_FOLDER_DEPTH_MAX) {
-        return refuse(walk, STATUS_LIMIT, path, "folders are nested too deep");
+        snprintf(why, sizeof why, "folders are nested deeper than %d; move it up",
+                 PLACE_FOLDER_DEPTH_MAX);
+        return refuse_file(walk, STATUS_LIMIT, path, why);
     }
     const int opened = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (opened < 0) {
-        return refuse(walk, STATUS_BLOCKED, path,
-                      errno == ELOOP ? "is a link; links are not followed" : strerror(errno));
+        return refuse_file(walk, STATUS_BLOCKED, path,
+                           errno == ELOOP ? "is a link; links are not followed" : strerror(errno));
     }
     if (is_folder) {
         return walk_folder(walk, opened, path, depth + 1); // which closes it
@@ -205,7 +251,7 @@ static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t
     DIR *list = fdopendir(descriptor);
     if (list == NULL) {
         close(descriptor);
-        return refuse(walk, STATUS_BLOCKED, path, strerror(errno));
+        return refuse_file(walk, STATUS_BLOCKED, path, strerror(errno));
     }
     Status status = STATUS_OK;
     const struct dirent *entry;
@@ -222,17 +268,20 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
 }
 
-static Status read_folder(const char *path, bool takes_all, PlaceFolder *out, char *reason,
-                          size_t reason_bytes)
+static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
 {
     PlaceFolder folder = {0};
-    Walk walk = {
-        .folder = &folder, .takes_all = takes_all, .reason = reason, .reason_bytes = reason_bytes};
+    const uint32_t errors_before = walk.diagnostics != NULL ? walk.diagnostics->error_count : 0;
+    walk.folder = &folder;
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
         return refuse(&walk, STATUS_NOT_FOUND, path, strerror(errno));
     }
-    const Status status = walk_folder(&walk, descriptor, "", 0);
+    Status status = walk_folder(&walk, descriptor, "", 0);
+    if (status == STATUS_OK && walk.diagnostics != NULL &&
+        walk.diagnostics->error_count > errors_before) {
+        status = STATUS_MALFORMED;
+    }
     if (status != STATUS_OK) {
         place_folder_free(&folder);
         return status;
@@ -246,12 +295,20 @@ static Status read_folder(const char *path, bool takes_all, PlaceFolder *out, ch
 
 Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
 {
-    return read_folder(path, false, out, reason, reason_bytes);
+    return read_folder(path, (Walk){.reason = reason, .reason_bytes = reason_bytes}, out);
+}
+
+Status place_folder_read_told(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
+                              char *reason, size_t reason_bytes)
+{
+    const Walk walk = {.diagnostics = diagnostics, .reason = reason, .reason_bytes = reason_bytes};
+    return read_folder(path, walk, out);
 }
 
 Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
 {
-    return read_folder(path, true, out, reason, reason_bytes);
+    const Walk walk = {.takes_all = true, .reason = reason, .reason_bytes = reason_bytes};
+    return read_folder(path, walk, out);
 }
 
 void place_folder_free(PlaceFolder *folder)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/wire/place.h"
+#include "server/build/diagnostic.h"
 
 #define PLACE_FOLDER_FILES_MAX 4000
 #define PLACE_FOLDER_BYTES_MAX (256u << 20)
@@ -19,6 +20,12 @@ typedef struct PlaceFolder {
 // skipped. On failure `reason` says which file and why.
 MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
                                   size_t reason_bytes);
+// The same for a build, whose creator reads all problems at once: each file that cannot be taken is
+// an error and in the end STATUS_MALFORMED; a file of a service that only looks like a script is a
+// warning. Other failures have a `reason`.
+MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
+                                       DiagnosticList *diagnostics, char *reason,
+                                       size_t reason_bytes);
 // Every file, assets and notes included, for packing. What is no plain file and no folder is
 // refused.
 MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,

@@ -342,6 +342,41 @@ def test_build_moves_no_cursor(program, places, folder):
     check("is a link" in said.stderr and "\x1b" not in said.stderr, said.stderr)
 
 
+def test_build_says_what_cannot_be_read(program, places, folder):
+    deep = "Workspace/" + "/".join("d" * 12) + "/Deep.lua"
+    place = small_place(folder, scripts={
+        "Workspace/A.lua": 'require("ReplicatedStorage/Big")\n',
+        "ReplicatedStorage/Big.lua": "-" * (256 * 1024 + 1), deep: "return 1\n",
+        "Workspace/" + "n" * 120 + ".lua": "return 1\n"})
+    os.symlink("/etc/passwd", os.path.join(place, "Workspace/Link.lua"))
+    os.mkfifo(os.path.join(place, "Workspace/Pipe.lua"))
+    said = build(program, "small", cwd=folder, code=1)
+    for pattern in (r"^small/ReplicatedStorage/Big\.lua: error: has 262145 bytes.* 262144",
+                    r"^small/Workspace(/d)+: error: .*deeper than 12",
+                    r"^small/Workspace/n+.*: error: .*longer than 127",
+                    r"^small/Workspace/Link\.lua: error: is a link",
+                    r"^small/Workspace/Pipe\.lua: error: is no plain file"):
+        check(re.search(pattern, said.stderr, re.M), f"{pattern} in\n{said.stderr}")
+    check("not built: 5 errors" in said.stderr, "and nobody misses Big.lua: " + said.stderr)
+    answer = build_json(program, place, code=1)
+    check(not answer["ok"] and answer["errors"] == 5, f"{answer}")
+    first = answer["diagnostics"][0]
+    check((first["file"], first["level"], first["line"]) ==
+          ("ReplicatedStorage/Big.lua", "error", 0), f"{first}")
+
+
+def test_build_names_what_only_looks_like_a_script(program, places, folder):
+    strange = ("Workspace/Door.LUA", "Workspace/Door.js", "ReplicatedStorage/a/Door.luau",
+               "SoulService/Workspace/Gate.Ts", "StarterGui/Bar.lua.txt")
+    fine = ("Workspace/notes.txt", "Workspace/types.d.ts", "tools/make.js", "Workspace/picture.png")
+    place = small_place(folder, scripts={name: "" for name in strange + fine})
+    for _ in range(2):  # an unchanged place is told too
+        answer = build_json(program, place)
+        warned = [d["file"] for d in answer["diagnostics"] if d["level"] == "warning"]
+        check(sorted(warned) == sorted(strange) and answer["ok"], f"{answer}")
+        check(all(".lua, .ts or .soul" in d["message"] for d in answer["diagnostics"]), f"{answer}")
+
+
 def test_build_usage(program, places, folder):
     def outcome(*arguments):
         done = subprocess.run([program, "build", *arguments], capture_output=True, text=True,
@@ -396,6 +431,20 @@ def test_build_trusts_no_foreign_cache(program, places, folder):
 
 def hashes(answer):
     return {script["path"]: script["rune_hash"] for script in answer["scripts"]}
+
+
+def test_build_believes_no_key_that_came_along(program, places, folder):
+    """A place with everything in it, as somebody packs their folder with tar: their key is not ours."""
+    one, two = small_place(folder, "one", {"Workspace/A.lua": "print(1)\n"}), f"{folder}/two"
+    build(program, one)
+    shutil.copytree(one, two)
+    for options in ((), ("--verify",), ("--force",)):
+        said = build(program, two, *options, code=1).stderr
+        check("made elsewhere" in said and "--adopt" in said, f"{options}: {said}")
+    build(program, two, "--adopt")
+    build(program, two)
+    build(program, two, "--verify")
+    build(program, one, "--verify")
 
 
 def test_build_same_everywhere(program, places, folder):
