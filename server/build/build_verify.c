@@ -6,10 +6,12 @@
 #include "server/build/artifact.h"
 #include "server/build/build.h"
 #include "server/build/manifest_sign.h"
+#include "server/build/place_home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PATH_BYTES    4096
 #define MANIFEST_FILE "manifest.json"
@@ -212,6 +214,11 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
 static Status key_path(const BuildConfig *config, const char *place, char out[PATH_BYTES],
                        char reason[WORKER_REASON_BYTES])
 {
+    const char *why = "";
+    if (config->key == NULL && place_home_check(place, &why) != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, ".sandlot/data %s", why);
+        return STATUS_DENIED;
+    }
     const int length = config->key != NULL
                            ? snprintf(out, PATH_BYTES, "%s", config->key)
                            : snprintf(out, PATH_BYTES, "%s/.sandlot/data/ticket.key", place);
@@ -232,13 +239,24 @@ static Status tell_key(const char *key, Status status, char reason[WORKER_REASON
     return status;
 }
 
+static Status check_place(const char *place, char reason[WORKER_REASON_BYTES])
+{
+    struct stat about;
+    if (stat(place, &about) == 0 && S_ISDIR(about.st_mode)) {
+        return STATUS_OK;
+    }
+    snprintf(reason, WORKER_REASON_BYTES, "there is no such folder");
+    return STATUS_NOT_FOUND;
+}
+
 Status build_verify(const BuildConfig *config, const char *place, DiagnosticList *diagnostics,
                     char reason[WORKER_REASON_BYTES])
 {
     char key[PATH_BYTES];
     Verify verify = {.diagnostics = diagnostics};
     const uint32_t errors_before = diagnostics->error_count;
-    Status status = key_path(config, place, key, reason);
+    Status status = check_place(place, reason);
+    status = status == STATUS_OK ? key_path(config, place, key, reason) : status;
     if (status == STATUS_OK) {
         status = tell_key(key, signing_halves_open(key, &verify.halves), reason);
     }

@@ -387,6 +387,8 @@ def test_build_usage(program, places, folder):
         check(outcome(*arguments)[0] == 2, f"{arguments}: {outcome(*arguments)}")
     code, text = outcome(os.path.join(folder, "nowhere"))
     check(code == 1 and "nowhere" in text and "No such file" in text, text)
+    code, text = outcome(os.path.join(folder, "nowhere"), "--verify")
+    check(code == 1 and "nowhere: not verified: there is no such folder" in text, text)
     os.mkdir(os.path.join(folder, "empty"))
     code, text = outcome(os.path.join(folder, "empty"), "--allow-weak-jail")
     check(code == 1 and "place.json" in text, text)
