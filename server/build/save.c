@@ -6,11 +6,14 @@
 
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
+#include "server/build/package_rules.h"
 #include "server/build/place_file.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -207,6 +210,89 @@ static Status conflict(const SaveRequest *request, SaveAnswer *out, uint8_t *tex
     return refuse(reason, STATUS_MISMATCH, "%s %s; nothing was written", request->path, what);
 }
 
+// --- names that differ by case alone ------------------------------------------------------------
+
+// The rule of packages, for two names of one folder.
+static bool is_other_case(const char *a, const char *b)
+{
+    const char *const names[] = {a, b};
+    char unused[WORKER_REASON_BYTES];
+    return strcmp(a, b) != 0 && utf8_is_valid(a, strlen(a)) && utf8_is_valid(b, strlen(b)) &&
+           package_paths_differ(names, 2, unused) == STATUS_MALFORMED;
+}
+
+// Door.lua is the script Door, and so is Door.ts.
+static void cut_ending(char *name)
+{
+    char *dot = strrchr(name, '.');
+    if (dot != NULL) {
+        *dot = '\0';
+    }
+}
+
+// Is there one in the folder that is `name` but for case? Copied to `found`. A script is compared
+// without its ending, as its artifacts have the same one.
+static bool find_other_case(int folder, const char *name, char found[NAME_MAX + 1])
+{
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = own >= 0 ? fdopendir(own) : NULL;
+    const struct dirent *entry;
+    bool is_found = false;
+    if (list == NULL && own >= 0) {
+        close(own);
+    }
+    while (list != NULL && !is_found && (entry = readdir(list)) != NULL) {
+        char there[NAME_MAX + 1], wanted[NAME_MAX + 1];
+        snprintf(there, sizeof there, "%s", entry->d_name);
+        snprintf(wanted, sizeof wanted, "%s", name);
+        if (is_soul(there) && is_soul(wanted)) {
+            cut_ending(there);
+            cut_ending(wanted);
+        }
+        is_found = is_other_case(there, wanted);
+        if (is_found) {
+            snprintf(found, NAME_MAX + 1, "%s", entry->d_name);
+        }
+    }
+    if (list != NULL) {
+        closedir(list);
+    }
+    return is_found;
+}
+
+// Elsewhere the two would be one file, and neither a package nor a repository could hold both. From
+// the place's folder down to where the new script's folders are missing; a link there is refused by
+// who writes.
+static Status check_case(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
+{
+    int folder = open(request->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    Status status = STATUS_OK;
+    for (const char *at = request->path; folder >= 0 && status == STATUS_OK;) {
+        char name[NAME_MAX + 1], found[NAME_MAX + 1];
+        const size_t bytes = strcspn(at, "/");
+        snprintf(name, sizeof name, "%.*s", (int)bytes, at);
+        if (find_other_case(folder, name, found)) {
+            status = refuse(reason, STATUS_MALFORMED,
+                            "%s: \"%.*s%s\" is there, which differs in nothing but case; on many "
+                            "systems the two are one file. Choose another name, or write it so",
+                            request->path, (int)(at - request->path), request->path, found);
+        }
+        if (at[bytes] == '\0') {
+            break;
+        }
+        const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        close(folder);
+        folder = inner;
+        at += bytes + 1;
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    return status;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
 // With the locks held.
 static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
                                 char reason[WORKER_REASON_BYTES])
@@ -230,6 +316,10 @@ static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
     }
     free(text);
     text = NULL;
+    status = is_new ? check_case(request, reason) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
     status =
         place_file_write(request->place, request->path, request->code, request->code_bytes, is_new);
     if (status == STATUS_EXISTS || (status == STATUS_NOT_FOUND && !is_new)) {

@@ -164,6 +164,39 @@ TEST(only_scripts_of_the_place_are_saved)
     end_place(&place);
 }
 
+TEST(names_differ_by_more_than_case)
+{
+    const TestFolder place = make_place();
+    test_folder_write(&place, "Workspace/rooms/\xc3\x84rger.lua", "return 1");
+    static const struct {
+        const char *path, *there;
+    } rows[] = {
+        {"Workspace/door.lua", "\"Workspace/Door.lua\""},
+        {"Workspace/DOOR.ts", "\"Workspace/Door.lua\""}, // their runes would be one file
+        {"Workspace/Rooms/Bed.lua", "\"Workspace/rooms\""},
+        {"Workspace/rooms/\xc3\xa4rger.lua", "\"Workspace/rooms/\xc3\x84rger.lua\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SaveAnswer answer = {0};
+        const Status status = save(&place, rows[i].path, "x", NULL, &answer);
+        if (status != STATUS_MALFORMED || strstr(reason, "case") == NULL ||
+            strstr(reason, rows[i].there) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s: %s, \"%s\"", rows[i].path, status_name(status),
+                      reason);
+        }
+    }
+    CHECK_INT(test_folder_count(&place, "Workspace"), 2);
+    CHECK_INT(test_folder_count(&place, "Workspace/rooms"), 1);
+    SaveAnswer answer = {0};
+    CHECK_OK(save(&place, "Workspace/rooms/Bed.lua", "x", NULL, &answer));
+    CHECK_OK(save(&place, "ServerScriptService/door.lua", "x", NULL, &answer)); // another folder
+    CHECK_OK(save(&place, "Workspace/door/Knob.lua", "x", NULL, &answer));      // a folder
+    // What somebody has in two cases already can still be changed.
+    test_folder_write(&place, "Workspace/door.lua", "return 2");
+    CHECK_OK(save(&place, "Workspace/door.lua", "return 3", hash_of("return 2"), &answer));
+    end_place(&place);
+}
+
 TEST(only_text_is_saved)
 {
     const TestFolder place = make_place();
