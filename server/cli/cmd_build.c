@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/build.h"
+#include "server/build/place_home.h"
 #include "server/cli/build_watch.h"
 #include "server/cli/command.h"
 
@@ -21,7 +22,7 @@
 
 typedef struct BuildOptions {
     const char *place;
-    bool force, watch, verify, json, rotate_key, allow_weak_jail;
+    bool force, watch, verify, json, rotate_key, adopt, allow_weak_jail;
 } BuildOptions;
 
 typedef struct Shown {
@@ -42,6 +43,8 @@ static void print_usage(FILE *out)
         "  --watch            stay, and build again when a file changes; Ctrl-C ends it\n"
         "  --verify           build nothing: is what was built whole, and signed by us?\n"
         "  --json             print one object (with --watch: one a line), and no progress\n"
+        "  --adopt            believe the key and data in DIR/.sandlot, which were made\n"
+        "                     elsewhere (a copy of your own)\n"
         "  --rotate-key       first make a new signing key; what the old one signed stays\n"
         "                     valid, and everything is signed again\n"
         "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
@@ -64,10 +67,13 @@ static bool parse_flag(BuildOptions *options, const char *name)
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {
-        {"--force", &options->force},           {"--watch", &options->watch},
-        {"--verify", &options->verify},         {"--json", &options->json},
-        {"--rotate-key", &options->rotate_key}, {"--allow-weak-jail", &options->allow_weak_jail}};
+    } flags[] = {{"--force", &options->force},
+                 {"--watch", &options->watch},
+                 {"--verify", &options->verify},
+                 {"--json", &options->json},
+                 {"--rotate-key", &options->rotate_key},
+                 {"--allow-weak-jail", &options->allow_weak_jail},
+                 {"--adopt", &options->adopt}};
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (strcmp(name, flags[i].name) == 0) {
             *flags[i].flag = true;
@@ -382,6 +388,11 @@ static int run(const BuildOptions *options)
         return verify(options, &config);
     }
     char reason[WORKER_REASON_BYTES];
+    const char *why = "";
+    if (options->adopt && place_home_adopt(options->place, &why) != STATUS_OK) {
+        fprintf(stderr, "sandlot build: %s/.sandlot/data: %s\n", options->place, why);
+        return EXIT_FAILED;
+    }
     if (options->rotate_key) {
         const Status status = build_rotate_key(&config, options->place, reason);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
+#include "server/build/place_home.h"
 #include "server/host/host_build.h"
 #include "server/host/host_inside.h"
 #include "server/sys/clock.h"
@@ -153,17 +154,10 @@ static const char *find_data(Host *host)
             (int)sizeof host->data) {
             return too_long;
         }
-    } else {
-        char above[HOST_PATH_BYTES];
-        if (!host_join_path(above, host->config.place, ".sandlot") ||
-            !host_join_path(host->data, host->config.place, ".sandlot/data")) {
-            return too_long;
-        }
-        if (is_link(above) || is_link(host->data)) {
-            return "is a link, or in one; remove it, or say --data FOLDER";
-        }
+        return file_make_folders(host->data) == STATUS_OK ? NULL : "the data folder cannot be made";
     }
-    return file_make_folders(host->data) == STATUS_OK ? NULL : "the data folder cannot be made";
+    const char *why = "";
+    return place_home_data(host->config.place, host->data, &why) == STATUS_OK ? NULL : why;
 }
 
 // Everything in it; 0, or the exit code.

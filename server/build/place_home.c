@@ -1,0 +1,157 @@
+// See place_home.h.
+#define _GNU_SOURCE
+#include "server/build/place_home.h"
+
+#include "server/sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTE       "made-here"
+#define NOTE_BYTES 96
+
+static const char too_long[] = "the path is too long";
+static const char foreign[] =
+    "was made elsewhere and came with the place: its key may be anybody's. Remove the folder "
+    ".sandlot; or, if you made it yourself and copied it, run `sandlot build DIR --adopt` once";
+
+static bool join(char out[PLACE_HOME_PATH_BYTES], const char *folder, const char *name)
+{
+    const int length = snprintf(out, PLACE_HOME_PATH_BYTES, "%s/%s", folder, name);
+    return length >= 0 && length < PLACE_HOME_PATH_BYTES;
+}
+
+// Keys, caches and artifacts are nobody else's: a place's repository holds none of them.
+static void hide_from_git(const char *folder)
+{
+    char path[PLACE_HOME_PATH_BYTES];
+    if (join(path, folder, ".gitignore")) {
+        status_ignore(file_write_private(path, "*\n", 2)); // a help, not a need
+    }
+}
+
+static Status make_folder(const char *path, const char **why)
+{
+    struct stat about;
+    if (mkdir(path, 0700) == 0) {
+        hide_from_git(path);
+    } else if (errno != EEXIST) {
+        *why = strerror(errno);
+        return STATUS_BLOCKED;
+    }
+    if (lstat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        *why = "is no folder, or a link; remove it";
+        return STATUS_BLOCKED;
+    }
+    return STATUS_OK;
+}
+
+Status place_home_folder(const char *place, const char *inside, char out[PLACE_HOME_PATH_BYTES],
+                         const char **why)
+{
+    char home[PLACE_HOME_PATH_BYTES];
+    if (!join(home, place, ".sandlot") || !join(out, home, inside)) {
+        *why = too_long;
+        return STATUS_RANGE;
+    }
+    const Status status = make_folder(home, why);
+    return status == STATUS_OK ? make_folder(out, why) : status;
+}
+
+// --- the note -----------------------------------------------------------------------------------
+
+// What no copy has. Where the file system knows no time of birth (0) the inode alone must do.
+static bool describe(const char *data, char note[NOTE_BYTES])
+{
+    struct statx about;
+    if (statx(AT_FDCWD, data, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &about) != 0) {
+        return false;
+    }
+    const bool is_born = (about.stx_mask & STATX_BTIME) != 0;
+    snprintf(note, NOTE_BYTES, "inode %llu born %lld.%09u\n", (unsigned long long)about.stx_ino,
+             is_born ? (long long)about.stx_btime.tv_sec : 0,
+             is_born ? about.stx_btime.tv_nsec : 0);
+    return true;
+}
+
+static bool has(const char *data, const char *name)
+{
+    char path[PLACE_HOME_PATH_BYTES];
+    struct stat about;
+    return join(path, data, name) && lstat(path, &about) == 0;
+}
+
+static bool is_noted(const char *data)
+{
+    char path[PLACE_HOME_PATH_BYTES], note[NOTE_BYTES];
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    if (!join(path, data, NOTE) || !describe(data, note) ||
+        file_read(path, NOTE_BYTES, &text, &bytes) != STATUS_OK) {
+        return false;
+    }
+    const bool is_equal = bytes == strlen(note) && memcmp(text, note, bytes) == 0;
+    free(text);
+    return is_equal;
+}
+
+static Status write_note(const char *data, const char **why)
+{
+    char path[PLACE_HOME_PATH_BYTES], note[NOTE_BYTES];
+    const bool is_written = join(path, data, NOTE) && describe(data, note) &&
+                            file_write_private(path, note, strlen(note)) == STATUS_OK;
+    *why = is_written ? "" : strerror(errno);
+    return is_written ? STATUS_OK : STATUS_BLOCKED;
+}
+
+// Nothing in it that would be believed: it becomes ours.
+static bool is_empty(const char *data)
+{
+    return !has(data, "ticket.key") && !has(data, "ticket.key.old") && !has(data, "sandlot.db");
+}
+
+static Status check(const char *data, const char **why)
+{
+    if (is_noted(data)) {
+        return STATUS_OK;
+    }
+    if (is_empty(data)) {
+        return write_note(data, why);
+    }
+    *why = foreign;
+    return STATUS_DENIED;
+}
+
+Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES], const char **why)
+{
+    const Status status = place_home_folder(place, "data", out, why);
+    return status == STATUS_OK ? check(out, why) : status;
+}
+
+Status place_home_check(const char *place, const char **why)
+{
+    char data[PLACE_HOME_PATH_BYTES];
+    struct stat about;
+    const int length = snprintf(data, sizeof data, "%s/.sandlot/data", place);
+    if (length < 0 || length >= (int)sizeof data) {
+        *why = too_long;
+        return STATUS_RANGE;
+    }
+    if (lstat(data, &about) != 0 || is_noted(data) || is_empty(data)) {
+        return STATUS_OK;
+    }
+    *why = foreign;
+    return STATUS_DENIED;
+}
+
+Status place_home_adopt(const char *place, const char **why)
+{
+    char data[PLACE_HOME_PATH_BYTES];
+    const Status status = place_home_folder(place, "data", data, why);
+    return status == STATUS_OK ? write_note(data, why) : status;
+}

@@ -1,0 +1,26 @@
+// <place>/.sandlot: what is made of a place here, beside it. `data` in there holds the signing key
+// and the database, and both are believed. A place may come from a stranger with such a folder in
+// it (an archive, a copy): its key would then sign as ours whatever its cache holds. So `data`
+// carries a note of which folder it is, by inode and time of birth, which no copy shares. One that
+// has a key or a database and not the right note is refused until somebody who knows it adopts it.
+//
+// A folder that was named (--data) is the operator's own word and not asked.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+
+#define PLACE_HOME_PATH_BYTES 4096
+
+// Makes <place>/.sandlot/<inside> if it is missing. STATUS_BLOCKED: a link or no folder is there,
+// or the system refuses; STATUS_RANGE: the path is too long. *why is for people.
+MUST_USE Status place_home_folder(const char *place, const char *inside,
+                                  char out[PLACE_HOME_PATH_BYTES], const char **why);
+// The same for `data`. STATUS_DENIED: it was made elsewhere.
+MUST_USE Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES],
+                                const char **why);
+// Whether it is from here, without making anything: STATUS_OK also when there is none.
+MUST_USE Status place_home_check(const char *place, const char **why);
+// From now on it is ours.
+MUST_USE Status place_home_adopt(const char *place, const char **why);

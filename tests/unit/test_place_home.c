@@ -1,0 +1,106 @@
+// Data folders: ours, a stranger's, a copy of our own, and links.
+#define _GNU_SOURCE
+#include "server/build/place_home.h"
+
+#include "server/sys/file.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char place[64];
+static char data[PLACE_HOME_PATH_BYTES];
+static const char *why;
+
+static void make_place(void)
+{
+    snprintf(place, sizeof place, "/tmp/sandlot-home-XXXXXX");
+    REQUIRE(mkdtemp(place) != NULL);
+    why = "";
+}
+
+static void remove_place(void)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s' '%s.copy'", place, place);
+    CHECK_INT(system(command), 0);
+}
+
+static void write_key(const char *folder)
+{
+    char path[PLACE_HOME_PATH_BYTES + 16];
+    snprintf(path, sizeof path, "%s/ticket.key", folder);
+    CHECK_OK(file_write_private(path, "key", 3));
+}
+
+TEST(what_is_made_here_stays_ours)
+{
+    make_place();
+    CHECK_OK(place_home_check(place, &why)); // nothing there, nothing wrong
+    CHECK_OK(place_home_data(place, data, &why));
+    write_key(data);
+    CHECK_OK(place_home_data(place, data, &why));
+    CHECK_OK(place_home_check(place, &why));
+    // A place that is moved takes its folder along.
+    char elsewhere[80];
+    snprintf(elsewhere, sizeof elsewhere, "%s.moved", place);
+    REQUIRE(rename(place, elsewhere) == 0);
+    CHECK_OK(place_home_data(elsewhere, data, &why));
+    REQUIRE(rename(elsewhere, place) == 0);
+    remove_place();
+}
+
+TEST(a_copy_is_refused_until_it_is_adopted)
+{
+    make_place();
+    CHECK_OK(place_home_data(place, data, &why));
+    write_key(data);
+    char copy[80], command[256];
+    snprintf(copy, sizeof copy, "%s.copy", place);
+    snprintf(command, sizeof command, "cp -a '%s' '%s'", place, copy);
+    REQUIRE(system(command) == 0);
+    CHECK_INT(place_home_check(copy, &why), STATUS_DENIED);
+    CHECK_INT(place_home_data(copy, data, &why), STATUS_DENIED);
+    CHECK(strstr(why, "elsewhere") != NULL && strstr(why, "--adopt") != NULL);
+    CHECK_OK(place_home_adopt(copy, &why));
+    CHECK_OK(place_home_data(copy, data, &why));
+    CHECK_OK(place_home_data(place, data, &why)); // and the first is as it was
+    remove_place();
+}
+
+TEST(a_folder_with_nothing_to_believe_becomes_ours)
+{
+    make_place();
+    char path[128];
+    snprintf(path, sizeof path, "%s/.sandlot", place);
+    REQUIRE(mkdir(path, 0700) == 0);
+    snprintf(path, sizeof path, "%s/.sandlot/data", place);
+    REQUIRE(mkdir(path, 0700) == 0);
+    CHECK_OK(place_home_data(place, data, &why));
+    CHECK_OK(place_home_check(place, &why));
+    // A note of somebody else's.
+    snprintf(path, sizeof path, "%s/.sandlot/data/made-here", place);
+    CHECK_OK(file_write_private(path, "inode 1 born 2.000000003\n", 25));
+    write_key(data);
+    CHECK_INT(place_home_data(place, data, &why), STATUS_DENIED);
+    remove_place();
+}
+
+TEST(links_lead_nowhere)
+{
+    make_place();
+    char path[128];
+    snprintf(path, sizeof path, "%s/.sandlot", place);
+    REQUIRE(symlink("/tmp", path) == 0);
+    CHECK_INT(place_home_data(place, data, &why), STATUS_BLOCKED);
+    CHECK_INT(place_home_folder(place, "cache", data, &why), STATUS_BLOCKED);
+    CHECK_INT(place_home_adopt(place, &why), STATUS_BLOCKED);
+    CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    snprintf(path, sizeof path, "%s/.sandlot/data", place);
+    REQUIRE(symlink("/tmp", path) == 0);
+    CHECK_INT(place_home_data(place, data, &why), STATUS_BLOCKED);
+    remove_place();
+}
