@@ -1,4 +1,5 @@
 // See template.h. Files are only ever made, never replaced, except for the types, which are ours.
+// Of a new place everything that was made is noted, so that half of one is never left behind.
 #define _GNU_SOURCE
 #include "server/build/template.h"
 
@@ -26,11 +27,19 @@
 #define SETTINGS_FILE   ".luarc.json"
 #define TYPESCRIPT      "-typescript"
 
+typedef struct Made {
+    char *path; // in the folder; "": the folder itself
+    bool is_folder;
+} Made;
+
 typedef struct Writing {
     const char *folder;
     char name[NAME_BYTES_MAX + 1]; // of the place
     bool typescript;
     uint32_t count;
+    bool is_noting;
+    Made *made; // in the order in which they were made
+    uint32_t made_count, made_max;
     char *reason;
 } Writing;
 
@@ -71,18 +80,48 @@ bool template_exists(const char *name)
     return false;
 }
 
-// --- one file -----------------------------------------------------------------------------------
+// --- what was made
+// ---------------------------------------------------------------------------------
 
-// The folder that a file is in, made if missing; *name is what remains of the path. A place may be
-// a stranger's: a link on the way would lead what we write anywhere. Negative: errno says why.
-static int open_parents(const char *root, const char *path, const char **name)
+// Without memory for the note, it stays.
+static void note(Writing *writing, const char *path, size_t bytes, bool is_folder)
 {
+    if (!writing->is_noting) {
+        return;
+    }
+    if (writing->made_count == writing->made_max) {
+        const uint32_t more = writing->made_max + 64;
+        Made *made = realloc(writing->made, more * sizeof *made);
+        if (made == NULL) {
+            return;
+        }
+        writing->made = made;
+        writing->made_max = more;
+    }
+    char *copy = strndup(path, bytes);
+    if (copy != NULL) {
+        writing->made[writing->made_count++] = (Made){.path = copy, .is_folder = is_folder};
+    }
+}
+
+// The folder that a file is in, made and noted if missing, unless `writing` is NULL; *name is what
+// remains of the path. A place may be a stranger's: a link on the way would lead what we write
+// anywhere. Negative: errno says why.
+static int open_parents(Writing *writing, const char *root, const char *path, const char **name)
+{
+    const char *const whole = path;
     int folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const char *slash;
     while (folder >= 0 && (slash = strchr(path, '/')) != NULL) {
         char part[NAME_MAX + 1];
         snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        const bool is_there = mkdirat(folder, part, 0777) == 0 || errno == EEXIST;
+        bool is_there = writing == NULL;
+        if (writing != NULL && mkdirat(folder, part, 0777) == 0) {
+            note(writing, whole, (size_t)(slash - whole), true);
+            is_there = true;
+        } else if (writing != NULL) {
+            is_there = errno == EEXIST;
+        }
         const int inner =
             is_there ? openat(folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
         const int error = errno;
@@ -95,18 +134,52 @@ static int open_parents(const char *root, const char *path, const char **name)
     return folder;
 }
 
+// The last first, so that folders are empty by then; one in which somebody else has put something
+// stays. Nothing is removed behind a link.
+static void take_back(const Writing *writing)
+{
+    for (uint32_t i = writing->made_count; i-- > 0;) {
+        const Made *made = &writing->made[i];
+        if (made->path[0] == '\0') {
+            (void)rmdir(writing->folder); // all that can be done
+            continue;
+        }
+        const char *name;
+        const int folder = open_parents(NULL, writing->folder, made->path, &name);
+        if (folder >= 0) {
+            (void)unlinkat(folder, name, made->is_folder ? AT_REMOVEDIR : 0); // the same
+            close(folder);
+        }
+    }
+}
+
+static void forget_made(Writing *writing)
+{
+    for (uint32_t i = 0; i < writing->made_count; i++) {
+        free(writing->made[i].path);
+    }
+    free(writing->made);
+    writing->made = NULL;
+    writing->made_count = writing->made_max = 0;
+}
+
+// --- one file -----------------------------------------------------------------------------------
+
 static Status write_file(Writing *writing, const char *path, const void *data, size_t bytes,
                          bool may_replace)
 {
     const int how = may_replace ? O_TRUNC : O_EXCL;
     const char *name = path;
     int file = -1;
-    const int folder = open_parents(writing->folder, path, &name);
+    const int folder = open_parents(writing, writing->folder, path, &name);
     if (folder >= 0) {
         file = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
         const int error = errno;
         close(folder);
         errno = error;
+    }
+    if (file >= 0) {
+        note(writing, path, strlen(path), false);
     }
     FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
     const bool written = stream != NULL && fwrite(data, 1, bytes, stream) == bytes;
@@ -273,6 +346,7 @@ static bool is_wanted(const TemplateFile *file, const char *name, bool typescrip
 static Status open_folder(Writing *writing)
 {
     if (mkdir(writing->folder, 0777) == 0) {
+        note(writing, "", 0, true);
         return STATUS_OK;
     }
     if (errno != EEXIST) {
@@ -299,7 +373,8 @@ static Status open_folder(Writing *writing)
 Status template_write(const char *folder, const char *name, bool typescript, uint32_t *file_count,
                       char reason[WORKER_REASON_BYTES])
 {
-    Writing writing = {.folder = folder, .typescript = typescript, .reason = reason};
+    Writing writing = {
+        .folder = folder, .typescript = typescript, .is_noting = true, .reason = reason};
     if (!template_exists(name)) {
         return refuse(&writing, STATUS_NOT_FOUND, "there is no template \"%s\"", name);
     }
@@ -316,6 +391,9 @@ Status template_write(const char *folder, const char *name, bool typescript, uin
     }
     if (status == STATUS_OK) {
         *file_count = writing.count;
+    } else {
+        take_back(&writing);
     }
+    forget_made(&writing);
     return status;
 }

@@ -24,6 +24,7 @@ bool template_exists(const char *name);
 
 // Writes a place into a folder that is empty or not there yet. STATUS_EXISTS: something is in it;
 // STATUS_NOT_FOUND: no such template. `reason` says what and where; *file_count: files written.
+// On failure what was made is removed again.
 MUST_USE Status template_write(const char *folder, const char *name, bool typescript,
                                uint32_t *file_count, char reason[WORKER_REASON_BYTES]);
 // .sandlot/types in a place that is there: what editors read.

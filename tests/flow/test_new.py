@@ -5,7 +5,9 @@ import base64
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -122,6 +124,29 @@ def test_new_refuses(program, _places, folder):
     sandlot(program, "new", here, "--types")
     with open(settings, encoding="utf-8") as file:
         check(file.read() == "{}", "somebody's own settings stay")
+
+
+def test_new_leaves_no_half(program, _places, folder):
+    """The disk ends in the middle: what was made is gone again."""
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+    there = os.path.join(folder, "there")
+    os.mkdir(there)
+    for place in (os.path.join(folder, "missing"), there):
+        for options in ((), ("--typescript", "--template", "obby")):
+            text = sandlot(program, "new", place, *options, code=1, preexec_fn=small_files,
+                           restore_signals=False)
+            check("cannot be written: File too large" in text, text)
+            check(os.listdir(folder) == ["there"] and os.listdir(there) == [],
+                  f"{os.listdir(folder)} {os.listdir(there)}")
+    sandlot(program, "new", there)
+    # What is there already is not touched, neither by a new place nor by types that do not fit.
+    before = files_of(there)
+    sandlot(program, "new", there, code=1)
+    sandlot(program, "new", there, "--types", code=1, preexec_fn=small_files,
+            restore_signals=False)
+    check(files_of(there) == before, f"{files_of(there) ^ before}")
 
 
 def test_a_strangers_links_lead_nowhere(program, _places, folder):
