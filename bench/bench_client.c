@@ -6,6 +6,7 @@
 // The same program runs natively and as WebAssembly under Node.
 #include "bench/bench_plain.h"
 #include "bench/bench_report.h"
+#include "bench/bench_saves.h"
 #include "core/client/client.h"
 #include "core/wire/input_frame.h"
 #include "core/world/world.h"
@@ -163,24 +164,6 @@ static void play_client(Room *room)
     }
 }
 
-static void answer_commands(Room *room)
-{
-    uint32_t count = 0;
-    const Command *commands = world_commands(room->world, &count);
-    uint64_t requests[64];
-    uint32_t saves = 0;
-    for (uint32_t i = 0; i < count && saves < 64; i++) {
-        if (commands[i].type == COMMAND_SAVE) {
-            requests[saves++] = commands[i].request;
-        }
-    }
-    world_commands_clear(room->world);
-    for (uint32_t i = 0; i < saves; i++) {
-        const Entry entry = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = requests[i]};
-        plain_require(world_enter(room->world, &entry), "stored");
-    }
-}
-
 static void tick(Room *room)
 {
     for (uint32_t i = 0; i < OTHERS; i++) {
@@ -192,7 +175,7 @@ static void tick(Room *room)
     for (uint32_t i = 0; i < OTHERS; i++) {
         take_output(room, i);
     }
-    answer_commands(room);
+    bench_answer_saves(room->world);
     play_client(room);
 }
 

@@ -7,6 +7,7 @@
 #include "bench/bench_outside.h"
 #include "bench/bench_plain.h"
 #include "bench/bench_report.h"
+#include "bench/bench_saves.h"
 #include "core/base/check.h"
 #include "core/sim/character_state.h"
 #include "core/wire/input_frame.h"
@@ -145,24 +146,6 @@ static void merge_kept(Room *room)
     room->kept_end = 0;
 }
 
-static void answer_commands(Room *room)
-{
-    uint32_t count = 0;
-    const Command *commands = world_commands(room->world, &count);
-    uint64_t requests[256];
-    uint32_t saves = 0;
-    for (uint32_t i = 0; i < count && saves < 256; i++) {
-        if (commands[i].type == COMMAND_SAVE) {
-            requests[saves++] = commands[i].request;
-        }
-    }
-    world_commands_clear(room->world);
-    for (uint32_t i = 0; i < saves; i++) {
-        const Entry entry = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = requests[i]};
-        plain_require(world_enter(room->world, &entry), "stored");
-    }
-}
-
 // --- players ------------------------------------------------------------------------------------
 
 static void send_inputs(Room *room, uint32_t index)
@@ -229,7 +212,7 @@ static void run_world(Room *room)
     for (uint32_t i = 0; i < room->count; i++) {
         take_output(room, i);
     }
-    answer_commands(room);
+    bench_answer_saves(room->world);
 }
 
 // The same by a name that a tool finds which counts instructions once everybody is in.

@@ -227,19 +227,6 @@ Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder
 
 // --- replacing ----------------------------------------------------------------------------------
 
-static bool write_whole(int file, const uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t put = write(file, data, bytes);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        data += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 // The folder of "Workspace/Doors/Front.rune" below another, made on the way; *name is the rest.
 static int make_parents(int root, const char *path, const char **name)
 {
@@ -273,7 +260,7 @@ static bool write_file(int root, const PlaceFile *file)
     if (made < 0) {
         return false;
     }
-    const bool written = write_whole(made, file->data, file->bytes);
+    const bool written = file_write_whole(made, file->data, file->bytes);
     // On its way already, so that waiting for all of them later is one wait and not a thousand.
     (void)sync_file_range(made, 0, 0, SYNC_FILE_RANGE_WRITE);
     return close(made) == 0 && written;

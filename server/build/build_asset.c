@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
+#include "server/sys/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,19 +64,6 @@ static void tell(Assets *assets, const char *path, PackageRule rule, const char 
 
 // --- what is on disk ----------------------------------------------------------------------------
 
-static bool read_whole(int file, uint8_t *data, size_t bytes)
-{
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t got = read(file, data + at, bytes - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            return false;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 // The bytes, with the stamp that they had from before until after they were read.
 static Status read_stamped(int file, size_t bytes_max, AssetStamp *stamp, bool *was_settled,
                            uint8_t **out)
@@ -92,7 +80,7 @@ static Status read_stamped(int file, size_t bytes_max, AssetStamp *stamp, bool *
     if (data == NULL) {
         return STATUS_LIMIT;
     }
-    if (!read_whole(file, data, (size_t)stamp->bytes) ||
+    if (!file_read_whole(file, data, (size_t)stamp->bytes) ||
         asset_stamp_of(file, &after) != STATUS_OK || !asset_stamp_equal(stamp, &after)) {
         free(data);
         return STATUS_MISMATCH;

@@ -192,19 +192,6 @@ static void code_of(const BuildCache *cache, const CacheKey *key, const void *va
     (void)crypto_generichash_final(&state, code, CODE_BYTES);
 }
 
-static bool read_whole(int file, uint8_t *data, size_t bytes)
-{
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t got = read(file, data + at, bytes - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            return false;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 // So that pruning knows what is used; once a day is enough for that.
 static void touch(int file, const struct stat *about)
 {
@@ -226,7 +213,7 @@ bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
         about.st_size <= CODE_BYTES + (off_t)CACHE_VALUE_BYTES_MAX) {
         const size_t bytes = (size_t)about.st_size;
         uint8_t *data = malloc(bytes), code[CODE_BYTES];
-        if (data != NULL && read_whole(file, data, bytes)) {
+        if (data != NULL && file_read_whole(file, data, bytes)) {
             code_of(cache, key, data + CODE_BYTES, bytes - CODE_BYTES, code);
             found = sodium_memcmp(code, data, CODE_BYTES) == 0;
         }
@@ -241,19 +228,6 @@ bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
     return found;
 }
 
-static bool write_whole(int file, const uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t put = write(file, data, bytes);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        data += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 // Aside, then renamed. Not synced: half a file after a power cut does not fit its code or its name,
 // and whoever reads it finds that out.
 static void put_file(BuildCache *cache, int part, const EntryPath *path, const uint8_t *code,
@@ -266,7 +240,8 @@ static void put_file(BuildCache *cache, int part, const EntryPath *path, const u
     if (file < 0) {
         return;
     }
-    const bool written = write_whole(file, code, code_bytes) && write_whole(file, value, bytes);
+    const bool written =
+        file_write_whole(file, code, code_bytes) && file_write_whole(file, value, bytes);
     close(file);
     (void)mkdirat(part, path->folder, 0700); // it may be there
     if (!written || renameat(cache->folder, aside, part, path->name) != 0) {
@@ -312,7 +287,7 @@ bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t
         (uint64_t)about.st_size <= bytes_max) {
         const size_t bytes = (size_t)about.st_size;
         uint8_t *data = malloc(bytes + 1), have[SHA256_BYTES];
-        if (data != NULL && read_whole(file, data, bytes)) {
+        if (data != NULL && file_read_whole(file, data, bytes)) {
             sha256_of(data, bytes, have);
             found = memcmp(have, hash, sizeof have) == 0;
         }

@@ -8,6 +8,7 @@
 #include "server/build/package.h"
 
 #include "core/base/check.h"
+#include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -160,19 +161,6 @@ static Status open_target(const char *path, Target *out, char reason[WORKER_REAS
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool write_all(int file, const uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t put = write(file, data, bytes);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        data += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 // Opens the folder that a path is in, making what is missing; *name is what remains of the path.
 // Negative: the system refused.
 static int open_folders(int root, const char *path, const char **name)
@@ -208,7 +196,7 @@ static bool write_file(int root, const PlaceFile *from)
     if (file < 0) {
         return false;
     }
-    const bool written = write_all(file, from->data, from->bytes);
+    const bool written = file_write_whole(file, from->data, from->bytes);
     return close(file) == 0 && written;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "server/sys/entropy.h"
+#include "server/sys/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,35 +114,6 @@ static Status open_parent(const char *place, const char *path, bool make, int *o
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status read_file(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
-{
-    struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return STATUS_DENIED;
-    }
-    if (about.st_size < 0 || (uint64_t)about.st_size > bytes_max) {
-        return STATUS_LIMIT;
-    }
-    const size_t size = (size_t)about.st_size;
-    uint8_t *block = malloc(size + 1);
-    size_t at = 0;
-    while (block != NULL && at < size) {
-        const ssize_t got = read(file, block + at, size - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            break;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
-    if (block == NULL || at < size) {
-        free(block);
-        return STATUS_BLOCKED;
-    }
-    block[size] = 0;
-    *out = block;
-    *bytes = size;
-    return STATUS_OK;
-}
-
 Status place_file_open(const char *place, const char *path, int *out)
 {
     char name[NAME_BYTES];
@@ -171,27 +143,13 @@ Status place_file_read(const char *place, const char *path, size_t bytes_max, ui
     int file = -1;
     Status status = place_file_open(place, path, &file);
     if (status == STATUS_OK) {
-        status = read_file(file, bytes_max, out, bytes);
+        status = file_read_open(file, bytes_max, out, bytes);
         close(file);
     }
     return status;
 }
 
 // --- writing ------------------------------------------------------------------------------------
-
-static bool write_all(int file, const void *data, size_t bytes)
-{
-    const uint8_t *at = data;
-    while (bytes > 0) {
-        const ssize_t put = write(file, at, bytes);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        at += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
 
 static Status write_aside(int folder, const char *aside, mode_t mode, const void *data,
                           size_t bytes)
@@ -200,8 +158,8 @@ static Status write_aside(int folder, const char *aside, mode_t mode, const void
     if (file < 0) {
         return STATUS_BLOCKED;
     }
-    const bool done =
-        (mode == 0 || fchmod(file, mode) == 0) && write_all(file, data, bytes) && fsync(file) == 0;
+    const bool done = (mode == 0 || fchmod(file, mode) == 0) &&
+                      file_write_whole(file, data, bytes) && fsync(file) == 0;
     close(file);
     return done ? STATUS_OK : STATUS_BLOCKED;
 }

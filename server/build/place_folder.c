@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -181,18 +182,10 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     }
     const size_t size = (size_t)about.st_size;
     uint8_t *data = malloc(size + 1);
-    size_t at = 0;
-    while (data != NULL && at < size) {
-        const ssize_t got = read(file, data + at, size - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            break;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
     if (data == NULL) {
         return refuse(walk, STATUS_LIMIT, path, "out of memory");
     }
-    if (at < size) {
+    if (!file_read_whole(file, data, size)) {
         free(data);
         return refuse_file(walk, STATUS_BLOCKED, path, "cannot be read");
     }

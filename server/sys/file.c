@@ -19,7 +19,21 @@
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status read_all(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
+bool file_read_whole(int file, void *data, size_t bytes)
+{
+    uint8_t *to = data;
+    size_t at = 0;
+    while (at < bytes) {
+        const ssize_t got = read(file, to + at, bytes - at);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            return false;
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+Status file_read_open(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
 {
     struct stat about;
     if (fstat(file, &about) != 0) {
@@ -34,15 +48,7 @@ static Status read_all(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
     }
     const size_t size = (size_t)about.st_size;
     uint8_t *block = malloc(size + 1);
-    size_t at = 0;
-    while (block != NULL && at < size) {
-        const ssize_t got = read(file, block + at, size - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            break;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
-    if (block == NULL || at < size) {
+    if (block == NULL || !file_read_whole(file, block, size)) {
         free(block);
         return STATUS_BLOCKED;
     }
@@ -59,14 +65,14 @@ Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *byte
     if (file < 0) {
         return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
     }
-    const Status status = read_all(file, bytes_max, out, bytes);
+    const Status status = file_read_open(file, bytes_max, out, bytes);
     close(file);
     return status;
 }
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool write_all(int file, const void *data, size_t bytes)
+bool file_write_whole(int file, const void *data, size_t bytes)
 {
     const uint8_t *at = data;
     while (bytes > 0) {
@@ -131,7 +137,7 @@ static Status write_whole(const char *path, const void *data, size_t bytes, mode
     if (file < 0) {
         return STATUS_BLOCKED;
     }
-    const bool written = write_all(file, data, bytes) && fsync(file) == 0;
+    const bool written = file_write_whole(file, data, bytes) && fsync(file) == 0;
     close(file);
     if (!written || rename(temporary, path) != 0 || !sync_folder_of(path)) {
         const int error = errno;
@@ -197,8 +203,8 @@ Status file_memory(const char *name, const void *first, size_t first_bytes, cons
         return STATUS_LIMIT;
     }
     const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (!write_all(memory, first, first_bytes) || !write_all(memory, second, second_bytes) ||
-        fcntl(memory, F_ADD_SEALS, seals) != 0) {
+    if (!file_write_whole(memory, first, first_bytes) ||
+        !file_write_whole(memory, second, second_bytes) || fcntl(memory, F_ADD_SEALS, seals) != 0) {
         close(memory);
         return STATUS_LIMIT;
     }

@@ -4,6 +4,7 @@
 
 #include "core/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,11 @@
 // STATUS_LIMIT when it is larger than `bytes_max`, STATUS_BLOCKED when the system refuses. A
 // symbolic link is not followed.
 MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
+// The same of an open descriptor.
+MUST_USE Status file_read_open(int file, size_t bytes_max, uint8_t **out, size_t *bytes);
+// Exactly so many bytes, however often it takes; false: errno says why, or the file is shorter.
+bool file_read_whole(int file, void *data, size_t bytes);
+bool file_write_whole(int file, const void *data, size_t bytes);
 // Readable by its owner alone, whole or not at all. It takes the place of a plain file or a link,
 // of nothing else (no device, no pipe); errno says what was in the way.
 MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);

@@ -1,52 +1,15 @@
 // Runs the scripts in tests/script/api on the side or sides that their first line names, in the
 // small world with both sides joined. A script passes when it prints "done" and nothing faults. The
 // last test plays remotes between a script of the server and one of the client.
-#include "core/script/sample_world.h"
 #include "core/script/script_inside.h"
 #include "core/script/value.h"
 #include "tests/script/embedded.h"
+#include "tests/script/small_world.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Log {
-    char text[8192];
-    size_t bytes;
-} Log;
-
-static void keep(void *user, const LogEvent *event)
-{
-    Log *log = user;
-    const size_t left = sizeof log->text - log->bytes;
-    const int bytes = snprintf(log->text + log->bytes, left, "%s\n", event->text);
-    if (bytes > 0 && (size_t)bytes < left) {
-        log->bytes += (size_t)bytes;
-    }
-}
-
-static Heap heap;
-static Log messages;
-static LogSink sink;
-
-static SampleWorld *open_world(void)
-{
-    heap = heap_make(1ull << 30);
-    messages = (Log){.bytes = 0};
-    sink = (LogSink){.write = keep, .user = &messages};
-    SampleWorldConfig config = sample_world_config_default();
-    config.script.log = &sink;
-    SampleWorld *world = NULL;
-    CHECK_OK(sample_world_create(&heap, &config, &world));
-    return world;
-}
-
-static void close_world(SampleWorld *world)
-{
-    sample_world_destroy(&heap, world);
-    CHECK_INT(heap.bytes_now, 0);
-}
 
 static bool add(ScriptSystem *scripts, const char *path, const char *code, size_t bytes)
 {
@@ -77,17 +40,17 @@ static void check_no_faults(ScriptSystem *scripts, const char *name)
 
 static void run_on(const EmbeddedScript *script, ScriptSide side)
 {
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *scripts = sample_world_scripts(world, side);
     if (add(scripts, script->name, script->text, script->bytes)) {
         sample_world_step(world, number_after(script->text, "-- ticks: ", 60));
         check_no_faults(scripts, script->name);
-        if (strstr(messages.text, ": done\n") == NULL) {
+        if (strstr(small_log.text, ": done\n") == NULL) {
             test_fail(__FILE__, __LINE__, "%s on side %d did not come to its end: %s", script->name,
-                      (int)side, messages.text);
+                      (int)side, small_log.text);
         }
     }
-    close_world(world);
+    small_world_close(world);
 }
 
 TEST(scripts_of_the_api)
@@ -131,7 +94,7 @@ TEST(the_two_sides_talk)
         "  local deep = {} local t = deep for i = 1, 12 do t.t = {} t = t.t end\n"
         "  print('deep', pcall(Network.FireServer, 'Hello', deep))\n"
         "end\n";
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
     ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
     CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
@@ -150,20 +113,20 @@ TEST(the_two_sides_talk)
         "deep\tfalse\tHello: argument 1.t.t.t.t.t.t.t.t: more than 8 tables inside each other\n",
     };
     for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        if (strstr(messages.text, wanted[i]) == NULL) {
-            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], messages.text);
+        if (strstr(small_log.text, wanted[i]) == NULL) {
+            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], small_log.text);
         }
     }
-    CHECK(strstr(messages.text, "typed\tbad") == NULL);
+    CHECK(strstr(small_log.text, "typed\tbad") == NULL);
     // What the server's handler raised is for the server's log, not for the client.
-    CHECK(strstr(messages.text, "fail\tfalse\tStarterPlayer/Hud:") == NULL ||
-          strstr(messages.text, "Hud: fail\tfalse\tsecret") == NULL);
+    CHECK(strstr(small_log.text, "fail\tfalse\tStarterPlayer/Hud:") == NULL ||
+          strstr(small_log.text, "Hud: fail\tfalse\tsecret") == NULL);
     check_no_faults(view, "client");
     ScriptStats stats;
     script_stats(scripts, &stats);
     CHECK_INT(stats.messages_dropped, 2);
     CHECK_INT(stats.fault_count, 1); // the one that failed
-    close_world(world);
+    small_world_close(world);
 }
 
 TEST(a_declared_rate_holds)
@@ -176,24 +139,24 @@ TEST(a_declared_rate_holds)
         "function onStart() for i = 1, 15 do Network.FireServer('Often', i) end\n"
         "  Network.FireServer('Free') task.wait(1.5)\n"
         "  for i = 1, 3 do Network.FireServer('Often', i) end end\n";
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
     ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
     CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
     sample_world_step(world, 2);
     CHECK(add(view, "StarterPlayer/Eager", client, sizeof client - 1));
     sample_world_step(world, 40);
-    CHECK(strstr(messages.text, "got\t10\n") != NULL);
-    CHECK(strstr(messages.text, "got\t11\n") == NULL);
-    CHECK(strstr(messages.text, ": free\n") != NULL);
+    CHECK(strstr(small_log.text, "got\t10\n") != NULL);
+    CHECK(strstr(small_log.text, "got\t11\n") == NULL);
+    CHECK(strstr(small_log.text, ": free\n") != NULL);
     sample_world_step(world, 90);
-    CHECK(strstr(messages.text, "got\t13\n") != NULL); // another second, another ten
+    CHECK(strstr(small_log.text, "got\t13\n") != NULL); // another second, another ten
     ScriptStats stats;
     script_stats(scripts, &stats);
     CHECK_INT(stats.messages_dropped, 5);
     check_no_faults(scripts, "server");
     check_no_faults(view, "client");
-    close_world(world);
+    small_world_close(world);
 }
 
 // A widget is used: what the page would send back for the handler with that number.
@@ -217,11 +180,11 @@ TEST(widgets_call_back)
         "  UI.Input({OnSubmit = function(text) print('typed', text) end})}))\n"
         "local deep = UI.List({}) local t = deep for i = 1, 9 do t[1] = UI.List({}) t = t[1] end\n"
         "print(pcall(UI.Show, deep))\n";
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
     CHECK(add(view, "StarterGui/Hud", client, sizeof client - 1));
     sample_world_step(world, 2);
-    CHECK(strstr(messages.text, "widgets inside each other") != NULL);
+    CHECK(strstr(small_log.text, "widgets inside each other") != NULL);
     const uint64_t owner = ((const Instance *)pool_at(&view->instances, 1))->number;
     // Tables are walked in the same order everywhere, so the handlers' numbers are known: 1 and 2.
     use_widget(view, owner, 2, "abc");
@@ -229,12 +192,12 @@ TEST(widgets_call_back)
     use_widget(view, owner, 99, "");
     use_widget(view, owner + 1, 1, "");
     sample_world_step(world, 2);
-    CHECK(strstr(messages.text, "clicked\n") != NULL);
-    CHECK(strstr(messages.text, "typed\tabc\n") != NULL);
-    messages = (Log){.bytes = 0};
+    CHECK(strstr(small_log.text, "clicked\n") != NULL);
+    CHECK(strstr(small_log.text, "typed\tabc\n") != NULL);
+    small_log = (SmallLog){.bytes = 0};
     use_widget(view, owner, 1, ""); // the tree was cleared: nobody is there
     sample_world_step(world, 2);
-    CHECK(strstr(messages.text, "clicked") == NULL);
+    CHECK(strstr(small_log.text, "clicked") == NULL);
     check_no_faults(view, "client");
-    close_world(world);
+    small_world_close(world);
 }

@@ -2,11 +2,11 @@
 // the real compiler and the real runtime; and a fault of a TypeScript script names a line of the
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
-#include "core/script/sample_world.h"
 #include "core/script/script_inside.h"
 #include "server/build/typescript.h"
 #include "server/build/worker_compile.h"
 #include "server/sys/file.h"
+#include "tests/script/small_world.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"
 
@@ -15,43 +15,6 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX (256u << 10)
-
-typedef struct Log {
-    char text[16384];
-    size_t bytes;
-} Log;
-
-static void keep(void *user, const LogEvent *event)
-{
-    Log *log = user;
-    const size_t left = sizeof log->text - log->bytes;
-    const int bytes = snprintf(log->text + log->bytes, left, "%s\n", event->text);
-    if (bytes > 0 && (size_t)bytes < left) {
-        log->bytes += (size_t)bytes;
-    }
-}
-
-static Heap heap;
-static Log messages;
-static LogSink sink;
-
-static SampleWorld *open_world(void)
-{
-    heap = heap_make(1ull << 30);
-    messages = (Log){.bytes = 0};
-    sink = (LogSink){.write = keep, .user = &messages};
-    SampleWorldConfig config = sample_world_config_default();
-    config.script.log = &sink;
-    SampleWorld *world = NULL;
-    CHECK_OK(sample_world_create(&heap, &config, &world));
-    return world;
-}
-
-static void close_world(SampleWorld *world)
-{
-    sample_world_destroy(&heap, world);
-    CHECK_INT(heap.bytes_now, 0);
-}
 
 // --- sources ------------------------------------------------------------------------------------
 
@@ -196,22 +159,22 @@ static void check_no_faults(SampleWorld *world)
 // Plays one in both languages and compares; the log of the Lua must hold `last`.
 static void compare(void (*play)(SampleWorld *world, bool is_lua), const char *last)
 {
-    static Log first;
+    static SmallLog first;
     for (uint32_t round = 0; round < 2; round++) {
-        SampleWorld *world = open_world();
+        SampleWorld *world = small_world_open();
         play(world, round == 0);
         check_no_faults(world);
         if (round == 0) {
-            first = messages;
+            first = small_log;
         }
-        close_world(world);
+        small_world_close(world);
     }
     if (strstr(first.text, last) == NULL) {
         test_fail(__FILE__, __LINE__, "no \"%s\" in:\n%s", last, first.text);
     }
-    if (strcmp(first.text, messages.text) != 0) {
+    if (strcmp(first.text, small_log.text) != 0) {
         test_fail(__FILE__, __LINE__, "Lua says:\n%s\nTypeScript says:\n%s", first.text,
-                  messages.text);
+                  small_log.text);
     }
 }
 
@@ -237,8 +200,8 @@ static void play_life(SampleWorld *world, bool is_lua)
 TEST(the_whole_life_of_a_script)
 {
     compare(play_life, "destroy\tZone\n");
-    CHECK(strstr(messages.text, "enter\tZone\tPlayer\t1\n") != NULL);
-    CHECK(strstr(messages.text, "leave\tPlayer\t0\n") != NULL);
+    CHECK(strstr(small_log.text, "enter\tZone\tPlayer\t1\n") != NULL);
+    CHECK(strstr(small_log.text, "leave\tPlayer\t0\n") != NULL);
 }
 
 static void play_library(SampleWorld *world, bool is_lua)
@@ -301,7 +264,7 @@ TEST(data_that_is_kept)
 
 TEST(the_library_takes_little_of_a_call_and_of_memory)
 {
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *system = sample_world_scripts(world, SCRIPT_CLIENT);
     const size_t before = vm_memory(system->vm).used_bytes;
     load(system, "StarterGui/Fault", NULL);
@@ -316,14 +279,14 @@ TEST(the_library_takes_little_of_a_call_and_of_memory)
     CHECK(stats.step_count > 0);
     CHECK(stats.step_count < (uint64_t)system->config.call_ms * VM_STEPS_PER_MS / 10);
     CHECK(bytes < 1u << 20);
-    close_world(world);
+    small_world_close(world);
 }
 
 // --- faults -------------------------------------------------------------------------------------
 
 static void check_fault_lines(ScriptSide side)
 {
-    SampleWorld *world = open_world();
+    SampleWorld *world = small_world_open();
     ScriptSystem *system = sample_world_scripts(world, side);
     load(system, "StarterGui/Fault", NULL);
     (void)bind(world, side, "StarterGui/Fault", NULL);
@@ -349,7 +312,7 @@ static void check_fault_lines(ScriptSide side)
         }
     }
     CHECK_INT(seen, 7);
-    close_world(world);
+    small_world_close(world);
 }
 
 TEST(faults_name_lines_of_the_source_on_both_sides)
