@@ -3,6 +3,7 @@
 // costs a look at its folder, however large its assets are; what the worker said of some bytes is
 // in the cache by their hash.
 #define _GNU_SOURCE
+#include "server/build/asset_list.h"
 #include "server/build/build_inside.h"
 #include "server/build/package.h"
 #include "server/build/place_file.h"
@@ -589,6 +590,26 @@ static void free_assets(Assets *assets)
     buffer_free(&assets->stamps);
 }
 
+// client/assets.json
+static Status make_list(BuildResult *result)
+{
+    const AssetList list = {.assets = result->assets,
+                            .count = result->asset_count,
+                            .thumbnail = result->thumbnail != NULL ? result->thumbnail_hash : NULL};
+    ByteWriter counter = byte_counter();
+    Status status = asset_list_write(&list, &counter);
+    char *text = status == STATUS_OK ? malloc(counter.at + 1) : NULL;
+    if (text == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter writer = byte_writer(text, counter.at);
+    status = asset_list_write(&list, &writer);
+    text[counter.at] = '\0';
+    result->asset_list = text;
+    result->asset_list_bytes = counter.at;
+    return status;
+}
+
 static Status run(Assets *assets)
 {
     Build *build = assets->build;
@@ -614,7 +635,7 @@ static Status run(Assets *assets)
         keep_stamps(assets);
     }
     if (status == STATUS_OK && result->diagnostics.error_count == errors_before) {
-        status = build_asset_list(build);
+        status = make_list(result);
     }
     return status;
 }

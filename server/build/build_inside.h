@@ -71,7 +71,8 @@ void build_check_requires(Build *build);
 MUST_USE Status build_scene(Build *build);
 // build_asset.c: pictures, sounds and models, checked and named by their hashes.
 MUST_USE Status build_assets(Build *build);
-// build_asset_list.c: what is told of them.
-MUST_USE Status build_asset_list(Build *build);
+// build_verify_asset.c: is the list of assets what a build would write now? Fails only for want of
+// memory; what is wrong is told.
+MUST_USE Status build_verify_assets(const char *place, DiagnosticList *diagnostics);
 // build_write.c: the manifests, and the artifacts on disk.
 MUST_USE Status build_write(Build *build);

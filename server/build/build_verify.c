@@ -1,10 +1,11 @@
 // Whether the artifacts of a folder are what was signed: nothing missing, nothing changed, nothing
-// more, and nothing on the client's side that the server's does not send there.
+// more, and nothing on the client's side that the server's does not send there; and whether the
+// list of assets is that of the files.
 #define _GNU_SOURCE
 #include "core/base/arena.h"
 #include "core/base/sha256.h"
 #include "server/build/artifact.h"
-#include "server/build/build.h"
+#include "server/build/build_inside.h"
 #include "server/build/manifest_sign.h"
 #include "server/build/place_home.h"
 
@@ -269,6 +270,10 @@ Status build_verify(const BuildConfig *config, const char *place, DiagnosticList
     if (status == STATUS_OK && verify.sides[ARTIFACT_SERVER].is_readable &&
         verify.sides[ARTIFACT_CLIENT].is_readable) {
         check_sides(&verify);
+    }
+    if (status == STATUS_OK && build_verify_assets(place, diagnostics) != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        status = STATUS_LIMIT;
     }
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
         place_folder_free(&verify.sides[i].folder);

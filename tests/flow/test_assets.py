@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -194,6 +195,67 @@ def test_assets_that_are_bad(program, places, folder):
     os.symlink(os.path.join(folder, "elsewhere"), os.path.join(place, "assets"))
     said = build(program, place, code=1)
     check([(row["file"], row["code"]) for row in said["diagnostics"]] == [("assets", "link")], said)
+
+
+def test_assets_are_verified(program, places, folder):
+    """`build --verify`: the list is that of the files, whoever changed which of them."""
+    place = make_place(folder, GOOD)
+    build(program, place)
+    listed = os.path.join(place, ".sandlot/client/assets.json")
+    good = read_list(place)
+
+    def verify(*want):
+        done = subprocess.run([program, "build", place, "--allow-weak-jail", "--verify"],
+                              capture_output=True, text=True, timeout=100)
+        check(done.returncode == (1 if want else 0), f"{want}: {done.stdout}{done.stderr}")
+        for words in want:
+            check(any(all(word in line for word in words) for line in done.stderr.splitlines()),
+                  f"{words} in\n{done.stderr}")
+
+    def listed_as(text):
+        with open(listed, "wb") as file:
+            file.write(text)
+
+    verify()
+    # What was changed, removed, added.
+    changed = bytearray(GOOD["assets/sound/step.wav"])
+    changed[-1] ^= 1
+    write(place, "assets/sound/step.wav", bytes(changed))
+    os.rename(os.path.join(place, "assets/tree.glb"), os.path.join(place, "assets/oak.glb"))
+    write(place, "assets/cover.png", GOOD["assets/cover.png"] + b"x")
+    verify(("assets/sound/step.wav", "has changed", "build again"),
+           ("assets/cover.png", "has changed", "build again"),
+           ("assets/tree.glb", "is not now", "build again"),
+           ("assets/oak.glb", "not in the list", "build again"))
+    shutil.rmtree(os.path.join(place, "assets"))
+    for path, content in GOOD.items():
+        write(place, path, content)
+    verify()  # the same bytes: a time says nothing
+    # Damage, and what a stranger could have written.
+    first = json.loads(good)["assets"][0]
+    for text, said in ((good[:-1], "damaged"), (b"", "damaged"), (good + b"\n", "form"),
+                       (b"[" * 100000, "damaged"), (json.dumps(json.loads(good)).encode(), "form"),
+                       (good.replace(first["path"].encode(), b"assets/../../key.png"), "no path"),
+                       (good.replace(b'"thumbnail":"sha256:', b'"thumbnail":"sha257:'), "hex"),
+                       (re.sub(rb'"thumbnail":"[^"]*"', b'"thumbnail":null', good), "no thumbnail"),
+                       (good.replace(b'"kind":"wav"', b'"kind":"ogg"'), "form"),
+                       (b" " * (5 << 20), "larger")):
+        check(text != good, "it is another text")
+        listed_as(text)
+        verify(("client/assets.json", said, "build again"))
+    os.remove(listed)
+    verify(("client/assets.json", "missing", "build again"))
+    os.symlink(os.path.join(folder, "elsewhere"), listed)
+    verify(("client/assets.json", "link"))
+    os.remove(listed)
+    os.mkfifo(listed)
+    verify(("client/assets.json", "cannot be read"))
+    os.remove(listed)
+    check(build(program, place)["unchanged"] is False and read_list(place) == good, "mended")
+    verify()
+    # What no build would take is said as a build says it.
+    os.symlink("/etc/hostname", os.path.join(place, "assets/link.png"))
+    verify(("assets/link.png", "links are not followed"))
 
 
 def make_zip():
