@@ -89,9 +89,10 @@ int store_descriptor(const Store *store); // readable when there is one
 typedef struct StoreStats {
     uint64_t commits, rows, bytes, refused, disk_errors;
     double commit_ms_last, commit_ms_max;
-    bool disk_refuses; // at the moment
-    uint64_t repaired; // sets of profiles
-    uint64_t damaged;  // rows that are not what was written
+    bool disk_refuses;   // at the moment
+    uint64_t repaired;   // sets of profiles that were damaged
+    uint64_t backfilled; // users who had none yet and got the default
+    uint64_t damaged;    // rows that are not what was written
     uint64_t bytes_waiting;
 } StoreStats;
 StoreStats store_stats(Store *store);

@@ -82,7 +82,7 @@ Status store_call(Store *store, JobCall call, void *user);
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open.
-MUST_USE Status schema_open(Sql *sql, uint64_t *repaired, char *reason, size_t reason_bytes);
+MUST_USE Status schema_open(Sql *sql, StoreStats *stats, char *reason, size_t reason_bytes);
 
 // --- store_world.c ------------------------------------------------------------------------------
 // Raises the number of the world's last save: STATUS_DENIED when it is not the next of the epoch.
@@ -95,7 +95,7 @@ bool head_epoch_is(Sql *sql, const char *world_id, uint64_t epoch);
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
 void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes); // checked ones
 typedef struct RowsFound {
-    uint64_t damaged, repaired;
+    uint64_t damaged, repaired, backfilled; // as in StoreStats
 } RowsFound;
 // As store_rows.
 MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
@@ -110,10 +110,11 @@ typedef struct ProfileSet {
 } ProfileSet;
 void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles);
 void profiles_delete(Sql *sql, const char *world_id, uint64_t account);
-// What is stored of an account, made valid. True if it had to be repaired.
-bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out);
-// Every account that a world has ever seen gets a valid set; returns how many had none.
-uint64_t profiles_repair_all(Sql *sql);
+// What is stored of an account, made valid, and counted. True if what is stored is less.
+bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out,
+                   RowsFound *found);
+// Every account that a world has ever seen gets a valid set; those that had none are counted.
+void profiles_repair_all(Sql *sql, RowsFound *found);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

@@ -1,6 +1,7 @@
 // Character profiles and which is active. Users come in three ages: known by their presence alone,
 // with profiles but nothing active, and whole; and any row of theirs may be damaged. Whatever is
-// found becomes a valid set: a default profile, and an active one that exists.
+// found becomes a valid set: a default profile, and an active one that exists. Whoever never chose
+// anything has nothing stored, which is no damage.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
@@ -137,7 +138,8 @@ static NetText load_text(Sql *sql, SqlName name, SqlTable table, const char *wor
     return text;
 }
 
-bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out)
+bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out,
+                   RowsFound *found)
 {
     out->row = (RowProfiles){.account = account};
     out->text_count = 0;
@@ -145,14 +147,17 @@ bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet 
     load_profiles(sql, world_id, out);
     out->row.active = load_text(sql, SQL_ACTIVE_FIND, TABLE_ACTIVE, world_id, out);
     const uint32_t damaged_count = out->damaged_count;
+    const bool is_new = out->row.count == 0 && out->row.active.bytes == 0 && damaged_count == 0;
     const NetText name = load_text(sql, SQL_PRESENCE_FIND, TABLE_PRESENCE, world_id, out);
     out->damaged_count = damaged_count; // the name is only a help
-    return row_repair(&out->row, name) || out->damaged_count > 0;
+    const bool is_repaired = row_repair(&out->row, name) || damaged_count > 0;
+    found->backfilled += is_new;
+    found->repaired += is_repaired && !is_new;
+    return is_repaired;
 }
 
-uint64_t profiles_repair_all(Sql *sql)
+void profiles_repair_all(Sql *sql, RowsFound *found)
 {
-    uint64_t repaired = 0;
     ProfileSet set;
     // The union is complete before its first row comes out, so the tables may change meanwhile.
     SqlRow row = sql_open(sql, SQL_PROFILE_USERS_ALL, TABLE_NONE);
@@ -167,10 +172,8 @@ uint64_t profiles_repair_all(Sql *sql)
         if (!row.ok || account == 0 || !store_id_is_valid(world_id)) {
             continue;
         }
-        if (profiles_load(sql, world_id, account, &set)) {
+        if (profiles_load(sql, world_id, account, &set, found)) {
             profiles_write(sql, world_id, &set.row);
-            repaired += 1;
         }
     }
-    return repaired;
 }

@@ -321,7 +321,7 @@ typedef struct Reading {
     const char *world_id;
     StoreRowSink sink;
     void *user;
-    uint64_t damaged, repaired;
+    RowsFound found;
     uint8_t bytes[ROW_VALUE_BYTES + ROW_KEY_BYTES + 16];
 } Reading;
 
@@ -337,7 +337,7 @@ static void give(Reading *reading, const ByteWriter *writer)
     uint32_t count = 0;
     if (writer->status != STATUS_OK ||
         rows_check(reading->bytes, writer->at, &count) != STATUS_OK || count != 1) {
-        reading->damaged += 1;
+        reading->found.damaged += 1;
         return;
     }
     reading->sink(reading->user, reading->bytes, writer->at);
@@ -368,7 +368,7 @@ static void read_meta(Reading *reading)
         meta.tick = sql_take_u64(&row);
         meta.manifest_version = sql_take_u64(&row);
         if (!sql_take_checksum(&row)) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -392,7 +392,7 @@ static void read_structures(Reading *reading)
         structure.desc.turn = (uint32_t)sql_take_u64(&row);
         structure.health = sql_take_f32(&row);
         if (!sql_take_checksum(&row)) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -413,7 +413,7 @@ static void read_chunks(Reading *reading)
         at.z = to_i32(sql_take_u64(&row));
         const uint8_t *difference = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -432,7 +432,7 @@ static void read_attributes(Reading *reading)
         const uint64_t net_id = sql_take_u64(&row);
         const uint8_t *book = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -483,7 +483,7 @@ static void read_players(Reading *reading)
     while (sql_next(&row)) {
         RowPlayer player;
         if (!take_player(&row, &player)) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -499,10 +499,10 @@ static void read_profiles(Reading *reading)
     while (sql_next(&row)) {
         const uint64_t account = sql_take_u64(&row);
         if (account == 0) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
-        reading->repaired += profiles_load(reading->sql, reading->world_id, account, &set);
+        (void)profiles_load(reading->sql, reading->world_id, account, &set, &reading->found);
         ByteWriter writer = begin_row(reading);
         row_put_profiles(&set.row, &writer);
         give(reading, &writer);
@@ -524,7 +524,7 @@ static void read_resumes(Reading *reading)
         resume.roles = sql_take_u64(&row);
         if (!sql_take_checksum(&row) || resume.roles > ROW_ROLES_ALL ||
             bytes != sizeof resume.token_hash) {
-            reading->damaged += 1;
+            reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
@@ -555,10 +555,10 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
     SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
     (void)sql_run(&end);
     sql_clear(sql);
-    if (status == STATUS_OK && reading->damaged > 0) {
+    if (status == STATUS_OK && reading->found.damaged > 0) {
         status = STATUS_MALFORMED;
     }
-    *found = (RowsFound){.damaged = reading->damaged, .repaired = reading->repaired};
+    *found = reading->found;
     free(reading);
     return status;
 }
@@ -575,6 +575,7 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
     pthread_mutex_lock(&store->lock);
     store->stats.damaged += found.damaged;
     store->stats.repaired += found.repaired;
+    store->stats.backfilled += found.backfilled;
     pthread_mutex_unlock(&store->lock);
     return status;
 }

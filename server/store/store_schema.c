@@ -223,7 +223,7 @@ static Status check_kind(Sql *sql, int64_t *version, char *reason, size_t reason
     return STATUS_OK;
 }
 
-Status schema_open(Sql *sql, uint64_t *repaired, char *reason, size_t reason_bytes)
+Status schema_open(Sql *sql, StoreStats *stats, char *reason, size_t reason_bytes)
 {
     int64_t version = 0;
     Status status = check_kind(sql, &version, reason, reason_bytes);
@@ -244,9 +244,9 @@ Status schema_open(Sql *sql, uint64_t *repaired, char *reason, size_t reason_byt
     if (status == STATUS_OK && sql->error == SQLITE_OK) {
         status = check_guards(sql, reason, reason_bytes);
     }
-    uint64_t count = 0;
+    RowsFound found = {0};
     if (status == STATUS_OK && sql_prepare(sql)) {
-        count = profiles_repair_all(sql);
+        profiles_repair_all(sql, &found);
     }
     if (status == STATUS_OK) {
         sql_exec(sql, "COMMIT");
@@ -260,11 +260,12 @@ Status schema_open(Sql *sql, uint64_t *repaired, char *reason, size_t reason_byt
         sql_exec(sql, "ROLLBACK");
         return status == STATUS_RANGE ? STATUS_MALFORMED : status;
     }
-    *repaired = count;
+    stats->repaired = found.repaired;
+    stats->backfilled = found.backfilled; // in the ordinary course: nothing to speak of
     reason[0] = '\0';
-    if (count > 0) {
-        snprintf(reason, reason_bytes, "the character profiles of %llu users were repaired",
-                 (unsigned long long)count);
+    if (found.repaired > 0) {
+        snprintf(reason, reason_bytes, "the character profiles of %llu user%s were repaired",
+                 (unsigned long long)found.repaired, found.repaired == 1 ? "" : "s");
     }
     return STATUS_OK;
 }

@@ -591,7 +591,7 @@ static Status open_database(Store *store, char *reason, size_t reason_bytes)
     if (status != STATUS_OK) {
         return status == STATUS_RANGE ? STATUS_MALFORMED : status;
     }
-    status = schema_open(&store->writer, &store->stats.repaired, reason, reason_bytes);
+    status = schema_open(&store->writer, &store->stats, reason, reason_bytes);
     if (status == STATUS_OK) {
         char unused[STORE_REASON_BYTES];
         status = sql_connect(&store->reader, path, unused, sizeof unused);

@@ -414,7 +414,7 @@ static void check_default(StoreFixture *fixture, uint64_t account, const char *n
     row_list_free(&list);
 }
 
-static void reopen(StoreFixture *fixture, const char *sql, uint64_t repaired)
+static void reopen(StoreFixture *fixture, const char *sql, uint64_t repaired, uint64_t backfilled)
 {
     fixture_close(fixture);
     if (sql != NULL) {
@@ -426,6 +426,7 @@ static void reopen(StoreFixture *fixture, const char *sql, uint64_t repaired)
         return;
     }
     CHECK_INT(store_stats(fixture->store).repaired, repaired);
+    CHECK_INT(store_stats(fixture->store).backfilled, backfilled);
 }
 
 TEST(users_of_an_old_room_get_a_default_profile)
@@ -439,22 +440,31 @@ TEST(users_of_an_old_room_get_a_default_profile)
     reopen(&fixture,
            "DROP TABLE character_profiles; DROP TABLE active_character_profiles;"
            "PRAGMA user_version = 1",
-           2);
+           0, 2);
     REQUIRE(fixture.store != NULL);
-    CHECK_TEXT(fixture.reason, "the character profiles of 2 users were repaired");
+    CHECK_TEXT(fixture.reason, ""); // no damage, nothing to warn of
     check_default(&fixture, 11, "Ann");
     check_default(&fixture, 12, "Player");
-    reopen(&fixture, NULL, 0); // opened twice: nothing more to do
+    reopen(&fixture, NULL, 0, 0); // opened twice: nothing more to do
     CHECK_TEXT(fixture.reason, "");
     check_default(&fixture, 11, "Ann");
     // Presence alone, in a database of today.
-    reopen(&fixture, "DELETE FROM character_profiles; DELETE FROM active_character_profiles", 2);
+    reopen(&fixture, "DELETE FROM character_profiles; DELETE FROM active_character_profiles", 0, 2);
+    CHECK_TEXT(fixture.reason, "");
     check_default(&fixture, 11, "Ann");
     // No active row.
-    reopen(&fixture, "DELETE FROM active_character_profiles WHERE user_id = 11", 1);
+    reopen(&fixture, "DELETE FROM active_character_profiles WHERE user_id = 11", 1, 0);
+    CHECK_TEXT(fixture.reason, "the character profiles of 1 user were repaired");
     check_default(&fixture, 11, "Ann");
+    // No profile but an active one: somebody chose it.
+    reopen(&fixture, "DELETE FROM character_profiles WHERE user_id = 11", 1, 0);
+    check_default(&fixture, 11, "Ann");
+    // The only row that a user has is damaged.
+    reopen(&fixture,
+           "DELETE FROM active_character_profiles; UPDATE character_profiles SET body = 999", 2, 0);
+    CHECK_TEXT(fixture.reason, "the character profiles of 2 users were repaired");
     // An active one that does not exist, and one whose checksum is wrong.
-    reopen(&fixture, "UPDATE active_character_profiles SET character_id = 'nobody'", 2);
+    reopen(&fixture, "UPDATE active_character_profiles SET character_id = 'nobody'", 2, 0);
     check_default(&fixture, 11, "Ann");
     fixture_end(&fixture);
 }
@@ -474,8 +484,9 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
     ByteWriter writer = writer_make();
     row_put_profiles(&profiles, &writer);
     CHECK_INT(fixture_save(&fixture, "w1", 1, 2, &writer), STATUS_OK);
-    reopen(&fixture, NULL, 1); // user 12 has none
-    reopen(&fixture, "UPDATE character_profiles SET name = 'B' WHERE character_id = 'default'", 2);
+    reopen(&fixture, NULL, 0, 1); // user 12 has none
+    reopen(&fixture, "UPDATE character_profiles SET name = 'B' WHERE character_id = 'default'", 2,
+           0);
     RowProfiles got;
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
     CHECK_INT(got.count, 2);
@@ -483,7 +494,8 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
     CHECK(row_text_equal(got.profiles[0].name, (NetText){"Ann", 3}));
     CHECK(row_text_equal(got.profiles[1].name, (NetText){"Sir", 3}));
     // The active one is the corrupt one.
-    reopen(&fixture, "UPDATE character_profiles SET body = 999 WHERE character_id = 'knight'", 1);
+    reopen(&fixture, "UPDATE character_profiles SET body = 999 WHERE character_id = 'knight'", 1,
+           0);
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
     CHECK_INT(got.count, 1);
     CHECK(row_text_equal(got.active, ROW_DEFAULT_PROFILE));
@@ -493,7 +505,7 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
     CHECK_INT(got.count, 1);
     CHECK_INT(store_stats(fixture.store).repaired, 2);
     // Any other row is not repaired but refused.
-    reopen(&fixture, "UPDATE player_checkpoints SET x = 1.0", 1);
+    reopen(&fixture, "UPDATE player_checkpoints SET x = 1.0", 1, 0);
     CHECK_INT(row_list_read(&list, fixture.store, "w1"), STATUS_MALFORMED);
     CHECK(store_stats(fixture.store).damaged > 0);
     row_list_free(&list);
