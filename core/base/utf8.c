@@ -53,6 +53,18 @@ bool utf8_is_valid(const void *text, size_t bytes)
     return true;
 }
 
+bool utf8_has_control(const void *text, size_t bytes)
+{
+    const uint8_t *at = text;
+    for (size_t i = 0; i < bytes; i++) {
+        const bool is_c1 = at[i] == 0xc2 && i + 1 < bytes && at[i + 1] < 0xa0;
+        if (at[i] < 0x20 || at[i] == 0x7f || is_c1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t utf8_encode(uint32_t code_point, uint8_t out[4])
 {
     ASSERT(code_point <= 0x10ffff);

@@ -8,6 +8,8 @@
 // The length in bytes (1..4) of the character at the start of text, or 0 if there is no valid one.
 size_t utf8_length(const uint8_t *text, size_t bytes);
 bool utf8_is_valid(const void *text, size_t bytes);
+// A control character (C0, DEL, C1) in valid text? Names have none: they are shown on terminals.
+bool utf8_has_control(const void *text, size_t bytes);
 // Writes a character; the code point must be valid. Gives the length.
 size_t utf8_encode(uint32_t code_point, uint8_t out[4]);
 // How many of the first bytes_max bytes of valid text can be kept without splitting a character.

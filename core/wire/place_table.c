@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +231,10 @@ static PlaceText text_from_json(const JsonNode *node, uint32_t low, uint32_t hig
     }
     if (node->count < low) {
         json_fail(error, STATUS_RANGE, node, "must not be empty");
+        return PLACE_TEXT_NONE;
+    }
+    if (utf8_has_control(text, node->count)) {
+        json_fail(error, STATUS_MALFORMED, node, "must have no control characters");
         return PLACE_TEXT_NONE;
     }
     return (PlaceText){text, node->count};

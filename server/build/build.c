@@ -209,13 +209,43 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
+// What place.json takes away from scripts: from the worker, or as it said before.
+static Status narrow(Build *build)
+{
+    DiagnosticList *diagnostics = &build->result->diagnostics;
+    const uint32_t errors = diagnostics->error_count;
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = buffer_of(CACHE_VALUE_BYTES_MAX);
+    narrow_write_request(&build->folder, &build->souls, &request);
+    CacheKeyMaker maker = cache_key_begin("narrow");
+    cache_key_add(&maker, request.data, request.bytes);
+    const CacheKey key = cache_key_end(&maker);
+    Status status = STATUS_OK;
+    if (build->request->force || !cache_find(build->cache, &key, &reply) ||
+        narrow_read_reply(&reply, &build->souls, diagnostics) != STATUS_OK) {
+        buffer_free(&reply);
+        status =
+            narrow_ask(build->worker, &request, &reply, &build->souls, diagnostics, build->reason);
+        if (status == STATUS_OK && diagnostics->error_count == errors) {
+            cache_keep(build->cache, &key, reply.data, reply.bytes);
+        }
+    }
+    buffer_free(&request);
+    buffer_free(&reply);
+    soul_check_counts(&build->souls, diagnostics);
+    return status;
+}
+
 static Status scan(Build *build)
 {
     DiagnosticList *diagnostics = &build->result->diagnostics;
     build_progress(build, BUILD_SCAN, 0, 0, "");
-    const Status status = soul_scan(&build->folder, &build->souls, diagnostics);
+    Status status = soul_scan(&build->folder, &build->souls, diagnostics);
     if (status != STATUS_OK) {
         return refuse(build, status, build->request->place, "out of memory");
+    }
+    status = narrow(build);
+    if (status != STATUS_OK) {
+        return status;
     }
     build->items = calloc(build->souls.count + 1u, sizeof *build->items); // and the library
     if (build->items == NULL) {

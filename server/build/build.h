@@ -2,8 +2,9 @@
 // artifacts on disk. This is the one pipeline; `sandlot build`, `sandlot world`, saving and jobs
 // all call it.
 //
-//   read folder → scan souls → for each: cache? → (.soul → Lua) (.ts → Lua) → compile in the worker
-//   → scene in the worker → assets: stamp? cache? → check in the worker → manifest → sign → write
+//   read folder → scan souls → their contexts in the worker → for each: cache? → (.soul → Lua) (.ts
+//   → Lua) → compile in the worker → scene in the worker → assets: stamp? cache? → check in the
+//   worker → manifest → sign → write
 //
 // Content-addressed: a result is found by the hash of everything that went into it, so nothing is
 // compiled twice, in whatever folder. On disk (<place>/.sandlot, or as configured):
@@ -24,7 +25,7 @@
 #include "server/build/soul.h"
 #include "server/build/soul_model.h"
 #include "server/build/typescript.h"
-#include "server/build/worker.h"
+#include "server/build/worker_place.h"
 
 typedef struct BuildConfig {
     const char *cache; // folder; NULL: <place>/.sandlot/cache
@@ -89,7 +90,8 @@ typedef struct BuildResult {
     DiagnosticList diagnostics; // sorted; also when it failed
     BuildRune *runes;           // sorted by path
     uint32_t rune_count;
-    uint8_t *whole, *stripped; // the compiled scene
+    PlaceFacts facts;
+    uint8_t *whole, *stripped; // the compiled scene, to be loaded in a jail alone
     size_t whole_bytes, stripped_bytes;
     char *manifest, *client_manifest; // JSON, signed
     size_t manifest_bytes, client_manifest_bytes;

@@ -8,7 +8,7 @@
 #include "server/build/build.h"
 #include "server/build/cache.h"
 #include "server/build/worker_compile.h"
-#include "server/build/worker_place.h"
+#include "server/build/worker_narrow.h"
 
 #define BUILD_PATH_BYTES 4128
 

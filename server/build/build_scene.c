@@ -89,6 +89,7 @@ static bool find(Build *build, const CacheKey *key)
         ByteReader reader = byte_reader(entry.data, entry.bytes);
         const uint32_t whole_bytes = byte_read_u32(&reader);
         const uint8_t *whole = byte_read_bytes(&reader, whole_bytes);
+        place_facts_read(&reader, &result->facts);
         const uint32_t stripped_bytes = byte_read_u32(&reader);
         const uint8_t *stripped = byte_read_bytes(&reader, stripped_bytes);
         size_t used = 0;
@@ -118,6 +119,7 @@ static Status compile(Build *build, const CacheKey *key)
     if (status == STATUS_OK) {
         Buffer entry = buffer_of(ENTRY_BYTES_MAX);
         buffer_put_block(&entry, output.whole, output.whole_bytes);
+        place_facts_write(&output.facts, &entry);
         buffer_put_block(&entry, output.stripped, output.stripped_bytes);
         diagnostic_list_write(&list, &entry);
         if (entry.status == STATUS_OK) {
@@ -126,6 +128,7 @@ static Status compile(Build *build, const CacheKey *key)
         buffer_free(&entry);
         result->whole = output.whole;
         result->whole_bytes = output.whole_bytes;
+        result->facts = output.facts;
         result->stripped = output.stripped;
         result->stripped_bytes = output.stripped_bytes;
     }

@@ -1,12 +1,8 @@
 // See soul.h. A file's name says everything but one thing: place.json may take a side away from a
-// script. That one member is read here, with the JSON reader of core, which is total and fuzzed;
-// all else in the file is the worker's to judge. A member that is not understood is an error, never
-// ignored: a narrowing that is overlooked would send a secret to every client.
+// script, which is read where all of a creator's bytes are, in the worker (worker_narrow.h).
 #define _GNU_SOURCE
 #include "server/build/soul.h"
 
-#include "core/base/arena.h"
-#include "core/base/json_read.h"
 #include "core/base/utf8.h"
 #include "core/wire/manifest.h"
 
@@ -16,10 +12,7 @@
 #include <strings.h>
 
 #define SEGMENT_BYTES_MAX 64
-#define NAME_BYTES_MAX    120        // with .rune after it, it is still a path of a place folder
-#define SETTINGS_BYTES    (2u << 20) // of place.json, for those who look at contexts
-#define SETTINGS_NODES    (1u << 16)
-#define SETTINGS_ARENA    (12u << 20)
+#define NAME_BYTES_MAX    120 // with .rune after it, it is still a path of a place folder
 #define KEPT_ENDING       ".soul.lua"
 #define SERVICE_NAMES                                                                  \
     "ServerScriptService, ReplicatedStorage, Workspace, StarterGui, StarterPlayer or " \
@@ -57,6 +50,16 @@ const char *soul_language_ending(SoulLanguage language)
 RunContext soul_service_context(SoulService service)
 {
     return service_table[service].context;
+}
+
+bool soul_narrow(Soul *soul, RunContext context)
+{
+    if (context != soul->context && soul->context != CONTEXT_BOTH) {
+        return false;
+    }
+    soul->context = context;
+    soul->replicate = context != CONTEXT_SERVER;
+    return true;
 }
 
 // --- names --------------------------------------------------------------------------------------
@@ -125,16 +128,14 @@ static const char *name_problem(const char *path)
             }
             segment = 0;
         } else if (is_letter(byte) || (segment > 0 && (byte == '.' || byte == ' '))) {
-            // U+0080 to U+009F are control characters.
-            if (byte == 0xc2 && (uint8_t)at[1] < 0xa0) {
-                return "a script's name has no control characters";
-            }
             segment += 1;
         } else {
             return "a script's name is made of letters, digits, '_', '-', '.' and spaces";
         }
         if (byte == '\0') {
-            return NULL;
+            return utf8_has_control(path, strlen(path))
+                       ? "a script's name has no control characters"
+                       : NULL;
         }
     }
 }
@@ -223,62 +224,6 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     return true;
 }
 
-// --- what place.json takes away -----------------------------------------------------------------
-
-static Soul *soul_named(const SoulList *list, const char *path, size_t bytes)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (strlen(list->items[i].path) == bytes && memcmp(list->items[i].path, path, bytes) == 0) {
-            return &list->items[i];
-        }
-    }
-    return NULL;
-}
-
-static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *error)
-{
-    const uint32_t count = sizeof context_names / sizeof context_names[0];
-    const RunContext context = (RunContext)json_read_choice(member, context_names, count, error);
-    Soul *soul = soul_named(list, member->name, member->name_bytes);
-    if (error->status != STATUS_OK) {
-        return;
-    }
-    if (soul == NULL) {
-        json_fail(error, STATUS_NOT_FOUND, member,
-                  "names no script; write it as \"Workspace/Door\", without an ending");
-    } else if (context != soul->context && soul->context != CONTEXT_BOTH) {
-        json_fail(error, STATUS_DENIED, member,
-                  "cannot be %s: %s runs on the %s alone; contexts only narrow",
-                  context_names[context], service_table[soul->service].name,
-                  soul->context == CONTEXT_SERVER ? "server" : "client");
-    } else {
-        soul->context = context;
-        soul->replicate = context != CONTEXT_SERVER;
-    }
-}
-
-static void narrow(const PlaceFile *file, SoulList *list, Arena *arena, DiagnosticList *diagnostics)
-{
-    JsonConfig config = json_config_default(arena);
-    config.bytes_max = SETTINGS_BYTES;
-    config.node_count_max = SETTINGS_NODES;
-    JsonError error = {0};
-    const JsonNode *root = NULL;
-    // That the text is JSON and the rest of its members are right is the worker's to say; but what
-    // cannot be read here fails here, or a narrowing in it would be lost.
-    if (json_parse(&config, (const char *)file->data, file->bytes, &root, &error) == STATUS_OK) {
-        const JsonNode *contexts = json_find(root, "contexts");
-        const JsonNode *member = contexts == NULL ? NULL : json_read_object(contexts, &error);
-        for (; member != NULL && error.status == STATUS_OK; member = member->next) {
-            narrow_one(list, member, &error);
-        }
-    }
-    if (error.status != STATUS_OK) {
-        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, error.line, error.column,
-                        "place", "%s %s", error.path, error.message);
-    }
-}
-
 // --- the list -----------------------------------------------------------------------------------
 
 static int by_path(const void *a, const void *b)
@@ -334,7 +279,7 @@ static Status check_case(const SoulList *list, DiagnosticList *diagnostics)
     return STATUS_OK;
 }
 
-static void check_counts(const SoulList *list, DiagnosticList *diagnostics)
+void soul_check_counts(const SoulList *list, DiagnosticList *diagnostics)
 {
     uint32_t replicated = 0;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -374,27 +319,6 @@ static Status collect(const PlaceFolder *folder, SoulList *list, DiagnosticList 
     return check_case(list, diagnostics);
 }
 
-static Status narrow_all(const PlaceFolder *folder, SoulList *list, DiagnosticList *diagnostics)
-{
-    static const char name[] = "place.json";
-    const PlaceFile *file = file_named(folder, name, sizeof name - 1);
-    if (file == NULL) {
-        return STATUS_OK; // which the worker will say
-    }
-    // A value of a tree takes 64 bytes or so, and at least two of the text.
-    const size_t wanted = 4096 + (file->bytes < SETTINGS_BYTES ? file->bytes : SETTINGS_BYTES) * 80;
-    const size_t bytes = wanted < SETTINGS_ARENA ? wanted : SETTINGS_ARENA;
-    void *block = malloc(bytes);
-    if (block == NULL) {
-        return STATUS_LIMIT;
-    }
-    Arena arena;
-    arena_init(&arena, block, bytes);
-    narrow(file, list, &arena, diagnostics);
-    free(block);
-    return STATUS_OK;
-}
-
 Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagnostics)
 {
     SoulList list = {.items = calloc(SOULS_MAX, sizeof *list.items)};
@@ -402,14 +326,10 @@ Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagn
         return STATUS_LIMIT;
     }
     Status status = collect(folder, &list, diagnostics);
-    if (status == STATUS_OK) {
-        status = narrow_all(folder, &list, diagnostics);
-    }
     if (status != STATUS_OK) {
         soul_list_free(&list);
         return status;
     }
-    check_counts(&list, diagnostics);
     *out = list;
     return STATUS_OK;
 }

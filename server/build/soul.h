@@ -1,5 +1,5 @@
 // The souls (sources of scripts) of a place: which files they are, in which service, where they
-// run. Only names are looked at and place.json's own narrowing; what is inside is the worker's.
+// run. Only names are looked at; what is inside a file is the worker's to read.
 #pragma once
 
 #include "core/script/script.h"
@@ -25,7 +25,7 @@ typedef struct Soul {
     const PlaceFile *file;        // "SoulService/Workspace/Door.ts"
     SoulLanguage language;
     SoulService service;
-    RunContext context; // the service's, or narrower by place.json
+    RunContext context; // the service's, until place.json narrows it (worker_narrow.h)
     bool replicate;     // never for CONTEXT_SERVER
 } Soul;
 
@@ -40,7 +40,11 @@ const char *soul_language_ending(SoulLanguage language); // ".lua"
 RunContext soul_service_context(SoulService service);
 
 // Everything wrong is a diagnostic: a script in no service (names the services), two sources for
-// one name, a name that cannot be one, too many, a context that place.json would widen.
-// `Door.soul.lua` is what was made of `Door.soul`, no soul of its own. STATUS_LIMIT: out of memory.
+// one name, a name that cannot be one, too many. `Door.soul.lua` is what was made of `Door.soul`,
+// no soul of its own. STATUS_LIMIT: out of memory.
 MUST_USE Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagnostics);
+// Takes a side away, or leaves it as it is; false, and nothing is changed: that would widen it.
+bool soul_narrow(Soul *soul, RunContext context);
+// Too many for clients is a diagnostic; once it is known which they are.
+void soul_check_counts(const SoulList *list, DiagnosticList *diagnostics);
 void soul_list_free(SoulList *list);

@@ -1,22 +1,57 @@
 // The scene of a place, compiled in the worker. Both sides of the pipe:
 //
 //   request   u32 files; each: block path, block data (only what a scene is made of)
-//   reply     diagnostics; when it compiled: block whole, block stripped
+//   reply     diagnostics; when it compiled: block whole, its facts, block stripped
 //
 // The two forms are written straight into the reply, which may be large: the worker's memory holds
 // the request, the reply and the compiler's scratch, and not one of them twice.
 #include "server/build/worker_place.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
+#include "core/base/utf8.h"
+#include "core/script/place.h"
 #include "server/build/worker_op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRATCH_BYTES (320u << 20)
-#define ROOM_BYTES    (4u << 20)
-#define ROOM_TIMES    8
+#define SCRATCH_BYTES   (320u << 20)
+#define ROOM_BYTES      (4u << 20)
+#define ROOM_TIMES      8
+#define FACTS_BYTES_MAX (PLACE_NAME_BYTES + 16)
+
+// --- facts --------------------------------------------------------------------------------------
+
+void place_facts_write(const PlaceFacts *facts, Buffer *out)
+{
+    buffer_put_block(out, facts->name, strlen(facts->name));
+    buffer_put_u32(out, facts->tick_rate);
+    buffer_put_u32(out, facts->player_max);
+    buffer_put_u32(out, facts->entity_max);
+}
+
+void place_facts_read(ByteReader *reader, PlaceFacts *out)
+{
+    const uint32_t bytes = byte_read_u32(reader);
+    const uint8_t *name = bytes < sizeof out->name ? byte_read_bytes(reader, bytes) : NULL;
+    PlaceFacts facts = {0};
+    facts.tick_rate = byte_read_u32(reader);
+    facts.player_max = byte_read_u32(reader);
+    facts.entity_max = byte_read_u32(reader);
+    const bool fits = name != NULL && utf8_is_valid(name, bytes) &&
+                      !utf8_has_control(name, bytes) &&
+                      (facts.tick_rate == TICK_RATE_LOW || facts.tick_rate == TICK_RATE_DEFAULT) &&
+                      facts.player_max <= WORLD_PLAYERS_MAX && facts.entity_max > 0 &&
+                      facts.entity_max <= WORLD_ENTITIES_MAX;
+    if (!fits) {
+        byte_reader_fail(reader, STATUS_MALFORMED);
+        return;
+    }
+    memcpy(facts.name, name, bytes);
+    *out = facts;
+}
 
 // --- inside -------------------------------------------------------------------------------------
 
@@ -100,6 +135,25 @@ static Status refuse_scene(WorkerCall *call, Status status, const PlaceError *er
     return refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
 }
 
+// A world will load it with the same code: what cannot be loaded is no scene.
+static Status tell_facts(WorkerCall *call, Heap *heap, const uint8_t *whole, size_t bytes)
+{
+    Place *place = NULL;
+    const Status status = place_load(heap, whole, bytes, &place);
+    if (status != STATUS_OK) {
+        call->reply.bytes = 0;
+        return refuse(call, status, "the compiled scene cannot be loaded");
+    }
+    PlaceFacts facts = {.tick_rate = place->tick_rate,
+                        .player_max = place->player_max,
+                        .entity_max = place->entity_max};
+    ASSERT(place->name.bytes < sizeof facts.name);
+    memcpy(facts.name, place->name.data, place->name.bytes);
+    place_unload(heap, place);
+    place_facts_write(&facts, &call->reply);
+    return STATUS_OK;
+}
+
 // *is_full: it did not fit, so with more room it may be another answer.
 static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t count, bool *is_full)
 {
@@ -107,7 +161,7 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
     Buffer *reply = &call->reply;
     PlaceError error = {0};
     ByteWriter whole = block_begin(reply);
-    worker_progress(0, 2);
+    worker_progress(0, 3);
     Status status = place_compile(&heap, files, count, &whole, &error);
     *is_full = whole.status == STATUS_LIMIT;
     if (status != STATUS_OK) {
@@ -115,12 +169,17 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
     }
     const uint8_t *bytes = reply->data + reply->bytes;
     block_end(reply, whole.at);
-    if (reply->capacity - reply->bytes < 4) {
+    if (reply->capacity - reply->bytes < FACTS_BYTES_MAX + 4) {
         *is_full = true;
         return refuse(call, STATUS_LIMIT, "the compiled scene is too large");
     }
+    worker_progress(1, 3);
+    status = tell_facts(call, &heap, bytes, whole.at);
+    if (status != STATUS_OK) {
+        return status;
+    }
     ByteWriter stripped = block_begin(reply);
-    worker_progress(1, 2);
+    worker_progress(2, 3);
     status = place_strip(&heap, bytes, whole.at, &stripped);
     *is_full = stripped.status == STATUS_LIMIT;
     if (status != STATUS_OK) {
@@ -218,6 +277,12 @@ static bool copy_block(ByteReader *reader, uint8_t **out, size_t *bytes)
     return *out != NULL;
 }
 
+static bool read_facts(ByteReader *reader, PlaceFacts *out)
+{
+    place_facts_read(reader, out);
+    return reader->status == STATUS_OK;
+}
+
 Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
                         DiagnosticList *diagnostics)
 {
@@ -229,6 +294,7 @@ Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     PlaceOutput output = {0};
     const bool whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
+                       read_facts(&reader, &output.facts) &&
                        copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
                        byte_reader_finish(&reader) == STATUS_OK;
     if (!whole) {

@@ -4,7 +4,7 @@
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
 #include "server/build/package.h"
-#include "server/build/soul.h"
+#include "server/build/worker_narrow.h"
 #include "server/cli/command.h"
 #include "server/cli/package_show.h"
 #include "server/sys/file.h"
@@ -412,9 +412,15 @@ static int show(Session *session, const PackageInfo *info, size_t count)
     const Options *options = session->options;
     SoulList souls = {0};
     Status status = soul_scan(&info->folder, &souls, &session->warnings);
+    if (status == STATUS_OK) {
+        status = narrow_call(session->worker, &info->folder, &souls, &session->warnings,
+                             session->reason);
+    }
     if (status != STATUS_OK) {
+        soul_list_free(&souls);
         return fail(session, status, options->from);
     }
+    soul_check_counts(&souls, &session->warnings);
     const PackageShown shown = {.path = options->from,
                                 .info = info,
                                 .archive_bytes = count,

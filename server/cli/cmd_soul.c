@@ -5,6 +5,7 @@
 #include "core/wire/script_path.h"
 #include "server/build/soul_diff.h"
 #include "server/build/soul_inside.h"
+#include "server/build/worker_narrow.h"
 #include "server/cli/command.h"
 
 #include <stdio.h>
@@ -95,14 +96,16 @@ static bool open_session(Session *session)
         complain(session, place, reason);
         return false;
     }
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = session->options->allow_weak_jail;
     Status status = soul_scan(&session->folder, &session->souls, &session->diagnostics);
+    status = status == STATUS_OK ? worker_create(&config, &session->worker) : status;
     if (status == STATUS_OK) {
-        WorkerConfig config = worker_config_default();
-        config.allow_weak_jail = session->options->allow_weak_jail;
-        status = worker_create(&config, &session->worker);
+        status = narrow_call(session->worker, &session->folder, &session->souls,
+                             &session->diagnostics, reason);
     }
     if (status != STATUS_OK) {
-        complain(session, place, status_text(status));
+        complain(session, place, reason[0] != '\0' ? reason : status_text(status));
     }
     // What is wrong with other scripts is the build's to say.
     diagnostic_list_free(&session->diagnostics);

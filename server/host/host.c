@@ -28,7 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLACE_HEAP_BYTES   (3ull << 30)
 #define ROOM_CODE_LETTERS  6
 #define LOOK_MS            50 // the main loop looks around at least that often
 #define STOP_MS            4500
@@ -263,7 +262,7 @@ static Status open_world_row(Host *host)
     if (status != STATUS_OK) {
         return status;
     }
-    memcpy(row->name, host->place_name, sizeof row->name);
+    snprintf(row->name, sizeof row->name, "%s", host->built.facts.name);
     memcpy(row->place_hash, host->scene_hash, sizeof row->place_hash);
     status = store_world_put(host->store, row);
     for (uint32_t i = 0; i < 8 && status == STATUS_EXISTS; i++) { // another world has that code
@@ -387,7 +386,6 @@ static int open_host(Host *host)
 {
     host->development =
         strncmp(host->config.address, "127.", 4) == 0 || strcmp(host->config.address, "::1") == 0;
-    host->heap = heap_make(PLACE_HEAP_BYTES);
     entropy_fill(host->boot, sizeof host->boot);
     raise_limits();
     if (!is_place(host->config.place)) {
@@ -630,7 +628,8 @@ static void run(Host *host)
 static void print_address(const Host *host)
 {
     const unsigned port = http_port(host->http);
-    printf("world %s, room %s: %s\n", host->row.world_id, host->row.room_code, host->place_name);
+    printf("world %s, room %s: %s\n", host->row.world_id, host->row.room_code,
+           host->built.facts.name);
     printf("play  http://%s:%u/\n", host->config.address, port);
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", host->config.address, port, host->row.room_code);
     fflush(stdout);

@@ -184,12 +184,12 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     json_write_object_begin(&json);
     member(&json, "roomCode", host->row.room_code);
     member(&json, "worldId", host->row.world_id);
-    member(&json, "placeName", host->place_name);
+    member(&json, "placeName", host->built.facts.name);
     json_write_name(&json, "ready");
     json_write_bool(&json, ready);
     member_number(&json, "players", players);
     member_number(&json, "playerMax", host->player_max);
-    member_number(&json, "tickRate", host->tick_rate);
+    member_number(&json, "tickRate", host->built.facts.tick_rate);
     member(&json, "sceneHash", host->scene_hex);
     member_number(&json, "sceneBytes", host->built.stripped_bytes);
     json_write_object_end(&json);

@@ -72,14 +72,11 @@ typedef struct Host {
     int lock_file;
 
     // The place; read only once it is built.
-    Heap heap;
     BuildResult built;
     HostPacked *packed; // by rune
     uint32_t packing;   // how those of the socket are packed
     uint8_t scene_hash[32];
     char scene_hex[65];
-    char place_name[129];
-    uint32_t tick_rate;
     uint32_t player_max; // after the config and the place
     WorldConfig world;   // the numbers of the current world; place is NULL
 

@@ -119,34 +119,20 @@ static void say_built(const Host *host)
 // --- what is in it ------------------------------------------------------------------------------
 
 // The numbers that decide how large a world is.
-static Status look_at_place(Host *host)
+static void take_facts(Host *host)
 {
-    Place *place = NULL;
-    const Status status =
-        place_load(&host->heap, host->built.whole, host->built.whole_bytes, &place);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: the place cannot be loaded: %s\n", status_text(status));
-        return status;
-    }
-    const uint32_t wanted = place->player_max > 0 ? place->player_max : WORLD_PLAYERS_DEFAULT;
+    const PlaceFacts *facts = &host->built.facts;
+    const uint32_t wanted = facts->player_max > 0 ? facts->player_max : WORLD_PLAYERS_DEFAULT;
     const uint32_t limit = host->config.player_max > 0 ? host->config.player_max : wanted;
     host->player_max = wanted < limit ? wanted : limit;
-    host->tick_rate = place->tick_rate;
-    const size_t name =
-        place->name.bytes < sizeof host->place_name ? place->name.bytes : 0; // fits by its format
-    memcpy(host->place_name, place->name.data, name);
     WorldConfig *world = &host->world;
     *world = world_config_default();
     world->stripped = host->built.stripped;
     world->stripped_bytes = host->built.stripped_bytes;
     world->development = host->development;
     world->player_max = host->player_max;
-    if (place->entity_max > 0) {
-        world->entity_max = place->entity_max;
-    }
+    world->entity_max = facts->entity_max;
     world->json_session_max = JSON_SESSIONS < host->player_max ? JSON_SESSIONS : host->player_max;
-    place_unload(&host->heap, place);
-    return STATUS_OK;
 }
 
 // A rune enters a world as one entry.
@@ -211,9 +197,7 @@ Status host_place_open(Host *host)
     if (status == STATUS_OK) {
         sha256_of(host->built.stripped, host->built.stripped_bytes, host->scene_hash);
         sha256_hex(host->scene_hash, host->scene_hex);
-        status = look_at_place(host);
-    }
-    if (status == STATUS_OK) {
+        take_facts(host);
         status = check_sizes(host);
     }
     if (status == STATUS_OK) {

@@ -1,8 +1,10 @@
-// Any names and any place.json, scanned for souls. The input is texts with zero bytes between them:
-// place.json, then names of files. Nothing crashes, what is found is sorted and each once, and no
-// script that its service or place.json keeps on the server is ever replicated.
+// Any names and any place.json, scanned for souls as a build does, with the worker's half here. The
+// input is texts with zero bytes between them: place.json, then names of files. Nothing crashes,
+// what is found is sorted and each once, and no script that its service or place.json keeps on the
+// server is ever replicated.
 #include "core/base/check.h"
-#include "server/build/soul.h"
+#include "server/build/worker_narrow.h"
+#include "server/build/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,17 @@
 #define FILES_MAX 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void narrow(const PlaceFolder *folder, SoulList *souls, DiagnosticList *list)
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX);
+    WorkerCall call;
+    narrow_write_request(folder, souls, &request);
+    ASSERT(worker_answer(WORKER_NARROW, request.data, request.bytes, &call) == STATUS_OK);
+    ASSERT(narrow_read_reply(&call.reply, souls, list) == STATUS_OK);
+    buffer_free(&call.reply);
+    buffer_free(&request);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     DiagnosticList list = {0};
     const Status status = soul_scan(&folder, &souls, &list);
     ASSERT(status == STATUS_OK);
+    narrow(&folder, &souls, &list);
     for (uint32_t i = 0; i < souls.count; i++) {
         const Soul *soul = &souls.items[i];
         ASSERT(i == 0 || strcmp(souls.items[i - 1].path, soul->path) < 0);

@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/script/rune.h"
 #include "server/build/worker_compile.h"
+#include "server/build/worker_narrow.h"
 #include "server/build/worker_place.h"
 
 #include <stdlib.h>
@@ -38,13 +39,29 @@ static void read_place(const Buffer *reply, Status said)
     diagnostic_list_free(&list);
 }
 
+static void read_narrow(const Buffer *reply)
+{
+    Soul items[] = {{.service = SERVICE_SERVER_SCRIPT, .context = CONTEXT_SERVER},
+                    {.service = SERVICE_WORKSPACE, .context = CONTEXT_BOTH, .replicate = true}};
+    SoulList souls = {.items = items, .count = 2};
+    DiagnosticList list = {0};
+    if (narrow_read_reply(reply, &souls, &list) != STATUS_OK) {
+        ASSERT(items[1].context == CONTEXT_BOTH && list.count == 0);
+    }
+    ASSERT(items[0].context == CONTEXT_SERVER && !items[0].replicate);
+    ASSERT(items[1].replicate == (items[1].context != CONTEXT_SERVER));
+    diagnostic_list_free(&list);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Buffer reply = buffer_of(WORKER_REPLY_MAX);
     if (size > 0) {
         buffer_put(&reply, data + 1, size - 1);
         const Status said = (data[0] & 2) != 0 ? STATUS_MALFORMED : STATUS_OK;
-        if ((data[0] & 1) == 0) {
+        if ((data[0] & 4) != 0) {
+            read_narrow(&reply);
+        } else if ((data[0] & 1) == 0) {
             read_compile(&reply, said);
         } else {
             read_place(&reply, said);

@@ -8,9 +8,11 @@
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define SCENE "{\"format\":1,\"entities\":[{\"id\":1,\"name\":\"S\",\"type\":\"spawn\"}]}"
 
@@ -143,6 +145,32 @@ TEST(a_script_says_where_it_runs_and_what_it_requires)
     uint8_t hash[32];
     sha256_of("return {}\n", 10, hash);
     CHECK_BYTES(stage.result.runes[0].code_hash, hash, sizeof hash);
+    end(&stage);
+}
+
+static bool has_children(void)
+{
+    return waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD;
+}
+
+// The worker's answers are all in the cache: contexts, runes, the scene and what is to know of it.
+TEST(an_unchanged_place_starts_no_process)
+{
+    static const char settings[] = "{\"format\": 1, \"name\": \"Pier\", \"limits\": "
+                                   "{\"players\": 9}, \"contexts\": {\"Workspace/A\": \"Server\"}}";
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+    test_folder_write(&stage.folder, "place.json", settings);
+    for (uint32_t i = 0; i < 2; i++) {
+        build(&stage, (BuildRequest){.write = true});
+        REQUIRE(stage.status == STATUS_OK);
+        CHECK(stage.result.runes[0].context == CONTEXT_SERVER && !stage.result.runes[0].replicate);
+        CHECK_TEXT(stage.result.facts.name, "Pier");
+        CHECK_INT(stage.result.facts.player_max, 9);
+        CHECK(has_children() == (i == 0)); // the worker stays with its builder
+        builder_destroy(stage.builder);
+        stage.builder = make_builder();
+    }
     end(&stage);
 }
 

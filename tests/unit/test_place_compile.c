@@ -267,6 +267,10 @@ TEST(mistakes_in_place_json_are_named)
     check_refused("{\"format\": 1, \"name\": \"P\",\n \"tickrate\": 60}", SCENE,
                   "place.json line 2, column 14: $.tickrate is no member of place.json");
     check_refused("{\"format\": 1, \"name\": \"\"}", SCENE, "$.name must not be empty");
+    check_refused("{\"format\": 1, \"name\": \"a\\u001b[31m\"}", SCENE,
+                  "$.name must have no control characters");
+    check_refused("{\"format\": 1, \"name\": \"a\\u009b\"}", SCENE,
+                  "$.name must have no control characters");
     check_refused("{\"format\": 1, \"name\": \"P\", \"tickRate\": 50}", SCENE, "must be 30 or 60");
     check_refused("{\"format\": 1, \"name\": \"P\", \"tickRate\": 30}", SCENE,
                   "$.snapshotRate must divide tickRate: 10 or 15");

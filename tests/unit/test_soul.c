@@ -1,5 +1,5 @@
 // Which files are souls, what they are called and where they run; and what is wrong with the rest.
-#include "server/build/soul.h"
+#include "server/build/worker_narrow.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@
 static PlaceFile files[FILES_MAX];
 static uint32_t file_count;
 static SoulList souls;
+static Worker *worker;
 static DiagnosticList list;
 
 static void add(const char *path, const char *text)
@@ -23,6 +24,18 @@ static void scan(void)
 {
     const PlaceFolder folder = {.files = files, .file_count = file_count};
     CHECK_OK(soul_scan(&folder, &souls, &list));
+    if (worker == NULL) {
+        const WorkerConfig config = worker_config_default();
+        CHECK_OK(worker_create(&config, &worker));
+    }
+    char reason[WORKER_REASON_BYTES];
+    CHECK_OK(narrow_call(worker, &folder, &souls, &list, reason));
+    soul_check_counts(&souls, &list);
+}
+
+__attribute__((destructor)) static void end_worker(void)
+{
+    worker_destroy(worker);
 }
 
 static void clear(void)
@@ -131,6 +144,7 @@ TEST(names_can_be_shown_stored_and_linked)
     refuse("Workspace/a../b.lua", "name", "ends with");
     refuse("Workspace/\xff.lua", "name", "UTF-8");
     refuse("Workspace/\xc2\x85.lua", "name", "control");
+    refuse("Workspace/\xd1\x82\xc2\x9b.lua", "name", "control");
     refuse("Workspace/a.rune.lua", "name", ".rune");
     refuse("Workspace/a.LUA/b.lua", "name", ".rune");
     refuse("Workspace/"
@@ -218,6 +232,44 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
             test_fail(__FILE__, __LINE__, "%s\n  %u errors: %s", rows[i].text, list.error_count,
                       list.count > 0 ? list.items[0].message : "");
         }
+        clear();
+    }
+}
+
+// A worker that was taken over could at most take sides away.
+TEST(what_a_worker_says_is_believed_where_it_narrows)
+{
+    static const struct {
+        uint8_t bytes[12];
+        size_t count;
+        bool is_taken;
+    } rows[] = {
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER, CONTEXT_CLIENT}, 10, true},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER, CONTEXT_BOTH}, 10, true},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_BOTH, CONTEXT_BOTH}, 10, false},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_CLIENT, CONTEXT_SERVER}, 10, false},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER, 3}, 10, false},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER, 255}, 10, false},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER}, 9, false},
+        {{0, 0, 0, 0, 2, 0, 0, 0, CONTEXT_SERVER, CONTEXT_CLIENT, 0}, 11, false},
+        {{0, 0, 0, 0, 1, 0, 0, 0, CONTEXT_SERVER}, 9, false},
+        {{0, 0, 0, 0}, 4, false},
+        {{255, 255, 255, 255}, 4, false},
+        {{0}, 0, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        add("ServerScriptService/Sea.lua", "");
+        add("Workspace/Door.lua", "");
+        scan();
+        Buffer reply = buffer_of(64);
+        buffer_put(&reply, rows[i].bytes, rows[i].count);
+        const Status status = narrow_read_reply(&reply, &souls, &list);
+        CHECK_INT(status, rows[i].is_taken ? STATUS_OK : STATUS_MALFORMED);
+        CHECK(souls.items[0].context == CONTEXT_SERVER && !souls.items[0].replicate);
+        CHECK_INT(souls.items[1].context,
+                  rows[i].is_taken ? (RunContext)rows[i].bytes[9] : CONTEXT_BOTH);
+        CHECK_INT(list.count, 0);
+        buffer_free(&reply);
         clear();
     }
 }

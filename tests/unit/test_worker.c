@@ -271,7 +271,10 @@ TEST(a_dry_run_finds_what_fails_at_once)
 
 // --- scenes -------------------------------------------------------------------------------------
 
-#define PLACE_JSON "{\"format\": 1, \"name\": \"P\"}"
+#define PLACE_JSON                                                                             \
+    "{\"format\": 1, \"name\": \"Pier\", \"tickRate\": 30, \"snapshotRate\": 10, \"limits\": " \
+    "{\"players\": 7, "                                                                        \
+    "\"entities\": 90}}"
 #define SCENE_JSON                                                                      \
     "{\"format\": 1, \"entities\": [{\"id\": 1, \"name\": \"S\", \"type\": \"spawn\", " \
     "\"transform\": {\"position\": [0, 0, 0]}}]}"
@@ -312,8 +315,44 @@ TEST(a_scene_is_compiled_as_without_a_worker)
     CHECK_INT(out.stripped_bytes, two.at);
     CHECK_BYTES(out.whole, whole, one.at);
     CHECK_BYTES(out.stripped, stripped, two.at);
+    CHECK_TEXT(out.facts.name, "Pier");
+    CHECK(out.facts.tick_rate == 30 && out.facts.player_max == 7 && out.facts.entity_max == 90);
     place_output_free(&out);
     worker_destroy(worker);
+}
+
+// A host goes by them: none that a place cannot have is taken, whoever says it.
+TEST(facts_that_no_place_can_have_are_refused)
+{
+    static const struct {
+        PlaceFacts facts;
+        Status status;
+    } rows[] = {
+        {{"", 30, 0, 1}, STATUS_OK},
+        {{"T\xc3\xbcr", 60, 4000, 65536}, STATUS_OK},
+        {{"a", 31, 1, 1}, STATUS_MALFORMED},
+        {{"a", 61, 1, 1}, STATUS_MALFORMED},
+        {{"a", 60, 4001, 1}, STATUS_MALFORMED},
+        {{"a", 60, 1, 0}, STATUS_MALFORMED},
+        {{"a", 60, 1, 65537}, STATUS_MALFORMED},
+        {{"a\nb", 60, 1, 1}, STATUS_MALFORMED},
+        {{"\x1b[31m", 60, 1, 1}, STATUS_MALFORMED},
+        {{"\xc2\x9b", 60, 1, 1}, STATUS_MALFORMED},
+        {{"\xff", 60, 1, 1}, STATUS_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Buffer reply = buffer_of(1024);
+        buffer_put_u32(&reply, 0); // no diagnostics
+        buffer_put_block(&reply, "whole", 5);
+        place_facts_write(&rows[i].facts, &reply);
+        buffer_put_block(&reply, "stripped", 8);
+        PlaceOutput out = {0};
+        DiagnosticList list = {0};
+        CHECK_INT(place_read_reply(&reply, STATUS_OK, &out, &list), rows[i].status);
+        CHECK((out.whole != NULL) == (rows[i].status == STATUS_OK));
+        place_output_free(&out);
+        buffer_free(&reply);
+    }
 }
 
 TEST(a_wrong_scene_is_a_diagnostic)

@@ -1,0 +1,219 @@
+// See worker_narrow.h; both sides of the pipe. A member that is not understood is an error, never
+// ignored: a narrowing that is overlooked would send a secret to every client.
+#include "server/build/worker_narrow.h"
+
+#include "core/base/arena.h"
+#include "core/base/json_read.h"
+#include "server/build/worker_op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS       "place.json"
+#define SETTINGS_BYTES (2u << 20)
+#define SETTINGS_NODES (1u << 16)
+#define ARENA_BYTES    (12u << 20)
+#define CONTEXT_COUNT  ((uint32_t)CONTEXT_BOTH + 1)
+
+// --- inside -------------------------------------------------------------------------------------
+
+static Soul *soul_named(const SoulList *list, const char *path, size_t bytes)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strlen(list->items[i].path) == bytes && memcmp(list->items[i].path, path, bytes) == 0) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *error)
+{
+    const char *names[CONTEXT_COUNT];
+    for (uint32_t i = 0; i < CONTEXT_COUNT; i++) {
+        names[i] = soul_context_name((RunContext)i);
+    }
+    const RunContext context = (RunContext)json_read_choice(member, names, CONTEXT_COUNT, error);
+    Soul *soul = soul_named(list, member->name, member->name_bytes);
+    if (error->status != STATUS_OK) {
+        return;
+    }
+    if (soul == NULL) {
+        json_fail(error, STATUS_NOT_FOUND, member,
+                  "names no script; write it as \"Workspace/Door\", without an ending");
+    } else if (!soul_narrow(soul, context)) {
+        json_fail(error, STATUS_DENIED, member,
+                  "cannot be %s: %s runs on the %s alone; contexts only narrow", names[context],
+                  soul_service_name(soul->service),
+                  soul->context == CONTEXT_SERVER ? "server" : "client");
+    }
+}
+
+static void narrow_all(const char *text, size_t bytes, const SoulList *list, Arena *arena,
+                       JsonError *error)
+{
+    JsonConfig config = json_config_default(arena);
+    config.bytes_max = SETTINGS_BYTES;
+    config.node_count_max = SETTINGS_NODES;
+    const JsonNode *root = NULL;
+    // That the rest of its members are right is WORKER_PLACE's to say; but what cannot be read here
+    // fails here, or a narrowing in it would be lost.
+    if (json_parse(&config, text, bytes, &root, error) == STATUS_OK) {
+        const JsonNode *contexts = json_find(root, "contexts");
+        const JsonNode *member = contexts == NULL ? NULL : json_read_object(contexts, error);
+        for (; member != NULL && error->status == STATUS_OK; member = member->next) {
+            narrow_one(list, member, error);
+        }
+    }
+}
+
+static bool read_souls(ByteReader *reader, SoulList *list)
+{
+    const uint32_t count = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || count > SOULS_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        Soul *soul = &list->items[list->count++];
+        const uint32_t bytes = byte_read_u32(reader);
+        const uint8_t *path = bytes < sizeof soul->path ? byte_read_bytes(reader, bytes) : NULL;
+        const uint8_t service = byte_read_u8(reader);
+        if (path == NULL || service >= SERVICE_COUNT) {
+            return false;
+        }
+        memcpy(soul->path, path, bytes);
+        soul->service = (SoulService)service;
+        soul->context = soul_service_context(soul->service);
+    }
+    return byte_reader_finish(reader) == STATUS_OK;
+}
+
+static void answer(WorkerCall *call, const SoulList *list, const JsonError *error)
+{
+    DiagnosticList diagnostics = {0};
+    if (error->status != STATUS_OK) {
+        diagnostic_addf(&diagnostics, DIAGNOSTIC_ERROR, SETTINGS, error->line, error->column,
+                        "place", "%s %s", error->path, error->message);
+    }
+    diagnostic_list_write(&diagnostics, &call->reply);
+    if (diagnostics.error_count == 0) {
+        buffer_put_u32(&call->reply, list->count);
+        for (uint32_t i = 0; i < list->count; i++) {
+            buffer_put_u8(&call->reply, (uint8_t)list->items[i].context);
+        }
+    }
+    diagnostic_list_free(&diagnostics);
+}
+
+static size_t arena_bytes_for(size_t text_bytes)
+{
+    // A value of a tree takes 64 bytes or so, and at least two of the text.
+    const size_t wanted = 4096 + (text_bytes < SETTINGS_BYTES ? text_bytes : SETTINGS_BYTES) * 80;
+    return wanted < ARENA_BYTES ? wanted : ARENA_BYTES;
+}
+
+static Status refuse(WorkerCall *call, Status status, const char *why)
+{
+    snprintf(call->reason, sizeof call->reason, "%s", why);
+    return status;
+}
+
+Status worker_narrow(WorkerCall *call)
+{
+    const uint32_t bytes = byte_read_u32(&call->request);
+    const uint8_t *text = byte_read_bytes(&call->request, bytes);
+    SoulList list = {.items = calloc(SOULS_MAX, sizeof *list.items)};
+    void *block = malloc(arena_bytes_for(bytes));
+    Status status = STATUS_OK;
+    if (list.items == NULL || block == NULL) {
+        status = refuse(call, STATUS_LIMIT, "out of memory");
+    } else if (text == NULL || !read_souls(&call->request, &list)) {
+        status = refuse(call, STATUS_MALFORMED, "not a request for contexts");
+    } else {
+        Arena arena;
+        JsonError error = {0};
+        arena_init(&arena, block, arena_bytes_for(bytes));
+        narrow_all((const char *)text, bytes, &list, &arena, &error);
+        answer(call, &list, &error);
+    }
+    free(block);
+    soul_list_free(&list);
+    return status;
+}
+
+// --- outside ------------------------------------------------------------------------------------
+
+void narrow_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request)
+{
+    const PlaceFile none = {.path = SETTINGS, .data = (const uint8_t *)"{}", .bytes = 2};
+    const PlaceFile *settings = &none; // that it is missing is WORKER_PLACE's to say
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        settings = strcmp(folder->files[i].path, SETTINGS) == 0 ? &folder->files[i] : settings;
+    }
+    buffer_put_block(request, settings->data, settings->bytes);
+    buffer_put_u32(request, souls->count);
+    for (uint32_t i = 0; i < souls->count; i++) {
+        buffer_put_block(request, souls->items[i].path, strlen(souls->items[i].path));
+        buffer_put_u8(request, (uint8_t)souls->items[i].service);
+    }
+}
+
+Status narrow_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList *diagnostics)
+{
+    DiagnosticList list = {0};
+    size_t used = 0;
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &list);
+    const bool has_contexts = list.error_count == 0;
+    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
+    RunContext contexts[SOULS_MAX];
+    if (status == STATUS_OK && has_contexts && byte_read_u32(&reader) != souls->count) {
+        status = STATUS_MALFORMED;
+    }
+    for (uint32_t i = 0; status == STATUS_OK && has_contexts && i < souls->count; i++) {
+        contexts[i] = (RunContext)byte_read_u8(&reader);
+        Soul tried = souls->items[i];
+        status = contexts[i] < CONTEXT_COUNT && soul_narrow(&tried, contexts[i]) ? STATUS_OK
+                                                                                 : STATUS_MALFORMED;
+    }
+    if (status == STATUS_OK && byte_reader_finish(&reader) != STATUS_OK) {
+        status = STATUS_MALFORMED;
+    }
+    if (status == STATUS_OK) {
+        for (uint32_t i = 0; has_contexts && i < souls->count; i++) {
+            soul_narrow(&souls->items[i], contexts[i]);
+        }
+        diagnostic_list_append(diagnostics, &list);
+    }
+    diagnostic_list_free(&list);
+    return status;
+}
+
+Status narrow_ask(Worker *worker, const Buffer *request, Buffer *reply, SoulList *souls,
+                  DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    if (request->status != STATUS_OK) {
+        *reply = (Buffer){0};
+        snprintf(reason, WORKER_REASON_BYTES, "%s is too large", SETTINGS);
+        return STATUS_LIMIT;
+    }
+    const Status status =
+        worker_call(worker, WORKER_NARROW, request->data, request->bytes, reply, reason);
+    if (status == STATUS_OK && narrow_read_reply(reply, souls, diagnostics) != STATUS_OK) {
+        worker_end(worker);
+        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
+        return STATUS_BLOCKED;
+    }
+    return status;
+}
+
+Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
+                   DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    narrow_write_request(folder, souls, &request);
+    const Status status = narrow_ask(worker, &request, &reply, souls, diagnostics, reason);
+    buffer_free(&request);
+    buffer_free(&reply);
+    return status;
+}

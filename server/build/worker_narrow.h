@@ -1,0 +1,24 @@
+// What WORKER_NARROW is asked and answers: which side of which script place.json takes away. It is
+// asked before anything is compiled, because it decides whether a script may leave the server.
+//
+//   request   block place.json, u32 scripts; each: block path, u8 service
+//   reply     diagnostics; without an error: u32 scripts; each: u8 context
+#pragma once
+
+#include "server/build/soul.h"
+#include "server/build/worker.h"
+
+// Changes `context` and `replicate` of what soul_scan found. A place.json that is not understood,
+// names no script or would widen a context is a diagnostic, and then nothing is changed.
+MUST_USE Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
+                            DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+
+// The same for who keeps answers, because the same request has the same reply: narrow_ask asks and
+// takes the answer in (*reply is the caller's to free), narrow_read_reply takes one in that was
+// kept. It may be any bytes at all, and is only believed where it narrows; STATUS_MALFORMED:
+// nothing is changed.
+void narrow_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request);
+MUST_USE Status narrow_ask(Worker *worker, const Buffer *request, Buffer *reply, SoulList *souls,
+                           DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status narrow_read_reply(const Buffer *reply, SoulList *souls,
+                                  DiagnosticList *diagnostics);
