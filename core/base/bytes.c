@@ -143,6 +143,12 @@ const uint8_t *byte_read_bytes(ByteReader *reader, size_t count)
     return take(reader, count);
 }
 
+const uint8_t *byte_read_block(ByteReader *reader, size_t *bytes)
+{
+    *bytes = byte_read_u32(reader);
+    return take(reader, *bytes);
+}
+
 ByteWriter byte_writer(void *data, size_t capacity)
 {
     ASSERT(data != NULL || capacity == 0);

@@ -314,8 +314,8 @@ AssetInfo asset_info_read(ByteReader *reader)
 Status worker_asset(WorkerCall *call)
 {
     ByteReader *in = &call->request;
-    const uint32_t path_bytes = byte_read_u32(in);
-    const uint8_t *path_at = byte_read_bytes(in, path_bytes);
+    size_t path_bytes;
+    const uint8_t *path_at = byte_read_block(in, &path_bytes);
     const uint32_t edge = byte_read_u32(in);
     const size_t bytes = byte_reader_left(in);
     const uint8_t *data = byte_read_bytes(in, bytes);

@@ -178,13 +178,14 @@ static void read_stamps(Assets *assets)
     uint32_t at = 0;
     while (byte_reader_left(&reader) > 0) {
         char path[PACKAGE_PATH_BYTES];
-        const uint32_t bytes = byte_read_u32(&reader);
-        const uint8_t *name = byte_read_bytes(&reader, bytes);
-        AssetStamp stamp = {.device = byte_read_u64(&reader),
-                            .inode = byte_read_u64(&reader),
-                            .bytes = byte_read_u64(&reader),
-                            .modified_ns = (int64_t)byte_read_u64(&reader),
-                            .changed_ns = (int64_t)byte_read_u64(&reader)};
+        size_t bytes;
+        const uint8_t *name = byte_read_block(&reader, &bytes);
+        AssetStamp stamp;
+        stamp.device = byte_read_u64(&reader);
+        stamp.inode = byte_read_u64(&reader);
+        stamp.bytes = byte_read_u64(&reader);
+        stamp.modified_ns = (int64_t)byte_read_u64(&reader);
+        stamp.changed_ns = (int64_t)byte_read_u64(&reader);
         const uint8_t *hash = byte_read_bytes(&reader, SHA256_BYTES);
         if (reader.status != STATUS_OK || bytes >= sizeof path) {
             return;

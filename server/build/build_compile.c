@@ -53,8 +53,8 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
     const bool has_room = out->requires != NULL && out->require_lines != NULL;
     for (uint32_t i = 0; has_room && i < count; i++) {
         out->require_lines[i] = byte_read_u32(reader);
-        const uint32_t bytes = byte_read_u32(reader);
-        const uint8_t *text = byte_read_bytes(reader, bytes);
+        size_t bytes;
+        const uint8_t *text = byte_read_block(reader, &bytes);
         if (text == NULL || bytes >= sizeof out->requires[0]) {
             return false;
         }
@@ -67,8 +67,8 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
 static bool read_entry(const Buffer *entry, CompileOutput *out, DiagnosticList *diagnostics)
 {
     ByteReader reader = byte_reader(entry->data, entry->bytes);
-    const uint32_t bytes = byte_read_u32(&reader);
-    const uint8_t *rune = byte_read_bytes(&reader, bytes);
+    size_t bytes;
+    const uint8_t *rune = byte_read_block(&reader, &bytes);
     if (rune == NULL || bytes == 0 || !read_requires(&reader, out)) {
         return false;
     }

@@ -11,17 +11,11 @@
 
 #define ENTRY_BYTES_MAX CACHE_VALUE_BYTES_MAX
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t bytes = strlen(path), want = strlen(ending);
-    return bytes > want && strcmp(path + bytes - want, ending) == 0;
-}
-
 static void add_files(CacheKeyMaker *maker, const PlaceFolder *folder)
 {
     for (uint32_t i = 0; i < folder->file_count; i++) {
         const PlaceFile *file = &folder->files[i];
-        if (ends_with(file->path, ".json") || ends_with(file->path, ".chunk")) {
+        if (place_folder_is_scene(file)) {
             cache_key_add_text(maker, file->path);
             cache_key_add(maker, file->data, file->bytes);
         }
@@ -87,19 +81,15 @@ static bool find(Build *build, const CacheKey *key)
     if (found) {
         BuildResult *result = build->result;
         ByteReader reader = byte_reader(entry.data, entry.bytes);
-        const uint32_t whole_bytes = byte_read_u32(&reader);
-        const uint8_t *whole = byte_read_bytes(&reader, whole_bytes);
+        const uint8_t *whole = byte_read_block(&reader, &result->whole_bytes);
         place_facts_read(&reader, &result->facts);
-        const uint32_t stripped_bytes = byte_read_u32(&reader);
-        const uint8_t *stripped = byte_read_bytes(&reader, stripped_bytes);
+        const uint8_t *stripped = byte_read_block(&reader, &result->stripped_bytes);
         size_t used = 0;
         found = reader.status == STATUS_OK &&
                 diagnostic_list_read(entry.data + reader.at, entry.bytes - reader.at, &used,
                                      &result->diagnostics) == STATUS_OK;
-        result->whole = found ? copy(whole, whole_bytes) : NULL;
-        result->stripped = found ? copy(stripped, stripped_bytes) : NULL;
-        result->whole_bytes = whole_bytes;
-        result->stripped_bytes = stripped_bytes;
+        result->whole = found ? copy(whole, result->whole_bytes) : NULL;
+        result->stripped = found ? copy(stripped, result->stripped_bytes) : NULL;
         found = result->whole != NULL && result->stripped != NULL;
     }
     buffer_free(&entry);

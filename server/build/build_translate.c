@@ -173,20 +173,14 @@ static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
     diagnostic_list_write(list, entry);
 }
 
-static const uint8_t *read_block(ByteReader *reader, size_t *bytes)
-{
-    *bytes = byte_read_u32(reader);
-    return byte_read_bytes(reader, *bytes);
-}
-
 static Status read_output(Build *build, ByteReader *reader)
 {
     char path[SCRIPT_PATH_BYTES];
     size_t path_bytes = 0, hash_bytes = 0;
     Output output = {.path = path};
-    const uint8_t *name = read_block(reader, &path_bytes);
-    output.lua = read_block(reader, &output.lua_bytes);
-    const uint8_t *hash = read_block(reader, &hash_bytes);
+    const uint8_t *name = byte_read_block(reader, &path_bytes);
+    output.lua = byte_read_block(reader, &output.lua_bytes);
+    const uint8_t *hash = byte_read_block(reader, &hash_bytes);
     output.map_hash = hash_bytes == SHA256_BYTES ? hash : NULL;
     output.line_count = byte_read_u32(reader);
     if (reader->status != STATUS_OK || path_bytes >= sizeof path ||

@@ -21,8 +21,8 @@ bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFi
     ByteReader reader = byte_reader(bytes, count);
     out->count = 0;
     while (byte_reader_left(&reader) > 0) {
-        const uint32_t length = byte_read_u32(&reader);
-        const uint8_t *path = byte_read_bytes(&reader, length);
+        size_t length;
+        const uint8_t *path = byte_read_block(&reader, &length);
         if (reader.status != STATUS_OK || length >= PACKAGE_PATH_BYTES || length == 0 ||
             memchr(path, 0, length) != NULL || out->count == ASSET_MODEL_FILES_MAX) {
             out->count = 0;

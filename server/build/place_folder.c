@@ -56,25 +56,31 @@ static Status refuse_more(Walk *walk, const char *path, const char *why)
 
 // --- which files --------------------------------------------------------------------------------
 
-static bool ends_with(const char *path, const char *ending)
+bool place_path_ends(const char *path, const char *ending)
 {
     const size_t bytes = strlen(path), want = strlen(ending);
     return bytes > want && strcmp(path + bytes - want, ending) == 0;
 }
 
+bool place_folder_is_scene(const PlaceFile *file)
+{
+    return place_path_ends(file->path, ".json") || place_path_ends(file->path, ".chunk");
+}
+
 // How large a file of that name may be; 0: it is none that a build looks at (assets, notes).
 static size_t bytes_max_of(const char *path)
 {
-    if (ends_with(path, ".d.ts")) {
+    if (place_path_ends(path, ".d.ts")) {
         return 0; // declarations for an editor
     }
-    if (ends_with(path, ".lua") || ends_with(path, ".ts") || ends_with(path, ".soul")) {
+    if (place_path_ends(path, ".lua") || place_path_ends(path, ".ts") ||
+        place_path_ends(path, ".soul")) {
         return SCRIPT_BYTES_MAX;
     }
-    if (ends_with(path, ".json")) {
+    if (place_path_ends(path, ".json")) {
         return JSON_BYTES_MAX;
     }
-    return ends_with(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
+    return place_path_ends(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
 }
 
 // What is never a place's own: hidden files, our artifacts among them, and an editor's packages.
@@ -102,7 +108,7 @@ static bool is_in_service(const char *path)
 
 bool place_folder_is_script(const PlaceFile *file)
 {
-    return ends_with(file->path, ".lua") && is_in_service(file->path);
+    return place_path_ends(file->path, ".lua") && is_in_service(file->path);
 }
 
 // What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
@@ -115,7 +121,7 @@ static void look_at_skipped(Walk *walk, const char *path)
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         const size_t want = strlen(endings[i]);
         if (bytes > want && strcasecmp(path + bytes - want, endings[i]) == 0 &&
-            !ends_with(path, ".d.ts") && is_in_service(path)) {
+            !place_path_ends(path, ".d.ts") && is_in_service(path)) {
             diagnostic_addf(walk->diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
                             "is not read: scripts end with .lua, .ts or .soul, in small letters");
             return;
@@ -127,7 +133,7 @@ const PlaceFile *place_folder_stray_script(const PlaceFolder *folder)
 {
     for (uint32_t i = 0; i < folder->file_count; i++) {
         const PlaceFile *file = &folder->files[i];
-        if (ends_with(file->path, ".lua") && !place_folder_is_script(file)) {
+        if (place_path_ends(file->path, ".lua") && !place_folder_is_script(file)) {
             return file;
         }
     }

@@ -32,6 +32,10 @@ MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *
                                       size_t reason_bytes);
 void place_folder_free(PlaceFolder *folder);
 
+// Does a name end so, with something before it? ("Door.lua", ".lua")
+bool place_path_ends(const char *path, const char *ending);
+// Is it one of those that a scene is made of (.json, .chunk)?
+bool place_folder_is_scene(const PlaceFile *file);
 // Is it a script of a world: <Service>/….lua? The path without its ending is its name.
 bool place_folder_is_script(const PlaceFile *file);
 // A script that would be in no service; NULL: all are.

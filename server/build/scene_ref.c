@@ -311,11 +311,11 @@ Status scene_ref_edit(const char *text, size_t bytes, SceneRefKind kind,
 // Reply: u8 changed, the text.
 static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIPT_PATH_BYTES])
 {
-    const uint32_t bytes = byte_read_u32(reader);
-    const uint8_t *text = bytes < SCRIPT_PATH_BYTES ? byte_read_bytes(reader, bytes) : NULL;
+    size_t bytes;
+    const uint8_t *text = byte_read_block(reader, &bytes);
     const uint32_t language = byte_read_u32(reader);
     const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
-    if (text == NULL || hash == NULL || language > SOUL_PLAIN) {
+    if (text == NULL || bytes >= SCRIPT_PATH_BYTES || hash == NULL || language > SOUL_PLAIN) {
         return false;
     }
     memcpy(path, text, bytes);
@@ -343,8 +343,8 @@ static Status edit_request(WorkerCall *call, Scripts *scripts)
             return STATUS_MALFORMED;
         }
     }
-    const uint32_t bytes = byte_read_u32(reader);
-    const uint8_t *text = byte_read_bytes(reader, bytes);
+    size_t bytes;
+    const uint8_t *text = byte_read_block(reader, &bytes);
     if (text == NULL || byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }

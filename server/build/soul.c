@@ -64,16 +64,10 @@ bool soul_narrow(Soul *soul, RunContext context)
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t bytes = strlen(text), want = strlen(ending);
-    return bytes > want && strcmp(text + bytes - want, ending) == 0;
-}
-
 static bool language_of(const char *path, SoulLanguage *out)
 {
     for (uint32_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (ends_with(path, endings[i]) && !ends_with(path, ".d.ts")) {
+        if (place_path_ends(path, endings[i]) && !place_path_ends(path, ".d.ts")) {
             *out = (SoulLanguage)i;
             return true;
         }
@@ -299,7 +293,7 @@ static Status collect(const PlaceFolder *folder, SoulList *list, DiagnosticList 
     for (uint32_t i = 0; i < folder->file_count; i++) {
         const PlaceFile *file = &folder->files[i];
         Soul soul;
-        if (ends_with(file->path, KEPT_ENDING)) {
+        if (place_path_ends(file->path, KEPT_ENDING)) {
             check_kept(folder, file, diagnostics);
         } else if (scan_file(file, &soul, diagnostics)) {
             if (list->count < SOULS_MAX) {

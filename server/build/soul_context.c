@@ -592,17 +592,11 @@ void soul_context_request(const PlaceFile *files, uint32_t file_count, const Sou
     }
 }
 
-static const uint8_t *read_block(ByteReader *reader, size_t *bytes)
-{
-    *bytes = byte_read_u32(reader);
-    return byte_read_bytes(reader, *bytes);
-}
-
 // A copy with a zero at its end; NULL: too long, or with a zero inside.
 static char *read_path(ByteReader *reader, char *out, size_t capacity)
 {
     size_t bytes = 0;
-    const uint8_t *data = read_block(reader, &bytes);
+    const uint8_t *data = byte_read_block(reader, &bytes);
     if (data == NULL || bytes >= capacity || memchr(data, 0, bytes) != NULL) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return NULL;
@@ -619,7 +613,7 @@ Status worker_soul_context(WorkerCall *call)
     char path[PATH_BYTES];
     SoulContextAsk ask = {.path = read_path(reader, path, sizeof path)};
     ask.replicate = byte_read_bool(reader);
-    ask.text = (const char *)read_block(reader, &ask.text_bytes);
+    ask.text = (const char *)byte_read_block(reader, &ask.text_bytes);
     const uint32_t count = byte_read_u32(reader);
     if (reader->status != STATUS_OK || count > FILES_MAX) {
         return STATUS_MALFORMED;
@@ -629,7 +623,7 @@ Status worker_soul_context(WorkerCall *call)
     Status status = files != NULL && paths != NULL ? STATUS_OK : STATUS_LIMIT;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         files[i].path = read_path(reader, paths[i], PATH_BYTES);
-        files[i].data = read_block(reader, &files[i].bytes);
+        files[i].data = byte_read_block(reader, &files[i].bytes);
         status = reader->status;
     }
     if (status == STATUS_OK) {

@@ -7,6 +7,7 @@
 #include "core/base/utf8.h"
 #include "core/script/api_reference.h"
 #include "server/build/buffer.h"
+#include "server/build/place_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -325,18 +326,12 @@ static Status write_template(Writing *writing, const TemplateFile *file)
     return status;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t bytes = strlen(text), want = strlen(ending);
-    return bytes >= want && strcmp(text + bytes - want, ending) == 0;
-}
-
 static bool is_wanted(const TemplateFile *file, const char *name, bool typescript)
 {
     char scripts[NAME_BYTES_MAX];
     snprintf(scripts, sizeof scripts, "%s" TYPESCRIPT, name);
     if (strcmp(file->set, name) == 0) {
-        return !typescript || !ends_with(file->path, ".lua");
+        return !typescript || !place_path_ends(file->path, ".lua");
     }
     return strcmp(file->set, "every") == 0 ||
            (typescript &&

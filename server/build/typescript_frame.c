@@ -73,16 +73,10 @@ void typescript_plain_text(const uint8_t *bytes, size_t count, char *out, size_t
     out[used] = '\0';
 }
 
-static const uint8_t *read_block(ByteReader *reader, size_t *bytes)
-{
-    *bytes = byte_read_u32(reader);
-    return byte_read_bytes(reader, *bytes);
-}
-
 static void read_text(ByteReader *reader, char *out, size_t out_bytes)
 {
     size_t bytes;
-    const uint8_t *text = read_block(reader, &bytes);
+    const uint8_t *text = byte_read_block(reader, &bytes);
     typescript_plain_text(text, text != NULL ? bytes : 0, out, out_bytes);
 }
 
@@ -90,7 +84,7 @@ static void read_text(ByteReader *reader, char *out, size_t out_bytes)
 static bool read_name(ByteReader *reader, char out[SCRIPT_PATH_BYTES])
 {
     size_t bytes;
-    const uint8_t *text = read_block(reader, &bytes);
+    const uint8_t *text = byte_read_block(reader, &bytes);
     if (text == NULL || bytes >= SCRIPT_PATH_BYTES || memchr(text, 0, bytes) != NULL) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return false;
@@ -139,7 +133,7 @@ static void read_diagnostics(ByteReader *reader, const SoulList *souls, Diagnost
 
 static char *copy_block(ByteReader *reader, size_t *bytes)
 {
-    const uint8_t *block = read_block(reader, bytes);
+    const uint8_t *block = byte_read_block(reader, bytes);
     char *copy = block != NULL ? malloc(*bytes + 1) : NULL;
     if (copy == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);

@@ -165,6 +165,11 @@ static Status rubbish(Worker *worker, char *reason, const char *what)
     return fail(worker, reason, "the build worker answered %s and was ended", what);
 }
 
+Status worker_distrust(Worker *worker, char reason[WORKER_REASON_BYTES])
+{
+    return rubbish(worker, reason, "nonsense");
+}
+
 // --- starting -----------------------------------------------------------------------------------
 
 static void put_u32(uint8_t *out, uint32_t value)

@@ -60,6 +60,9 @@ MUST_USE Status worker_call(Worker *worker, WorkerOp op, const void *request, si
 // Ends the process that runs, if any; the next call starts another. Between places of different
 // people: whatever one of them may have done to the process never meets the next.
 void worker_end(Worker *worker);
+// For an answer that is not of its op's form: the process is ended, `reason` says so,
+// STATUS_BLOCKED.
+MUST_USE Status worker_distrust(Worker *worker, char reason[WORKER_REASON_BYTES]);
 pid_t worker_pid(const Worker *worker);       // 0: none runs; for tests
 uint32_t worker_layers(const Worker *worker); // of its jail (JailLayer); 0 before its first answer
 

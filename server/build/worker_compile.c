@@ -49,18 +49,11 @@ typedef struct Work {
 
 // --- the request --------------------------------------------------------------------------------
 
-static bool read_block(ByteReader *reader, const uint8_t **data, size_t *bytes)
-{
-    *bytes = byte_read_u32(reader);
-    *data = *bytes <= byte_reader_left(reader) ? byte_read_bytes(reader, *bytes) : NULL;
-    return reader->status == STATUS_OK && *data != NULL;
-}
-
 static bool read_text(ByteReader *reader, char *out, size_t capacity)
 {
-    const uint8_t *data;
     size_t bytes;
-    if (!read_block(reader, &data, &bytes) || bytes == 0 || bytes >= capacity) {
+    const uint8_t *data = byte_read_block(reader, &bytes);
+    if (data == NULL || bytes == 0 || bytes >= capacity) {
         return false;
     }
     for (size_t i = 0; i < bytes; i++) {
@@ -91,8 +84,8 @@ static Status read_request(ByteReader *reader, Request *out)
     out->dry_run = (flags & FLAG_DRY_RUN) != 0;
     out->is_generated = (flags & FLAG_GENERATED) != 0;
     const uint8_t *lines = byte_read_bytes(reader, (size_t)out->line_count * 4);
-    if (lines == NULL || !read_block(reader, &out->source, &out->source_bytes) ||
-        byte_reader_finish(reader) != STATUS_OK) {
+    out->source = byte_read_block(reader, &out->source_bytes);
+    if (lines == NULL || byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
     if (out->source_bytes >= 3 && memcmp(out->source, "\xef\xbb\xbf", 3) == 0) {
@@ -306,10 +299,9 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
 
 static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *out)
 {
-    const uint8_t *data;
     Rune rune;
-    if (!read_block(reader, &data, &out->rune_bytes) ||
-        rune_check(data, out->rune_bytes, &rune) != STATUS_OK ||
+    const uint8_t *data = byte_read_block(reader, &out->rune_bytes);
+    if (data == NULL || rune_check(data, out->rune_bytes, &rune) != STATUS_OK ||
         strcmp(rune.path, job->path) != 0) {
         return false;
     }
@@ -373,10 +365,8 @@ Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
     buffer_free(&request);
     const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
     if (answered && compile_read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
-        worker_end(worker);
-        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
         buffer_free(&reply);
-        return STATUS_BLOCKED;
+        return worker_distrust(worker, reason);
     }
     buffer_free(&reply);
     return status;

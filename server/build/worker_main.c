@@ -81,6 +81,12 @@ static void put_u32(uint8_t *out, uint32_t value)
     }
 }
 
+Status worker_refuse(WorkerCall *call, Status status, const char *why)
+{
+    snprintf(call->reason, sizeof call->reason, "%s", why);
+    return status;
+}
+
 void worker_progress(uint32_t done, uint32_t total)
 {
     const uint64_t now = clock_ns();

@@ -15,21 +15,19 @@
 
 static Status refuse(WorkerCall *call)
 {
-    snprintf(call->reason, sizeof call->reason, "the request is no model");
-    return STATUS_MALFORMED;
+    return worker_refuse(call, STATUS_MALFORMED, "the request is no model");
 }
 
 static Status no_memory(WorkerCall *call)
 {
-    snprintf(call->reason, sizeof call->reason, "out of memory");
-    return STATUS_LIMIT;
+    return worker_refuse(call, STATUS_LIMIT, "out of memory");
 }
 
 static Status read_path(WorkerCall *call, char path[PACKAGE_PATH_BYTES], PackageKind *kind)
 {
     ByteReader *in = &call->request;
-    const uint32_t bytes = byte_read_u32(in);
-    const uint8_t *at = byte_read_bytes(in, bytes);
+    size_t bytes;
+    const uint8_t *at = byte_read_block(in, &bytes);
     if (in->status != STATUS_OK || bytes >= PACKAGE_PATH_BYTES) {
         return refuse(call);
     }

@@ -76,10 +76,10 @@ static bool read_souls(ByteReader *reader, SoulList *list)
     }
     for (uint32_t i = 0; i < count; i++) {
         Soul *soul = &list->items[list->count++];
-        const uint32_t bytes = byte_read_u32(reader);
-        const uint8_t *path = bytes < sizeof soul->path ? byte_read_bytes(reader, bytes) : NULL;
+        size_t bytes;
+        const uint8_t *path = byte_read_block(reader, &bytes);
         const uint8_t service = byte_read_u8(reader);
-        if (path == NULL || service >= SERVICE_COUNT) {
+        if (path == NULL || bytes >= sizeof soul->path || service >= SERVICE_COUNT) {
             return false;
         }
         memcpy(soul->path, path, bytes);
@@ -113,23 +113,17 @@ static size_t arena_bytes_for(size_t text_bytes)
     return wanted < ARENA_BYTES ? wanted : ARENA_BYTES;
 }
 
-static Status refuse(WorkerCall *call, Status status, const char *why)
-{
-    snprintf(call->reason, sizeof call->reason, "%s", why);
-    return status;
-}
-
 Status worker_narrow(WorkerCall *call)
 {
-    const uint32_t bytes = byte_read_u32(&call->request);
-    const uint8_t *text = byte_read_bytes(&call->request, bytes);
+    size_t bytes;
+    const uint8_t *text = byte_read_block(&call->request, &bytes);
     SoulList list = {.items = calloc(SOULS_MAX, sizeof *list.items)};
     void *block = malloc(arena_bytes_for(bytes));
     Status status = STATUS_OK;
     if (list.items == NULL || block == NULL) {
-        status = refuse(call, STATUS_LIMIT, "out of memory");
+        status = worker_refuse(call, STATUS_LIMIT, "out of memory");
     } else if (text == NULL || !read_souls(&call->request, &list)) {
-        status = refuse(call, STATUS_MALFORMED, "not a request for contexts");
+        status = worker_refuse(call, STATUS_MALFORMED, "not a request for contexts");
     } else {
         Arena arena;
         JsonError error = {0};
@@ -200,9 +194,7 @@ Status narrow_ask(Worker *worker, const Buffer *request, Buffer *reply, SoulList
     const Status status =
         worker_call(worker, WORKER_NARROW, request->data, request->bytes, reply, reason);
     if (status == STATUS_OK && narrow_read_reply(reply, souls, diagnostics) != STATUS_OK) {
-        worker_end(worker);
-        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
-        return STATUS_BLOCKED;
+        return worker_distrust(worker, reason);
     }
     return status;
 }

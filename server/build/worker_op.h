@@ -16,6 +16,8 @@ typedef struct WorkerCall {
 // A status of STATUS_BLOCKED or STATUS_DENIED reaches the caller as STATUS_MALFORMED: those two say
 // something about the worker.
 typedef Status (*WorkerFunction)(WorkerCall *call);
+// Fills the reason and gives the status.
+Status worker_refuse(WorkerCall *call, Status status, const char *why);
 // Tells the other side; quick enough to call in any loop (it says nothing more often than every
 // 50 ms).
 void worker_progress(uint32_t done, uint32_t total);

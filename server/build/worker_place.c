@@ -34,13 +34,13 @@ void place_facts_write(const PlaceFacts *facts, Buffer *out)
 
 void place_facts_read(ByteReader *reader, PlaceFacts *out)
 {
-    const uint32_t bytes = byte_read_u32(reader);
-    const uint8_t *name = bytes < sizeof out->name ? byte_read_bytes(reader, bytes) : NULL;
+    size_t bytes;
+    const uint8_t *name = byte_read_block(reader, &bytes);
     PlaceFacts facts = {0};
     facts.tick_rate = byte_read_u32(reader);
     facts.player_max = byte_read_u32(reader);
     facts.entity_max = byte_read_u32(reader);
-    const bool fits = name != NULL && utf8_is_valid(name, bytes) &&
+    const bool fits = name != NULL && bytes < sizeof facts.name && utf8_is_valid(name, bytes) &&
                       !utf8_has_control(name, bytes) &&
                       (facts.tick_rate == TICK_RATE_LOW || facts.tick_rate == TICK_RATE_DEFAULT) &&
                       facts.player_max <= WORLD_PLAYERS_MAX && facts.entity_max > 0 &&
@@ -55,27 +55,15 @@ void place_facts_read(ByteReader *reader, PlaceFacts *out)
 
 // --- inside -------------------------------------------------------------------------------------
 
-static Status refuse(WorkerCall *call, Status status, const char *why)
-{
-    snprintf(call->reason, sizeof call->reason, "%s", why);
-    return status;
-}
-
-static bool read_block(ByteReader *reader, const uint8_t **data, size_t *bytes)
-{
-    *bytes = byte_read_u32(reader);
-    *data = *bytes <= byte_reader_left(reader) ? byte_read_bytes(reader, *bytes) : NULL;
-    return reader->status == STATUS_OK && *data != NULL;
-}
-
 // Paths have no zero after them on the wire: they are copied into one block.
 static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, char *paths)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *path, *data;
         size_t path_bytes, bytes;
-        if (!read_block(reader, &path, &path_bytes) || !read_block(reader, &data, &bytes) ||
-            path_bytes >= DIAGNOSTIC_FILE_BYTES || memchr(path, 0, path_bytes) != NULL) {
+        const uint8_t *path = byte_read_block(reader, &path_bytes);
+        const uint8_t *data = byte_read_block(reader, &bytes);
+        if (reader->status != STATUS_OK || path_bytes >= DIAGNOSTIC_FILE_BYTES ||
+            memchr(path, 0, path_bytes) != NULL) {
             return STATUS_MALFORMED;
         }
         char *name = paths + (size_t)i * DIAGNOSTIC_FILE_BYTES;
@@ -116,7 +104,8 @@ static Status reserve(WorkerCall *call, size_t capacity)
     buffer_free(reply);
     reply->data = malloc(capacity);
     if (reply->data == NULL) {
-        return refuse(call, STATUS_LIMIT, "the build worker has too little memory for a scene");
+        return worker_refuse(call, STATUS_LIMIT,
+                             "the build worker has too little memory for a scene");
     }
     reply->capacity = capacity;
     buffer_put_u32(reply, 0); // no diagnostics
@@ -132,7 +121,7 @@ static Status refuse_scene(WorkerCall *call, Status status, const PlaceError *er
     call->reply.bytes = 0;
     diagnostic_list_write(&list, &call->reply);
     diagnostic_list_free(&list);
-    return refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
+    return worker_refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
 }
 
 // A world will load it with the same code: what cannot be loaded is no scene.
@@ -142,7 +131,7 @@ static Status tell_facts(WorkerCall *call, Heap *heap, const uint8_t *whole, siz
     const Status status = place_load(heap, whole, bytes, &place);
     if (status != STATUS_OK) {
         call->reply.bytes = 0;
-        return refuse(call, status, "the compiled scene cannot be loaded");
+        return worker_refuse(call, status, "the compiled scene cannot be loaded");
     }
     PlaceFacts facts = {.tick_rate = place->tick_rate,
                         .player_max = place->player_max,
@@ -171,7 +160,7 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
     block_end(reply, whole.at);
     if (reply->capacity - reply->bytes < FACTS_BYTES_MAX + 4) {
         *is_full = true;
-        return refuse(call, STATUS_LIMIT, "the compiled scene is too large");
+        return worker_refuse(call, STATUS_LIMIT, "the compiled scene is too large");
     }
     worker_progress(1, 3);
     status = tell_facts(call, &heap, bytes, whole.at);
@@ -184,9 +173,9 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
     *is_full = stripped.status == STATUS_LIMIT;
     if (status != STATUS_OK) {
         reply->bytes = 0;
-        return refuse(call, status,
-                      status == STATUS_LIMIT ? "the compiled scene is too large"
-                                             : "the compiled scene cannot be stripped");
+        return worker_refuse(call, status,
+                             status == STATUS_LIMIT ? "the compiled scene is too large"
+                                                    : "the compiled scene cannot be stripped");
     }
     block_end(reply, stripped.at);
     return STATUS_OK;
@@ -208,7 +197,7 @@ static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
         if (status == STATUS_OK) {
             status = compile_into(call, files, count, &is_full);
         } else {
-            refuse(call, status, "the build worker has too little memory for a scene");
+            worker_refuse(call, status, "the build worker has too little memory for a scene");
         }
     }
     return status;
@@ -218,15 +207,15 @@ Status worker_place(WorkerCall *call)
 {
     const uint32_t count = byte_read_u32(&call->request);
     if (call->request.status != STATUS_OK || count > PLACE_FOLDER_FILES_MAX) {
-        return refuse(call, STATUS_MALFORMED, "not a request for a scene");
+        return worker_refuse(call, STATUS_MALFORMED, "not a request for a scene");
     }
     PlaceFile *files = calloc(count + 1, sizeof *files);
     char *paths = calloc(count + 1, DIAGNOSTIC_FILE_BYTES);
     Status status = STATUS_LIMIT;
     if (files == NULL || paths == NULL) {
-        refuse(call, status, "out of memory");
+        worker_refuse(call, status, "out of memory");
     } else if ((status = read_files(&call->request, files, count, paths)) != STATUS_OK) {
-        refuse(call, status, "not a request for a scene");
+        worker_refuse(call, status, "not a request for a scene");
     } else {
         status = compile(call, files, count);
     }
@@ -237,27 +226,16 @@ Status worker_place(WorkerCall *call)
 
 // --- outside ------------------------------------------------------------------------------------
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t bytes = strlen(path), want = strlen(ending);
-    return bytes > want && strcmp(path + bytes - want, ending) == 0;
-}
-
-static bool is_of_scene(const PlaceFile *file)
-{
-    return ends_with(file->path, ".json") || ends_with(file->path, ".chunk");
-}
-
 static void write_request(const PlaceFolder *folder, Buffer *out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < folder->file_count; i++) {
-        count += is_of_scene(&folder->files[i]);
+        count += place_folder_is_scene(&folder->files[i]);
     }
     buffer_put_u32(out, count);
     for (uint32_t i = 0; i < folder->file_count; i++) {
         const PlaceFile *file = &folder->files[i];
-        if (is_of_scene(file)) {
+        if (place_folder_is_scene(file)) {
             buffer_put_block(out, file->path, strlen(file->path));
             buffer_put_block(out, file->data, file->bytes);
         }
@@ -266,8 +244,8 @@ static void write_request(const PlaceFolder *folder, Buffer *out)
 
 static bool copy_block(ByteReader *reader, uint8_t **out, size_t *bytes)
 {
-    const uint8_t *data;
-    if (!read_block(reader, &data, bytes)) {
+    const uint8_t *data = byte_read_block(reader, bytes);
+    if (data == NULL) {
         return false;
     }
     *out = malloc(*bytes + 1);
@@ -321,10 +299,8 @@ Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
     buffer_free(&request);
     const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
     if (answered && place_read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
-        worker_end(worker);
-        snprintf(reason, WORKER_REASON_BYTES, "the build worker answered nonsense and was ended");
         buffer_free(&reply);
-        return STATUS_BLOCKED;
+        return worker_distrust(worker, reason);
     }
     buffer_free(&reply);
     return status;
