@@ -277,6 +277,13 @@ Status client_give(Client *client, const uint8_t *bytes, size_t count)
     return status == STATUS_NOT_FOUND ? STATUS_MISMATCH : status;
 }
 
+Status client_give_packed(Client *client, const uint8_t hash[SHA256_BYTES], const uint8_t *packed,
+                          size_t packed_bytes)
+{
+    return client_is_open(client) ? rune_cache_give_packed(client, hash, packed, packed_bytes)
+                                  : STATUS_NOT_FOUND;
+}
+
 void client_fetch_over_wire(Client *client)
 {
     if (client->config.owner_fetches) {

@@ -45,10 +45,12 @@ typedef struct ClientConfig {
     ScriptConfig script; // world and tick rate in it are not used
     ViewConfig view;     // sim, prefabs and names in it are not used
     LogSink *log;        // kept; may be NULL
-    // Runes over the wire may come packed, in the one way whose number the owner names here; 0:
-    // only as they are. One that cannot be unpacked is asked for again as it is.
+    // Runes may come packed, in the one way whose number the owner names here; 0: only as they are.
+    // What is unpacked fills `rune_bytes`, or there is no rune in it: then it is asked for again as
+    // it is.
     uint32_t packing;
-    Status (*unpack)(void *user, const uint8_t *bytes, size_t count, ByteWriter *out);
+    Status (*unpack)(void *user, const char *path, const uint8_t *packed, size_t packed_bytes,
+                     uint8_t *rune, size_t rune_bytes);
     void *unpack_user;
     // Is the text signed by the key that the owner knows (64 bytes of Ed25519)? With it, or with
     // owner_verifies, a manifest that is not signed, or not by that key, ends the session.
@@ -90,6 +92,10 @@ bool client_want(const Client *client, uint32_t index, ClientWant *out);
 // Uncompressed. STATUS_MISMATCH when it is not what its hash says, STATUS_NOT_FOUND when nobody
 // asked for it.
 MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
+// The rune of that hash, packed as the configuration says. STATUS_MALFORMED or STATUS_MISMATCH when
+// that rune is not in it: it may still come as it is.
+MUST_USE Status client_give_packed(Client *client, const uint8_t hash[32], const uint8_t *packed,
+                                   size_t packed_bytes);
 // A manifest that waits for the owner's verdict; valid until the next call. False: none does.
 typedef struct ClientProof {
     uint32_t version;

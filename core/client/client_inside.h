@@ -303,6 +303,9 @@ ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
 // STATUS_NOT_FOUND when no rune that is missing has that hash.
 MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES],
                                 const uint8_t *bytes, size_t count);
+// The same for a rune that is packed as the configuration says.
+MUST_USE Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
+                                       const uint8_t *packed, size_t packed_bytes);
 // The verdict over the staged manifest.
 void rune_cache_verified(Client *client, bool good);
 // The staged manifest becomes the current one.

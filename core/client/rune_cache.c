@@ -335,7 +335,8 @@ static bool rune_keep(Client *client, ClientRune *rune, const uint8_t *bytes)
         client_fail(client, "the rune %s makes no sense", rune->path);
         return false;
     }
-    memcpy(staged->store + rune->offset, bytes, rune->bytes);
+    // What was unpacked stands there already.
+    memmove(staged->store + rune->offset, bytes, rune->bytes);
     rune->here = true;
     staged->here_count += 1;
     if (rune->asked) {
@@ -358,6 +359,42 @@ Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const u
         }
     }
     return status;
+}
+
+// Into its own place in the store, which counts for nothing until its hash has been looked at; NULL
+// where there is no rune in it.
+static const uint8_t *unpacked_rune(Client *client, const ClientRune *rune, const uint8_t *packed,
+                                    size_t packed_bytes)
+{
+    const ClientConfig *config = &client->config;
+    uint8_t *out = client->runes.staged.store + rune->offset;
+    return config->unpack != NULL && config->unpack(config->unpack_user, rune->path, packed,
+                                                    packed_bytes, out, rune->bytes) == STATUS_OK
+               ? out
+               : NULL;
+}
+
+Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
+                              const uint8_t *packed, size_t packed_bytes)
+{
+    Manifest *staged = &client->runes.staged;
+    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
+        ClientRune *rune = &staged->runes[i];
+        if (rune->here || memcmp(rune->hash, hash, SHA256_BYTES) != 0) {
+            continue;
+        }
+        const uint8_t *bytes = unpacked_rune(client, rune, packed, packed_bytes);
+        uint8_t unpacked[SHA256_BYTES];
+        if (bytes == NULL) {
+            return STATUS_MALFORMED;
+        }
+        sha256_of(bytes, rune->bytes, unpacked);
+        if (memcmp(unpacked, hash, SHA256_BYTES) != 0) {
+            return STATUS_MISMATCH;
+        }
+        return rune_keep(client, rune, bytes) ? STATUS_OK : STATUS_MALFORMED;
+    }
+    return STATUS_NOT_FOUND;
 }
 
 // Damaged on the way is asked for once more, as it is; a second time it is no accident.
@@ -384,18 +421,14 @@ static void rune_whole(Client *client, ClientRune *rune)
     const uint64_t packing = cache->transfer.encoding;
     cache->transfer.next_chunk = 0;
     cache->transfer.bytes = 0;
-    // Into its own place in the store: the hash decides whether it counts.
-    uint8_t *out = cache->staged.store + rune->offset;
     if (packing != 0) {
-        ByteWriter writer = byte_writer(out, rune->bytes);
-        if (client->config.unpack == NULL || packing != client->config.packing ||
-            client->config.unpack(client->config.unpack_user, bytes, count, &writer) != STATUS_OK ||
-            writer.status != STATUS_OK) {
+        bytes =
+            packing == client->config.packing ? unpacked_rune(client, rune, bytes, count) : NULL;
+        if (bytes == NULL) {
             rune_damaged(client, rune, nothing, "it cannot be unpacked");
             return;
         }
-        bytes = out;
-        count = writer.at;
+        count = rune->bytes;
     }
     uint8_t hash[SHA256_BYTES];
     sha256_of(bytes, count, hash);

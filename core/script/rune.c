@@ -20,19 +20,23 @@ static int write_piece(lua_State *thread, const void *piece, size_t bytes, void 
     return writer->status != STATUS_OK;
 }
 
-static void write_header(ByteWriter *writer, const char *path, const uint8_t *bytecode,
-                         size_t bytecode_bytes)
+void rune_put_header(const char *path, uint8_t *rune, size_t bytes)
 {
+    const size_t path_bytes = strlen(path);
+    const size_t head = RUNE_HEADER_BYTES + path_bytes;
+    ASSERT(path_bytes <= RUNE_PATH_BYTES_MAX && head <= bytes && bytes <= RUNE_BYTES_MAX);
     uint8_t hash[SHA256_BYTES];
-    sha256_of(bytecode, bytecode_bytes, hash);
-    byte_write_bytes(writer, MAGIC, sizeof MAGIC);
-    byte_write_u8(writer, RUNE_FORMAT);
-    byte_write_u8(writer, RUNE_LUA_VERSION);
-    byte_write_u16(writer, 0);
-    byte_write_u32(writer, (uint32_t)bytecode_bytes);
-    byte_write_bytes(writer, hash, sizeof hash);
-    byte_write_u8(writer, (uint8_t)strlen(path));
-    byte_write_bytes(writer, path, strlen(path));
+    sha256_of(rune + head, bytes - head, hash);
+    ByteWriter writer = byte_writer(rune, head);
+    byte_write_bytes(&writer, MAGIC, sizeof MAGIC);
+    byte_write_u8(&writer, RUNE_FORMAT);
+    byte_write_u8(&writer, RUNE_LUA_VERSION);
+    byte_write_u16(&writer, 0);
+    byte_write_u32(&writer, (uint32_t)(bytes - head));
+    byte_write_bytes(&writer, hash, sizeof hash);
+    byte_write_u8(&writer, (uint8_t)path_bytes);
+    byte_write_bytes(&writer, path, path_bytes);
+    ASSERT(writer.status == STATUS_OK && writer.at == head);
 }
 
 Status rune_write(lua_State *thread, const char *path, void *out, size_t capacity, size_t *bytes)
@@ -48,9 +52,7 @@ Status rune_write(lua_State *thread, const char *path, void *out, size_t capacit
     if (lua_dump(thread, write_piece, &body, 0) != 0 || body.status != STATUS_OK) {
         return STATUS_LIMIT;
     }
-    ByteWriter header = byte_writer(out, head);
-    write_header(&header, path, (const uint8_t *)out + head, body.at);
-    ASSERT(header.status == STATUS_OK && header.at == head);
+    rune_put_header(path, out, head + body.at);
     *bytes = head + body.at;
     return STATUS_OK;
 }

@@ -43,6 +43,8 @@ typedef struct Rune {
 // stays. STATUS_LIMIT when it does not fit into `capacity`.
 MUST_USE Status rune_write(lua_State *thread, const char *path, void *out, size_t capacity,
                            size_t *bytes);
+// Puts the header before bytecode that stands where it belongs in a rune of `bytes` bytes.
+void rune_put_header(const char *path, uint8_t *rune, size_t bytes);
 // Reads the header and compares the hash; total over any bytes. STATUS_UNSUPPORTED for another
 // format or version of Lua, STATUS_MISMATCH for a wrong hash.
 MUST_USE Status rune_check(const void *data, size_t bytes, Rune *rune);

@@ -5,7 +5,7 @@
 #include "server/host/bots_inside.h"
 
 #include "core/base/check.h"
-#include "server/build/rune_pack.h"
+#include "core/script/rune_unpack.h"
 #include "server/sys/clock.h"
 
 #include <errno.h>
@@ -680,7 +680,7 @@ static void close_bots(Bots *bots)
     ledger_deinit(&bots->check);
     free(bots->scene);
     free(bots->bots);
-    rune_pack_destroy(bots->pack);
+    rune_unpack_destroy(bots->unpack);
     free(bots->scratch);
     if (bots->epoll >= 0) {
         close(bots->epoll);

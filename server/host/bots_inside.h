@@ -119,7 +119,7 @@ typedef struct Bots {
     char address_text[BOTS_ADDRESS_BYTES]; // that `address` was looked up from
     char server[BOTS_ADDRESS_BYTES];       // in numbers, where scripts run
     uint8_t signing_key[32];               // of the host, from the newest ticket
-    struct RunePack *pack;                 // with scripts
+    struct RuneUnpack *unpack;             // with scripts
     int epoll, timer;
     uint64_t start_ns;
     double now_ms;

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "server/host/bots_inside.h"
 
-#include "server/build/rune_pack.h"
+#include "core/script/rune_unpack.h"
 #include "server/sys/jail.h"
 
 #include <netdb.h>
@@ -56,7 +56,7 @@ Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes)
         return status != STATUS_OK ? status : STATUS_BLOCKED;
     }
     bots->config.server = bots->server;
-    status = rune_pack_create(&bots->pack);
+    status = rune_unpack_create(&bots->heap, &bots->unpack);
     if (status != STATUS_OK) {
         snprintf(reason, reason_bytes, "runes cannot be unpacked: %s", status_text(status));
         return status;
@@ -79,14 +79,11 @@ static Status verify(void *user, const uint8_t *text, size_t bytes, const uint8_
                : STATUS_DENIED;
 }
 
-// Into room for exactly what the manifest says it is.
-static Status unpack(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
+static Status unpack(void *user, const char *path, const uint8_t *packed, size_t packed_bytes,
+                     uint8_t *rune, size_t rune_bytes)
 {
     Bots *bots = user;
-    size_t made = 0;
-    const Status status = rune_pack_unpack(bots->pack, bytes, count, out->data + out->at,
-                                           out->capacity - out->at, &made);
-    out->at += made;
+    const Status status = rune_unpack(bots->unpack, path, packed, packed_bytes, rune, rune_bytes);
     bots->report.runes_unpacked += status == STATUS_OK;
     return status;
 }
@@ -95,7 +92,7 @@ void bots_script_configure(Bots *bots, ClientConfig *config)
 {
     config->verify = verify;
     config->verify_user = bots;
-    config->packing = rune_pack_number(bots->pack);
+    config->packing = rune_unpack_number(bots->unpack);
     config->unpack = unpack;
     config->unpack_user = bots;
 }

@@ -1,7 +1,9 @@
-// What a native client unpacks is a stranger's: nothing of it is known but where it came from. What
-// comes out is bounded, and what is a rune packs and comes back.
+// What a client unpacks is a stranger's: nothing of it is known but where it came from. What comes
+// out is as large as was said, and what is a rune packs and comes back. The first three bytes are
+// the size that a manifest would say.
 #include "core/base/check.h"
 #include "core/script/rune.h"
+#include "core/script/rune_unpack.h"
 #include "server/build/rune_pack.h"
 
 #include <stdlib.h>
@@ -13,20 +15,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char path[] = "Workspace/Gate";
     static RunePack *pack;
-    static uint8_t out[ROOM], packed[ROOM], again[ROOM];
+    static RuneUnpack *unpack;
+    static Heap heap;
+    static uint8_t packed[ROOM], again[ROOM];
     if (pack == NULL) {
+        heap = heap_make(1ull << 30);
         ASSERT(rune_pack_create(&pack) == STATUS_OK);
+        ASSERT(rune_unpack_create(&heap, &unpack) == STATUS_OK);
     }
-    size_t bytes = 0, packed_bytes = 0, again_bytes = 0;
-    if (rune_pack_unpack(pack, data, size, out, sizeof out, &bytes) != STATUS_OK) {
+    if (size < 3) {
         return 0;
     }
-    ASSERT(bytes <= sizeof out);
-    if (rune_pack_pack(pack, out, bytes, packed, &packed_bytes) == STATUS_OK) {
-        ASSERT(rune_pack_unpack(pack, packed, packed_bytes, again, bytes, &again_bytes) ==
-               STATUS_OK);
-        ASSERT(again_bytes == bytes && memcmp(again, out, bytes) == 0);
+    const size_t bytes = (data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16) % ROOM;
+    uint8_t *out = malloc(bytes > 0 ? bytes : 1); // of its own, so that the sanitizer sees its end
+    ASSERT(out != NULL);
+    size_t packed_bytes = 0;
+    if (rune_unpack(unpack, path, data + 3, size - 3, out, bytes) == STATUS_OK &&
+        rune_pack_pack(pack, out, bytes, packed, &packed_bytes) == STATUS_OK) {
+        ASSERT(rune_unpack(unpack, path, packed, packed_bytes, again, bytes) == STATUS_OK);
+        ASSERT(memcmp(again, out, bytes) == 0);
     }
+    free(out);
     return 0;
 }

@@ -39,13 +39,15 @@ static Status verify(void *user, const uint8_t *text, size_t bytes, const uint8_
 }
 
 // "Unpacks" by turning every byte around.
-static Status unpack(void *user, const uint8_t *bytes, size_t count, ByteWriter *out)
+static Status unpack(void *user, const char *path, const uint8_t *packed, size_t packed_bytes,
+                     uint8_t *rune, size_t rune_bytes)
 {
     ((Cast *)user)->unpacked += 1;
-    for (size_t i = 0; i < count; i++) {
-        byte_write_u8(out, (uint8_t)~bytes[i]);
+    CHECK_TEXT(path, "StarterGui/Hud");
+    for (size_t i = 0; i < packed_bytes && i < rune_bytes; i++) {
+        rune[i] = (uint8_t)~packed[i];
     }
-    return STATUS_OK;
+    return packed_bytes == rune_bytes ? STATUS_OK : STATUS_MALFORMED;
 }
 
 static void cast_open(ClientConfig config)

@@ -1,5 +1,5 @@
-// Lua as scripts of games are written, for the dictionary of rune_pack.h. None of it ever runs.
-// Whatever changes here changes the dictionary's number, and nothing else.
+// Lua as scripts of games are written, for the dictionary of rune_dictionary.h. None of it ever
+// runs. Whatever changes here changes the dictionary's number, and nothing else.
 #pragma once
 
 typedef struct RuneWords {

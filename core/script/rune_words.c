@@ -1,6 +1,6 @@
 // The words of the dictionary; see rune_words.h. Not from any place of ours: what a benchmark or a
 // template happens to say has no business here.
-#include "server/build/rune_words.h"
+#include "core/script/rune_words.h"
 
 #include <stddef.h>
 
