@@ -10,6 +10,7 @@
 #include "core/base/json_write.h"
 #include "core/client/client.h"
 #include "core/client/terrain_mesh.h"
+#include "core/script/rune_unpack.h"
 #include "core/world/local_host.h"
 
 #include <stdio.h>
@@ -38,6 +39,7 @@ static struct {
     LogSink log;
     LogEvent lines[LOG_LINES]; // a ring
     uint32_t line_first, line_count;
+    RuneUnpack *unpack; // made when it is first asked for, and kept
 } module;
 
 static void keep_line(void *user, const LogEvent *event)
@@ -320,6 +322,27 @@ static void read_text(const JsonNode *root, const char *name, char *out, size_t 
     }
 }
 
+static RuneUnpack *rune_unpacker(void)
+{
+    if (module.unpack == NULL && rune_unpack_create(heap(), &module.unpack) != STATUS_OK) {
+        module.unpack = NULL; // runes come as they are
+    }
+    return module.unpack;
+}
+
+static Status unpack(void *user, const char *path, const uint8_t *packed, size_t packed_bytes,
+                     uint8_t *rune, size_t rune_bytes)
+{
+    return rune_unpack(user, path, packed, packed_bytes, rune, rune_bytes);
+}
+
+// The number of the way in which runes can be unpacked here; 0: in none.
+EXPORT("packing") double export_packing(void)
+{
+    const RuneUnpack *unpacker = rune_unpacker();
+    return unpacker != NULL ? rune_unpack_number(unpacker) : 0;
+}
+
 // A JSON object: ticket, session_token, playerId, name, resumeToken, visibleMax, scripts,
 // ownerFetches, ownerVerifies; all optional. 0 on failure.
 EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t bytes)
@@ -346,6 +369,11 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
         config.owner_fetches = fetches != NULL && json_read_bool(fetches, &error);
         const JsonNode *verifies = json_find(root, "ownerVerifies");
         config.owner_verifies = verifies != NULL && json_read_bool(verifies, &error);
+    }
+    if (config.scripts && rune_unpacker() != NULL) {
+        config.packing = rune_unpack_number(module.unpack);
+        config.unpack = unpack;
+        config.unpack_user = module.unpack;
     }
     config.log = heap() != NULL ? &module.log : NULL;
     config.script.log = config.log;
@@ -439,6 +467,14 @@ EXPORT("clientGive")
 int32_t export_client_give(Client *client, const uint8_t *bytes, uint32_t count)
 {
     return (int32_t)client_give(client, bytes, count);
+}
+
+// The rune of a hash (the first 32 bytes), packed as packing() says.
+EXPORT("clientGivePacked")
+int32_t export_client_give_packed(Client *client, const uint8_t *bytes, uint32_t count)
+{
+    return (int32_t)(count < 32 ? STATUS_MALFORMED
+                                : client_give_packed(client, bytes, bytes + 32, count - 32));
 }
 
 // A manifest that waits for a verdict: u32 version (little-endian), 64 bytes of signature, then the

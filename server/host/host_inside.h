@@ -48,9 +48,9 @@ typedef struct HostSave {
 
 // A rune in fewer bytes; NULL: it goes as it is.
 typedef struct HostPacked {
-    uint8_t *bytes; // for native clients over the socket (rune_pack.h)
+    uint8_t *bytes; // for clients that can unpack it (rune_pack.h)
     size_t count;
-    uint8_t *zstd; // a plain zstd frame, for browsers over HTTP
+    uint8_t *zstd; // a plain zstd frame, for others over HTTP
     size_t zstd_count;
 } HostPacked;
 
@@ -74,7 +74,7 @@ typedef struct Host {
     // The place; read only once it is built.
     BuildResult built;
     HostPacked *packed; // by rune
-    uint32_t packing;   // how those of the socket are packed
+    uint32_t packing;   // how they are packed
     uint8_t scene_hash[32];
     char scene_hex[65];
     uint32_t player_max; // after the config and the place

@@ -33,6 +33,7 @@ interface Exports {
     worldStats(host: Handle): Address;
     worldFaults(host: Handle): Address;
 
+    packing(): number;
     clientCreate(json: Address, bytes: number): Handle;
     clientDestroy(client: Handle): void;
     clientConnect(client: Handle, nowMs: number): void;
@@ -45,6 +46,7 @@ interface Exports {
     clientClosedReason(client: Handle): Address;
     clientWant(client: Handle, index: number): Address;
     clientGive(client: Handle, bytes: Address, count: number): number;
+    clientGivePacked(client: Handle, bytes: Address, count: number): number;
     clientProof(client: Handle): Address;
     clientVerified(client: Handle, version: number, good: number): void;
     clientFetchOverWire(client: Handle): void;
@@ -193,6 +195,7 @@ export const ROW = 16;
 export const QUAD_BYTES = 8;
 
 const SIGNATURE_BYTES = 64;
+const HASH_BYTES = 32;
 const ERRNO_BADF = 8;
 const ERRNO_NOSYS = 52;
 const utf8 = new TextEncoder();
@@ -245,6 +248,11 @@ export class Core {
             throw new Error(this.error());
         }
         return new CoreWorld(this, this.raw, handle);
+    }
+
+    // The way in which it can unpack runes; 0: in none.
+    packing(): number {
+        return this.raw.packing();
     }
 
     error(): string {
@@ -376,6 +384,17 @@ export class CoreClient {
     give(bytes: Uint8Array): number {
         return this.core.withBytes(bytes, (at, count) =>
             this.raw.clientGive(this.handle, at, count));
+    }
+
+    // The rune of that hash, packed as Core.packing says; the core looks at what comes out.
+    givePacked(hash: string, packed: Uint8Array): number {
+        const bytes = new Uint8Array(HASH_BYTES + packed.length);
+        for (let i = 0; i < HASH_BYTES; i++) {
+            bytes[i] = Number.parseInt(hash.slice(i * 2, i * 2 + 2), 16);
+        }
+        bytes.set(packed, HASH_BYTES);
+        return this.core.withBytes(bytes, (at, count) =>
+            this.raw.clientGivePacked(this.handle, at, count));
     }
 
     // A manifest that waits for the verdict of verified(); null: none does.

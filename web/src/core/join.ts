@@ -9,6 +9,7 @@ export interface Ticket {
     server_address: string;
     ticket: string;
     signing_key: string; // of the host, hex: what it signs its manifests with
+    rune_packing?: number; // how it packs runes
 }
 
 // The server said no, and why: it makes no sense to try again by itself.
@@ -45,7 +46,21 @@ export async function join(origin: string, room: string, token: string): Promise
 export async function fetchBlob(
     origin: string, hash: string, bytes: number, onProgress: (have: number) => void,
 ): Promise<Uint8Array | null> {
-    const answer = await fetch(`${origin}/blob/${hash}`);
+    const data = await fetchUpTo(`${origin}/blob/${hash}`, bytes, onProgress);
+    return data?.length === bytes ? data : null;
+}
+
+// A rune of that many bytes, packed, and so in fewer.
+export async function fetchPacked(
+    origin: string, packing: number, hash: string, bytes: number,
+): Promise<Uint8Array | null> {
+    return fetchUpTo(`${origin}/packed/${packing}/${hash}`, bytes - 1, () => {});
+}
+
+async function fetchUpTo(
+    url: string, bytes: number, onProgress: (have: number) => void,
+): Promise<Uint8Array | null> {
+    const answer = await fetch(url);
     if (!answer.ok || answer.body === null) {
         return null;
     }
@@ -55,7 +70,7 @@ export async function fetchBlob(
     for (;;) {
         const { done, value } = await reader.read();
         if (done) {
-            return have === bytes ? data : null;
+            return data.subarray(0, have);
         }
         if (have + value.length > bytes) {
             await reader.cancel();

@@ -6,7 +6,7 @@
 //                          └──── waits a little ◀───────┘     the client resumes by its token
 import { ClientState, type Core, type CoreClient } from './bridge.ts';
 import type { Phase, Status } from './channel.ts';
-import { Refused, fetchBlob, join, signIn } from './join.ts';
+import { Refused, fetchBlob, fetchPacked, join, signIn } from './join.ts';
 import { explain } from './reasons.ts';
 import { isSigned } from './verify.ts';
 
@@ -29,8 +29,10 @@ export class Link {
     private signedInAgain = false;
     private fetching = new Set<string>();
     private key = ''; // of the host, from the newest ticket
+    private packing = 0; // how runes may come; 0: only as they are
     private verifying = 0; // version of the manifest that is being verified; 0: none
     private have = 0; // bytes of the scene that have arrived
+    private readonly core: Core;
     private readonly origin: string;
     private readonly room: string;
     private readonly name: string;
@@ -41,6 +43,7 @@ export class Link {
         this.client = core.createClient({
             ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name,
         });
+        this.core = core;
         this.origin = origin;
         this.room = room;
         this.name = name;
@@ -58,6 +61,8 @@ export class Link {
             const ticket = await join(this.origin, this.room, this.token);
             if (!this.gone) {
                 this.key = ticket.signing_key;
+                const packing = this.core.packing();
+                this.packing = ticket.rune_packing === packing ? packing : 0;
                 this.client.setTicket(ticket.ticket);
                 this.open(ticket.server_address);
             }
@@ -226,8 +231,12 @@ export class Link {
         }
     }
 
-    // What this host has not, or not as its hash says, comes over the socket instead.
+    // Packed if both know how; else, and if that is not what its hash says, as it is. What this host
+    // has not, or not as its hash says, comes over the socket instead.
     private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
+        if (!scene && this.packing !== 0 && await this.fetchedPacked(hash, bytes)) {
+            return;
+        }
         const data = await fetchBlob(this.origin, hash, bytes, (have) => {
             // It may arrive after the session has ended.
             if (scene && !this.gone && this.phase === 'fetching') {
@@ -247,6 +256,19 @@ export class Link {
             this.client.fetchOverWire();
         }
         this.pump();
+    }
+
+    // Is there nothing left to do?
+    private async fetchedPacked(hash: string, bytes: number): Promise<boolean> {
+        const packed = await fetchPacked(this.origin, this.packing, hash, bytes).catch(() => null);
+        if (!this.gone) {
+            if (packed === null || this.client.givePacked(hash, packed) !== 0) {
+                return false;
+            }
+            this.fetching.delete(hash);
+            this.pump();
+        }
+        return true;
     }
 }
 
