@@ -43,6 +43,23 @@ class RequirePrinter extends LuaPrinter {
         }
         return super.printCallExpression(expression);
     }
+    /** `local E = E or ({})` of an enum or a namespace: E is new here, whatever is called so outside. */
+    printVariableDeclarationStatement(statement) {
+        const [name, second] = statement.left;
+        const [value] = statement.right ?? [];
+        if (
+            second === undefined &&
+            value !== undefined &&
+            lua.isBinaryExpression(value) &&
+            value.operator === lua.SyntaxKind.OrOperator &&
+            lua.isIdentifier(value.left) &&
+            value.left.text === name.text &&
+            lua.isTableExpression(value.right)
+        ) {
+            statement.right = [value.right];
+        }
+        return super.printVariableDeclarationStatement(statement);
+    }
     modulePath(specifier) {
         if (specifier === LIBRARY_NAME) {
             this.usesLibrary = true;
