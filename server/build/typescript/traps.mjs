@@ -65,6 +65,56 @@ function isNothing(node) {
     );
 }
 
+// Numbers of JavaScript that have names; Lua makes all of them by floating point.
+const NAMED_NUMBERS = new Set([
+    "POSITIVE_INFINITY",
+    "NEGATIVE_INFINITY",
+    "NaN",
+    "EPSILON",
+    "MIN_VALUE",
+    "MAX_VALUE",
+    "MIN_SAFE_INTEGER",
+    "MAX_SAFE_INTEGER",
+]);
+
+/** Is a literal of that value an integer of Lua? What needs more than 63 bits is a float there. */
+function isLuaInteger(value) {
+    return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+}
+
+/** ["d.ddddddddddddd", exponent], rounded as C does it: to the even one of two that are as near. */
+function fourteenDigits(value) {
+    const [all, exponent] = value.toExponential(100).split("e");
+    const kept = all.slice(0, 15);
+    const isEvenHalf = /^50*$/.test(all.slice(15)) && Number(kept.at(-1)) % 2 === 0;
+    const [mantissa, power] = isEvenHalf ? [kept, exponent] : value.toExponential(13).split("e");
+    return [mantissa, Number(power)];
+}
+
+/** What Lua prints: integers with all their digits, floats as "%.14g" and visibly as floats. */
+function luaText({ value, isFloat }) {
+    if (!isFloat) {
+        return value === 0 ? "0" : String(BigInt(value));
+    }
+    if (!Number.isFinite(value)) {
+        return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    }
+    const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+    const [mantissa, power] = fourteenDigits(Math.abs(value));
+    const strip = (text) => (text.includes(".") ? text.replace(/\.?0*$/, "") : text);
+    if (power < -4 || power >= 14) {
+        const shown = String(Math.abs(power)).padStart(2, "0");
+        return `${sign}${strip(mantissa)}e${power < 0 ? "-" : "+"}${shown}`;
+    }
+    const digits = mantissa.replace(".", "");
+    const text = strip(
+        power < 0
+            ? `0.${"0".repeat(-power - 1)}${digits}`
+            : `${digits.slice(0, power + 1)}.${digits.slice(power + 1)}`,
+    );
+    return sign + text + (text.includes(".") ? "" : ".0");
+}
+
 class Finder {
     constructor(program, sourceFile) {
         this.checker = program.getTypeChecker();
@@ -114,6 +164,47 @@ class Finder {
         return isConstant ? declaration.initializer : undefined;
     }
 
+    /** The numbers that it can be, as Lua has them, if all of them are known; else undefined. */
+    values(given, depth = 0) {
+        const node = plain(given);
+        if (depth > DEPTH_MAX) {
+            return undefined;
+        }
+        if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
+            return this.values(node.operand, depth + 1)?.map(({ value, isFloat }) => ({
+                // An integer has no -0.
+                value: isFloat || value !== 0 ? -value : 0,
+                isFloat,
+            }));
+        }
+        if (ts.isPropertyAccessExpression(node) && NAMED_NUMBERS.has(node.name.text)) {
+            return this.isGlobal(node.expression, "Number")
+                ? [{ value: Number[node.name.text], isFloat: true }]
+                : undefined;
+        }
+        if (this.isGlobal(node, "NaN") || this.isGlobal(node, "Infinity")) {
+            return [{ value: Number(node.text), isFloat: true }];
+        }
+        const parts = this.parts(node);
+        if (parts.length > 0 && parts.every((part) => part.isNumberLiteral())) {
+            return parts.map(({ value }) => ({ value, isFloat: !isLuaInteger(value) }));
+        }
+        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
+        return value !== undefined ? this.values(value, depth + 1) : undefined;
+    }
+
+    /** A name that is JavaScript's own and not the script's. */
+    isGlobal(node, name) {
+        if (!ts.isIdentifier(node) || node.text !== name) {
+            return false;
+        }
+        const declarations = this.checker.getSymbolAtLocation(node)?.declarations ?? [];
+        return declarations.every((declaration) => {
+            const file = declaration.getSourceFile();
+            return file.isDeclarationFile && file !== this.sourceFile;
+        });
+    }
+
     /** "integer", "float" (its text may end in ".0", bits cannot be had), or "unknown". */
     kind(given, depth = 0) {
         const node = plain(given);
@@ -121,7 +212,7 @@ class Finder {
             return "unknown";
         }
         if (ts.isNumericLiteral(node)) {
-            return Number.isInteger(Number(node.text)) ? "integer" : "float";
+            return isLuaInteger(Number(node.text)) ? "integer" : "float";
         }
         if (ts.isPrefixUnaryExpression(node)) {
             return node.operator === ts.SyntaxKind.TildeToken
@@ -141,7 +232,7 @@ class Finder {
             return this.kindOfProperty(node);
         }
         const parts = this.parts(node);
-        if (parts.every((part) => part.isNumberLiteral() && Number.isInteger(part.value))) {
+        if (parts.every((part) => part.isNumberLiteral() && isLuaInteger(part.value))) {
             return "integer";
         }
         const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
@@ -263,12 +354,23 @@ class Finder {
 
     /** A number that becomes text. */
     text(node) {
-        if (this.isNumeric(node) && this.kind(node) === "float") {
+        const values = this.isNumeric(node) ? this.values(node) : undefined;
+        if (values !== undefined) {
+            const other = values.find((known) => luaText(known) !== String(known.value));
+            if (other !== undefined) {
+                this.say(
+                    node,
+                    "trap-number-text",
+                    `this number prints as "${luaText(other)}" in Lua, not "${other.value}". ` +
+                        "Write the text that you want, or string.format(…)",
+                );
+            }
+        } else if (this.isNumeric(node) && this.kind(node) === "float") {
             this.say(
                 node,
                 "trap-number-text",
-                'this number is a float, and whole floats print as "2.0" in Lua, not "2". ' +
-                    "Write Math.floor(…) around it, or x.toFixed(n)",
+                'this number is a float, and whole floats print as "2.0" in Lua, not "2", others ' +
+                    "with at most 14 digits. Write Math.floor(…) around it, or x.toFixed(n)",
             );
         }
     }
