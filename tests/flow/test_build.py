@@ -273,6 +273,103 @@ def test_build_typescript(program, places, folder):
           said.stderr)
 
 
+NUMBERS = """0 -0 0.0 1.0 7 -7 0.5 -2.25 0.1 0.3 1e3 0x10 0b11 1_000 123456789 9007199254740991
+9007199254740993 1e15 1e16 1e18 -1e18 9223372036854775807 9223372036854775808 -9223372036854775808
+1e19 1e20 -1e20 1e21 1e22 -1e21 1.5e21 1.5e300 1e308 1e309 -1e309 1e-3 0.0001 0.00012 1e-5 0.00001
+1e-7 1.5e-7 5e-324 -1e-6 0.1234567890123 0.12345678901234 0.123456789012345 3.141592653589793
+12345678901234.5 1234567890123.25 1234567890123.75 99999999999999.9 10000000000000.5 NaN Infinity -Infinity -NaN
+Number.MAX_SAFE_INTEGER Number.MIN_SAFE_INTEGER Number.EPSILON Number.MAX_VALUE Number.MIN_VALUE
+Number.NaN Number.POSITIVE_INFINITY Number.NEGATIVE_INFINITY -Number.EPSILON (1e20) (-(0.5))
+A B C D E.One E.Big E.Part""".split()
+NUMBERS_BEFORE = """const A = 1e20, B = 0.25, C = -A, D: number = Infinity;
+let all = "";
+enum E { One = 1, Big = 1e25 }
+enum E { Part = 0.00002 }
+export {};
+"""
+NUMBERS_BEFORE_SCRIPT = """const A = 1e20, B = 0.25, C = -A, D = Infinity;
+let all = "";
+const E = { One: 1, Big: 1e25, Part: 0.00002 };
+const print = console.log, task = { wait() {} };
+"""
+
+
+def test_build_typescript_numbers_as_text(program, places, folder):
+    """A number that is known prints as in JavaScript, or there is a warning; and never both."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    forms = [form for number in NUMBERS for form in
+             (f"`<${{{number}}}>`", f'"<" + {number} + ">"', f'"<" + String({number}) + ">"')]
+    # A line of the source each; lines that are printed have a length and a number in a second.
+    shown = "".join(f"all += {form};\n" if at % 7 else
+                    f"print(all); task.wait(0.1); all = {form};\n"
+                    for at, form in enumerate(forms)) + "print(all);\n"
+    place = small_place(folder, scripts={"ServerScriptService/Numbers.ts": NUMBERS_BEFORE + shown})
+    said = build_json(program, place)
+    codes = {row["code"] for row in said["diagnostics"]}
+    check(codes == {"trap-number-text"}, codes)
+    warned = {row["line"] - NUMBERS_BEFORE.count("\n"): row["message"]
+              for row in said["diagnostics"]}
+    lua = os.path.join(place, ".sandlot/server/soul/ServerScriptService/Numbers.lua")
+    done = subprocess.run([program, "script", "run", lua, "--ticks", "400"], capture_output=True,
+                          text=True, timeout=100)
+    in_lua = re.findall("<(.*?)>", done.stdout)
+    check(done.returncode == 0 and len(in_lua) == len(forms), done.stdout + done.stderr)
+    write(folder, "numbers.mjs", NUMBERS_BEFORE_SCRIPT + shown)
+    done = subprocess.run([os.path.join(root, "tools/node"), os.path.join(folder, "numbers.mjs")],
+                          capture_output=True, text=True, timeout=100)
+    in_script = re.findall("<(.*?)>", done.stdout)
+    check(len(in_script) == len(forms), done.stdout + done.stderr)
+    for at, (form, here, there) in enumerate(zip(forms, in_lua, in_script), 1):
+        check((here != there) == (at in warned),
+              f"{form}: {here} in Lua, {there} in JavaScript, {warned.get(at)}")
+        check(here == there or f'"{here}" in Lua, not "{there}"' in warned[at], warned.get(at))
+
+
+def test_build_typescript_only_of_its_own_tree(program, places, folder):
+    """A compiler, or packages, that lie in a folder above are anybody's: they are not run."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    files = os.path.join(root, "server/build/typescript")
+    place = small_place(folder, scripts={"ServerScriptService/Main.ts": "print(1);\n"})
+    os.chmod(folder, 0o755)  # of root Node is nobody's
+
+    def outcome(path, code):
+        own = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(own), exist_ok=True)
+        shutil.copyfile(program, own)
+        os.chmod(own, 0o755)
+        done = build(own, place, "--force", code=code)
+        os.remove(own)
+        return done.stdout + done.stderr
+
+    def provide(path, source):
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        os.symlink(source, os.path.join(folder, path))
+
+    # Strangers' files all the way up.
+    for above in ("", "tree/deep/"):
+        provide(above + "server/build/typescript", files)
+        provide(above + "share/sandlot/typescript", files)
+        provide(above + "node_modules", os.path.join(root, "node_modules"))
+    text = outcome("tree/deep/down/release/sandlot", 1)
+    check("in no source tree" in text and "install it whole" in text, text)
+    text = outcome("tree/deep/down/build/release/sandlot", 1)
+    check("there is no compiler.mjs in " in text and
+          "tree/deep/down/server/build/typescript" in text, text)
+    text = outcome("tree/deep/down/bin/sandlot", 1)
+    check("tree/deep/down/share/sandlot/typescript" in text, text)
+    # Its own files, but packages only above.
+    provide("tree/deep/down/server/build/typescript", files)
+    text = outcome("tree/deep/down/build/release/sandlot", 1)
+    check("typescript-to-lua" in text and "tree/deep/down/node_modules" in text and
+          "Run tools/setup" in text, text)
+    # Whole: a source tree, and an installation.
+    provide("tree/deep/down/node_modules", os.path.join(root, "node_modules"))
+    outcome("tree/deep/down/build/release/sandlot", 0)
+    shutil.copytree(files, os.path.join(folder, "usr/share/sandlot/typescript"))
+    provide("usr/share/sandlot/node_modules", os.path.join(root, "node_modules"))
+    outcome("usr/bin/sandlot", 0)
+
+
 # --- mistakes -------------------------------------------------------------------------------------
 
 def test_build_says_what_is_wrong(program, places, folder):
