@@ -180,10 +180,14 @@ export class Player {
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
         player.context = await (await openBrowser()).newContext({ viewport: size });
         player.page = await player.context.newPage();
-        player.encodings = []; // how blobs came
-        player.context.on('response', (response) => {
-            if (response.url().includes('/blob/')) {
-                player.encodings.push(response.headers()['content-encoding'] ?? 'none');
+        player.fetched = []; // by their hashes: {path, status, bytes on the way}
+        player.context.on('requestfinished', async (request) => {
+            const path = new URL(request.url()).pathname;
+            if (/^\/(blob|packed)\//.test(path)) {
+                const [answer, sizes] = await Promise.all([request.response(), request.sizes()]);
+                player.fetched.push({
+                    path, status: answer.status(), bytes: sizes.responseBodySize,
+                });
             }
         });
         const complain = (text) => {

@@ -2,14 +2,16 @@
 // whoever writes them, and what somebody changed on the way is refused.
 //   node test_scripts.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 
 import { Player, Relay, World, closeBrowser, sleep, until } from './support.mjs';
 
-const [, , place] = process.argv.slice(2);
+const [program, , place] = process.argv.slice(2);
 const LAN = 'lan.test'; // support.mjs tells the browser that it is here
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-scripts-'));
 
@@ -31,6 +33,33 @@ function onStart()
 end
 `,
     'ReplicatedFirst/Early.lua': 'print("first of all")\n',
+    'ReplicatedStorage/Bag.lua': `local Bag = {}
+Bag.__index = Bag
+
+function Bag.new(room)
+    return setmetatable({slots = {}, room = room or 20}, Bag)
+end
+
+function Bag:count(item)
+    local count = 0
+    for _, slot in ipairs(self.slots) do
+        if slot.item == item then
+            count = count + slot.amount
+        end
+    end
+    return count
+end
+
+function Bag:put(item, amount)
+    if #self.slots >= self.room then
+        return false, "the bag is full"
+    end
+    table.insert(self.slots, {item = item, amount = amount})
+    return true
+end
+
+return Bag
+`,
     'StarterGui/Clumsy.lua': `-- The third line fails.
 function onUpdate()
     local nothing = (nil).field
@@ -51,6 +80,70 @@ function writePlace() {
 }
 
 const scripted = writePlace();
+
+// The runes that players get, as the manifest of their build has them.
+function readRunes() {
+    execFileSync(program, ['build', scripted, '--allow-weak-jail'], { stdio: 'ignore' });
+    const path = join(scripted, '.sandlot', 'client', 'soul', 'manifest.json');
+    const { scripts } = JSON.parse(readFileSync(path, 'utf8'));
+    return scripts.map(({ rune_hash: hash, size_bytes: bytes }) =>
+        ({ hash: hash.replace('sha256:', ''), bytes }));
+}
+
+const runes = readRunes();
+
+// An answer as it is on the way; null where there is none.
+function download(world, path, headers = {}) {
+    return new Promise((done, failed) => {
+        get({ port: world.port, path, headers }, (answer) => {
+            const pieces = [];
+            answer.on('data', (piece) => pieces.push(piece));
+            answer.on('end', () =>
+                done(answer.statusCode === 200 ? Buffer.concat(pieces) : null));
+        }).on('error', failed);
+    });
+}
+
+async function joined(world) {
+    const answer = await fetch(`http://127.0.0.1:${world.port}/join`, {
+        method: 'POST', body: '{}',
+    });
+    return answer.json();
+}
+
+// Damages runes on their way to the page: packed ones, or all of them, over HTTP or everywhere.
+async function spoiler(world, { plain, socket }) {
+    const { rune_packing: packing } = await joined(world);
+    const wanted = [];
+    for (const { hash } of runes) {
+        wanted.push(await download(world, `/packed/${packing}/${hash}`));
+        if (plain) {
+            wanted.push(await download(world, `/blob/${hash}`));
+            wanted.push(await download(world, `/blob/${hash}`, { 'Accept-Encoding': 'zstd' }));
+        }
+    }
+    const marks = wanted.map((bytes) => bytes.subarray(0, 24));
+    return (data) => {
+        if (!socket && !data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 200'))) {
+            return data;
+        }
+        for (const mark of marks) {
+            const at = data.indexOf(mark);
+            if (at >= 0) {
+                data[at + 8] ^= 0x55;
+            }
+        }
+        return data;
+    };
+}
+
+// What came of runes, once they are as many.
+async function runesOf(player, count) {
+    const isRune = ({ path, status }) =>
+        status === 200 && runes.some(({ hash }) => path.endsWith(hash));
+    await until('all runes are counted', () => player.fetched.filter(isRune).length >= count);
+    return player.fetched.filter(isRune);
+}
 
 async function stage(change, body) {
     const world = await World.start(scripted, (port) => ['--origin', `http://${LAN}:${port}`]);
@@ -112,7 +205,12 @@ test('client scripts run once they are verified, and faults are shown', () =>
         const first = ada.printed.findIndex((line) => line.includes('first of all'));
         const then = ada.printed.findIndex((line) => line.includes('in the page'));
         assert.ok(first >= 0 && first < then, 'ReplicatedFirst is first');
-        assert.ok(ada.encodings.includes('zstd'), `runes as zstd: ${ada.encodings}`);
+        const { rune_packing: packing } = await joined(world);
+        const came = await runesOf(ada, runes.length);
+        assert.deepEqual(came.map(({ path }) => path).sort(),
+            runes.map(({ hash }) => `/packed/${packing}/${hash}`).sort());
+        const sum = (list) => list.reduce((total, { bytes }) => total + bytes, 0);
+        assert.ok(sum(came) > 0 && sum(came) <= 0.45 * sum(runes), `${sum(came)} of ${sum(runes)}`);
         await ada.screenshot('scripts');
         assert.deepEqual(ada.complaints, []);
     }));
@@ -130,10 +228,7 @@ test('on an address of the local network they are verified too', () =>
 
 test('a manifest by another key is refused', () => stage(
     async (world) => {
-        const answer = await fetch(`http://127.0.0.1:${world.port}/join`, {
-            method: 'POST', body: '{}',
-        });
-        const key = (await answer.json()).signing_key;
+        const { signing_key: key } = await joined(world);
         return (data) => Buffer.from(
             data.toString('latin1').replace(key, '0'.repeat(64)), 'latin1');
     },
@@ -150,19 +245,35 @@ test('a manifest that was changed is refused', () => stage(
         assert.match(text, /script|signed|manifest/i);
     }));
 
-const spoil = (data, where) => {
-    const text = data.toString('latin1');
-    return where(text) ? Buffer.from(text.replaceAll('SLRN', 'SLRX'), 'latin1') : data;
-};
+// Nothing is asked for packed where the numbers differ: the page of another version.
+test('a host that packs otherwise sends runes as they are', () => stage(
+    () => (data) => Buffer.from(data.toString('latin1').replace(
+        /"rune_packing":(\d)/, (_, digit) => `"rune_packing":${(Number(digit) % 9) + 1}`), 'latin1'),
+    async ({ world, open }) => {
+        const ada = await open('Ada');
+        await runs(ada, world);
+        assert.equal((await runesOf(ada, runes.length)).length, runes.length);
+        assert.ok(ada.fetched.every(({ path }) => path.startsWith('/blob/')));
+    }));
+
+test('a rune that is damaged where it is packed comes as it is', () => stage(
+    (world) => spoiler(world, { plain: false, socket: false }),
+    async ({ world, open }) => {
+        const ada = await open('Ada');
+        await runs(ada, world);
+        const came = (await runesOf(ada, 2 * runes.length)).map(({ path }) => path.split('/')[1]);
+        assert.equal(came.filter((form) => form === 'packed').length, runes.length);
+        assert.equal(came.filter((form) => form === 'blob').length, runes.length);
+    }));
 
 test('a rune that HTTP changed comes over the socket instead', () => stage(
-    () => (data) => spoil(data, (text) => text.startsWith('HTTP/1.1 200')),
+    (world) => spoiler(world, { plain: true, socket: false }),
     async ({ world, open }) => {
         await runs(await open('Ada'), world);
     }));
 
 test('a rune that is changed everywhere never runs', () => stage(
-    () => (data) => spoil(data, (text) => text.includes('SLRN')),
+    (world) => spoiler(world, { plain: true, socket: true }),
     async ({ world, open }) => {
         const text = await refused(await open('Eve'), world);
         assert.match(text, /rune/);
