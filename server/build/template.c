@@ -1,5 +1,6 @@
 // See template.h. Files are only ever made, never replaced, except for the types, which are ours.
-// Of a new place everything that was made is noted, so that half of one is never left behind.
+// Of a new place everything that was made is noted, so that half of one is never left behind; and
+// while it is made it has a mark, so that what a kill left is known for what it is.
 #define _GNU_SOURCE
 #include "server/build/template.h"
 
@@ -8,6 +9,7 @@
 #include "core/script/api_reference.h"
 #include "server/build/buffer.h"
 #include "server/build/place_folder.h"
+#include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +28,7 @@
 #define FILE_BYTES_MAX  (1u << 20)
 #define TYPES_FOLDER    ".sandlot/types/"
 #define SETTINGS_FILE   ".luarc.json"
+#define MARK            ".sandlot-new" // in a place that is not whole yet
 #define TYPESCRIPT      "-typescript"
 
 typedef struct Made {
@@ -38,6 +41,8 @@ typedef struct Writing {
     char name[NAME_BYTES_MAX + 1]; // of the place
     bool typescript;
     uint32_t count;
+    const atomic_bool *cancel; // may be NULL
+    bool is_completing;        // what an earlier one, which was killed, has begun
     bool is_noting;
     Made *made; // in the order in which they were made
     uint32_t made_count, made_max;
@@ -81,8 +86,7 @@ bool template_exists(const char *name)
     return false;
 }
 
-// --- what was made
-// ---------------------------------------------------------------------------------
+// --- what was made ------------------------------------------------------------------------------
 
 // Without memory for the note, it stays.
 static void note(Writing *writing, const char *path, size_t bytes, bool is_folder)
@@ -166,15 +170,37 @@ static void forget_made(Writing *writing)
 
 // --- one file -----------------------------------------------------------------------------------
 
+// Is what is there the beginning of this? Then a kill came while it was written.
+static bool is_begun(int folder, const char *name, const void *data, size_t bytes)
+{
+    uint8_t *there = NULL;
+    size_t there_bytes = 0;
+    const int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool begun = file >= 0 &&
+                       file_read_open(file, bytes, &there, &there_bytes) == STATUS_OK &&
+                       memcmp(there, data, there_bytes) == 0;
+    free(there);
+    if (file >= 0) {
+        close(file);
+    }
+    return begun;
+}
+
 static Status write_file(Writing *writing, const char *path, const void *data, size_t bytes,
                          bool may_replace)
 {
-    const int how = may_replace ? O_TRUNC : O_EXCL;
+    if (writing->cancel != NULL && atomic_load(writing->cancel)) {
+        return refuse(writing, STATUS_DENIED, "interrupted; nothing was made");
+    }
     const char *name = path;
     int file = -1;
     const int folder = open_parents(writing, writing->folder, path, &name);
     if (folder >= 0) {
-        file = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
+        const bool replaces =
+            may_replace || (writing->is_completing && is_begun(folder, name, data, bytes));
+        file = openat(folder, name,
+                      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replaces ? O_TRUNC : O_EXCL),
+                      0666);
         const int error = errno;
         close(folder);
         errno = error;
@@ -338,6 +364,31 @@ static bool is_wanted(const TemplateFile *file, const char *name, bool typescrip
             (strcmp(file->set, scripts) == 0 || strcmp(file->set, "every" TYPESCRIPT) == 0));
 }
 
+// The mark's path; false: the folder's is too long for any file.
+static bool mark_path(const Writing *writing, char out[PATH_BYTES])
+{
+    const int length = snprintf(out, PATH_BYTES, "%s/" MARK, writing->folder);
+    return length > 0 && length < PATH_BYTES;
+}
+
+// Was it begun, and never completed?
+static bool has_mark(const Writing *writing)
+{
+    char path[PATH_BYTES];
+    struct stat about;
+    return mark_path(writing, path) && lstat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+static Status remove_mark(Writing *writing)
+{
+    char path[PATH_BYTES];
+    if (!mark_path(writing, path) || unlink(path) != 0) {
+        return refuse(writing, STATUS_BLOCKED, "%s/" MARK " cannot be removed: %s", writing->folder,
+                      strerror(errno));
+    }
+    return STATUS_OK;
+}
+
 static Status open_folder(Writing *writing)
 {
     if (mkdir(writing->folder, 0777) == 0) {
@@ -347,6 +398,10 @@ static Status open_folder(Writing *writing)
     if (errno != EEXIST) {
         return refuse(writing, STATUS_BLOCKED, "%s cannot be made: %s", writing->folder,
                       strerror(errno));
+    }
+    writing->is_completing = has_mark(writing);
+    if (writing->is_completing) {
+        return STATUS_OK;
     }
     DIR *list = opendir(writing->folder);
     if (list == NULL) {
@@ -365,16 +420,24 @@ static Status open_folder(Writing *writing)
     return status;
 }
 
-Status template_write(const char *folder, const char *name, bool typescript, uint32_t *file_count,
+Status template_write(const char *folder, const char *name, bool typescript,
+                      const atomic_bool *cancel, uint32_t *file_count,
                       char reason[WORKER_REASON_BYTES])
 {
-    Writing writing = {
-        .folder = folder, .typescript = typescript, .is_noting = true, .reason = reason};
+    Writing writing = {.folder = folder,
+                       .typescript = typescript,
+                       .cancel = cancel,
+                       .is_noting = true,
+                       .reason = reason};
     if (!template_exists(name)) {
         return refuse(&writing, STATUS_NOT_FOUND, "there is no template \"%s\"", name);
     }
     Status status = open_folder(&writing);
     name_place(&writing);
+    if (status == STATUS_OK) {
+        status = write_file(&writing, MARK, "", 0, true);
+        writing.count = 0;
+    }
     for (const TemplateFile *file = template_files; file->set != NULL && status == STATUS_OK;
          file++) {
         if (is_wanted(file, name, typescript)) {
@@ -384,6 +447,7 @@ Status template_write(const char *folder, const char *name, bool typescript, uin
     if (status == STATUS_OK) {
         status = write_types(&writing);
     }
+    status = status == STATUS_OK ? remove_mark(&writing) : status;
     if (status == STATUS_OK) {
         *file_count = writing.count;
     } else {

@@ -5,6 +5,7 @@
 #include "core/base/status.h"
 #include "server/build/worker.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +24,12 @@ const char *template_name(uint32_t index);
 bool template_exists(const char *name);
 
 // Writes a place into a folder that is empty or not there yet. STATUS_EXISTS: something is in it;
-// STATUS_NOT_FOUND: no such template. `reason` says what and where; *file_count: files written.
-// On failure what was made is removed again.
+// STATUS_NOT_FOUND: no such template; STATUS_DENIED: `cancel` (may be NULL) became true. `reason`
+// says what and where; *file_count: files written. On failure what was made is removed again. What
+// a kill leaves is marked, and the next time completes it.
 MUST_USE Status template_write(const char *folder, const char *name, bool typescript,
-                               uint32_t *file_count, char reason[WORKER_REASON_BYTES]);
+                               const atomic_bool *cancel, uint32_t *file_count,
+                               char reason[WORKER_REASON_BYTES]);
 // .sandlot/types in a place that is there: what editors read.
 MUST_USE Status template_write_types(const char *folder, uint32_t *file_count,
                                      char reason[WORKER_REASON_BYTES]);

@@ -1,7 +1,10 @@
 // `sandlot new`: a place to begin with.
+#define _GNU_SOURCE
+#include "server/build/diagnostic.h"
 #include "server/build/template.h"
 #include "server/cli/command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +13,24 @@ typedef struct NewOptions {
     bool typescript;
     bool types; // only the types, into a place that is there
 } NewOptions;
+
+static atomic_bool is_cancelled;
+
+static void cancel(int number)
+{
+    (void)number;
+    atomic_store(&is_cancelled, true);
+}
+
+// Half a place would be in the way of the next try.
+static void take_signals(void)
+{
+    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
 
 static void print_usage(FILE *out)
 {
@@ -53,7 +74,7 @@ static int run(const NewOptions *options)
     const Status status = options->types
                               ? template_write_types(options->folder, &file_count, reason)
                               : template_write(options->folder, options->name, options->typescript,
-                                               &file_count, reason);
+                                               &is_cancelled, &file_count, reason);
     if (status != STATUS_OK) {
         fprintf(stderr, "sandlot new: %s\n", reason);
         return EXIT_FAILED;
@@ -91,6 +112,9 @@ int cmd_new(int argc, char **argv)
     }
     if (!template_exists(options.name)) {
         return usage_error("there is no template", options.name);
+    }
+    if (!options.types) {
+        take_signals();
     }
     return run(&options);
 }

@@ -149,6 +149,59 @@ def test_new_leaves_no_half(program, _places, folder):
     check(files_of(there) == before, f"{files_of(there) ^ before}")
 
 
+def new_and_signal(program, place, number, entries):
+    """Sends the signal when there are so many entries in the place."""
+    process = subprocess.Popen([program, "new", place, "--template", "obby"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while process.poll() is None:
+        if os.path.isdir(place) and len(os.listdir(place)) >= entries:
+            process.send_signal(number)
+            break
+    text, _ = process.communicate(timeout=100)
+    return process.returncode, text
+
+
+def test_new_interrupted_leaves_no_half(program, _places, folder):
+    """Ctrl-C and the like: all of a place, or nothing; of kill -9 what is left is completed."""
+    whole = files_of(make(program, folder, "obby"))
+    there = os.path.join(folder, "there")
+    os.mkdir(there)
+    interrupted = 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for place in (os.path.join(folder, "missing"), there):
+            for entries in (0, 1, 2, 4, 6, 8):
+                code, text = new_and_signal(program, place, number, entries)
+                # Before it has begun a signal ends it as any program.
+                check((code, "interrupted" in text) in ((0, False), (1, True), (-number, False)),
+                      f"{code}: {text}")
+                interrupted += code == 1
+                left = files_of(place) if os.path.exists(place) else set()
+                check(left == (set() if code else whole), f"{code}: {sorted(left)}")
+                check(place == there or code == 0 or not os.path.exists(place), "the folder stays")
+                shutil.rmtree(place, ignore_errors=True)
+                os.makedirs(there, exist_ok=True)
+    halves = 0
+    for entries in (0, 1, 2, 3, 4, 5, 6, 7, 8):
+        place = os.path.join(folder, "killed")
+        code, _ = new_and_signal(program, place, signal.SIGKILL, entries)
+        is_half = os.path.exists(os.path.join(place, ".sandlot-new"))
+        if is_half:
+            halves += 1
+            sandlot(program, "new", place, "--template", "obby")
+        if code == 0 or is_half:
+            check(files_of(place) == whole, f"{files_of(place) ^ whole}")
+        shutil.rmtree(place, ignore_errors=True)
+    print(f"      {interrupted} interrupted in the middle, {halves} halves completed")
+    # What somebody has written into the half is theirs.
+    os.makedirs(place)
+    for name, text in ((".sandlot-new", ""), ("place.json", "{}")):
+        with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    text = sandlot(program, "new", place, "--template", "obby", code=1)
+    check("place.json cannot be written: File exists" in text, text)
+    check(files_of(place) == {"place.json"}, f"{files_of(place)}")
+
+
 def test_a_strangers_links_lead_nowhere(program, _places, folder):
     """A place that was cloned may hold links: nothing is written behind them."""
     elsewhere = os.path.join(folder, "elsewhere")
