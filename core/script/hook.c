@@ -20,6 +20,8 @@ static const char *const hook_names[] = {
     [HOOK_HANDLER] = "handler",
 };
 _Static_assert(sizeof hook_names / sizeof hook_names[0] == HOOK_COUNT, "one name per hook");
+// With the sign before it. An editor jumps to what a message names.
+_Static_assert(SCRIPT_PATH_BYTES + 1 <= LUA_IDSIZE, "Lua shows the longest path whole");
 
 const char *hook_name(ScriptHook hook)
 {

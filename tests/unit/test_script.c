@@ -304,6 +304,38 @@ TEST(a_fault_inside_a_module_has_the_line_that_called_it)
     script_fixture_close(&fixture);
 }
 
+TEST(the_longest_path_is_named_whole)
+{
+    static const char bad[] = "\n\nlocal x = = 1\n";
+    static const char code[] = "local function deep()\n"
+                               "  return nothing.x\n"
+                               "end\n"
+                               "local function way() deep() return 1 end\n"
+                               "function onStart() way() end\n";
+    script_fixture_open(&fixture, NULL);
+    char path[SCRIPT_PATH_BYTES] = "ServerScriptService/", text[SCRIPT_PATH_BYTES + 64];
+    const size_t start = strlen(path);
+    memset(path + start, 'x', sizeof path - 1 - start);
+    path[sizeof path - 1] = '\0';
+    const CompileResult result = script_fixture_compile(&fixture, path, bad);
+    CHECK(!result.ok);
+    snprintf(text, sizeof text, "%s:3: unexpected symbol near '='", path);
+    CHECK_TEXT(result.error, text);
+    script_fixture_add(&fixture, path, code, 0);
+    script_fixture_run(&fixture, 2);
+    REQUIRE(fixture.fault_count == 1);
+    const ScriptFault *fault = &fixture.faults[0];
+    CHECK_TEXT(fault->path, path);
+    CHECK_INT(fault->line, 2);
+    snprintf(text, sizeof text, "%s:2: attempt to index a nil value (global 'nothing')", path);
+    CHECK_TEXT(fault->message, text);
+    snprintf(text, sizeof text, "\n\t%s:4: in", path);
+    CHECK(strstr(fault->traceback, text) != NULL);
+    snprintf(text, sizeof text, "\n\t%s:5: in", path);
+    CHECK(strstr(fault->traceback, text) != NULL);
+    script_fixture_close(&fixture);
+}
+
 TEST(faults_say_where_and_spare_the_others)
 {
     script_fixture_open(&fixture, NULL);
