@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -60,9 +61,27 @@ static int namespace_flags(bool network)
     return geteuid() == 0 ? flags : flags | CLONE_NEWUSER;
 }
 
-static bool enter_namespaces(bool network)
+// An empty folder for a root, so that there is no path to ask about. A file system that forbids
+// mounts to a namespace of its own (some containers) leaves the old one, which Landlock guards.
+static void leave_files(void)
 {
-    return unshare(namespace_flags(network)) == 0;
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+        mount("none", "/tmp", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k") ==
+            0 &&
+        chroot("/tmp") == 0) {
+        (void)!chdir("/");
+    }
+}
+
+static bool enter_namespaces(const JailConfig *config)
+{
+    if (unshare(namespace_flags(config->clients)) != 0) {
+        return false;
+    }
+    if (config->kind == JAIL_SEALED) {
+        leave_files();
+    }
+    return true;
 }
 
 // --- limits -------------------------------------------------------------------------------------
@@ -320,13 +339,33 @@ static bool enter_seccomp(const JailConfig *config)
     return held;
 }
 
+// --- the terminal -------------------------------------------------------------------------------
+
+// A terminal is open both ways: whoever may write an error to it could read what a person types.
+static bool close_ears(void)
+{
+    bool closed = true;
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", i);
+        if (!isatty(i)) {
+            continue;
+        }
+        const int mouth = i == STDIN_FILENO ? open("/dev/null", O_RDONLY | O_CLOEXEC)
+                                            : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        closed = closed && mouth >= 0 && dup2(mouth, i) == i;
+        close(mouth);
+    }
+    return closed;
+}
+
 // --- all of it ----------------------------------------------------------------------------------
 
 static bool enter_layer(const JailConfig *config, JailLayer layer)
 {
     switch (layer) {
     case JAIL_NAMESPACES:
-        return enter_namespaces(config->clients);
+        return enter_namespaces(config);
     case JAIL_LIMITS:
         return enter_limits(config);
     case JAIL_IDENTITY:
@@ -346,6 +385,11 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
 Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes)
 {
     uint32_t held = 0;
+    if (!close_ears()) {
+        snprintf(reason, bytes, "the terminal cannot be made one to write to alone (%s)",
+                 strerror(errno));
+        return STATUS_DENIED;
+    }
     for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
         errno = 0;
         if (enter_layer(config, (JailLayer)layer)) {
@@ -373,7 +417,7 @@ uint32_t jail_layers_here(void)
     layers |= prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? JAIL_SECCOMP : 0;
     const pid_t child = fork();
     if (child == 0) {
-        _exit(enter_namespaces(false) ? 0 : 1);
+        _exit(unshare(namespace_flags(false)) == 0 ? 0 : 1);
     }
     int status = 1;
     if (child > 0 && waitpid(child, &status, 0) == child && status == 0) {

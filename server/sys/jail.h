@@ -1,8 +1,9 @@
 // Locks the calling process in for good: no files, no network, no new programs. Each layer that
 // this kernel has is used; a missing one is an error unless weak jails are allowed.
 //
-// Order: namespaces → limits → groups, gid, uid → no dump, no new privileges → Landlock → seccomp.
-// A process with more than one thread cannot be locked in.
+// A terminal is made one that can be written to and not read. Then, in this order: namespaces, and
+// an empty folder for a root (of the sealed) → limits → groups, gid, uid → no dump, no new
+// privileges → Landlock → seccomp. A process with more than one thread cannot be locked in.
 //
 // There are two jails. A world and the build worker are sealed: they work on descriptors that they
 // were given. A runtime is the looser one, for a process that is about to become another program

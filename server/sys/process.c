@@ -4,12 +4,15 @@
 #include "server/sys/process.h"
 
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,10 +20,76 @@
 
 #define FIRST_DESCRIPTOR 3
 
+// --- what a child says
+// ----------------------------------------------------------------------------
+
+// Nothing that speaks to a terminal: controls but the ends of lines, and what is no UTF-8, become
+// '?'. Gives how many bytes are clean; up to three at the end may be the beginning of a character.
+static size_t clean(uint8_t *text, size_t bytes, bool is_all)
+{
+    size_t at = 0;
+    while (at < bytes) {
+        const size_t length = utf8_length(text + at, bytes - at);
+        if (length == 0 && !is_all && text[at] >= 0xc2 && bytes - at < 4) {
+            break;
+        }
+        const bool is_end = text[at] == '\n' || text[at] == '\t';
+        const size_t step = length > 0 ? length : 1;
+        if (length == 0 || (!is_end && utf8_has_control(text + at, length))) {
+            memset(text + at, '?', step);
+        }
+        at += step;
+    }
+    return at;
+}
+
+static void *listen_to(void *argument)
+{
+    const int descriptor = (int)(intptr_t)argument;
+    uint8_t text[4096];
+    size_t kept = 0, said = 0;
+    for (ssize_t count = 1; count != 0;) {
+        count = read(descriptor, text + kept, sizeof text - kept);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        count = count < 0 ? 0 : count;
+        const size_t bytes = kept + (size_t)count;
+        const size_t done = clean(text, bytes, count == 0);
+        const size_t left = PROCESS_WORDS_MAX - said;
+        (void)!write(STDERR_FILENO, text, done < left ? done : left);
+        said += done < left ? done : left;
+        kept = bytes - done;
+        memmove(text, text + done, kept);
+    }
+    close(descriptor);
+    return NULL;
+}
+
+// Without a thread for it a child is not heard, and that is all.
+static void hear(Process *process, int descriptor)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    process->is_heard =
+        pthread_create(&process->listener, NULL, listen_to, (void *)(intptr_t)descriptor) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!process->is_heard) {
+        close(descriptor);
+    }
+}
+
+// --- starting
+// -------------------------------------------------------------------------------------
+
 // The descriptors become 3, 4, …; everything above is closed. First out of the way of each other.
-static void place_descriptors(const ProcessConfig *config)
+static void place_descriptors(const ProcessConfig *config, int words)
 {
     int moved[PROCESS_DESCRIPTORS_MAX];
+    if (dup2(words, STDERR_FILENO) < 0) {
+        _exit(127);
+    }
     const int clear = FIRST_DESCRIPTOR + PROCESS_DESCRIPTORS_MAX;
     for (uint32_t i = 0; i < config->descriptor_count; i++) {
         moved[i] = fcntl(config->descriptors[i], F_DUPFD, clear);
@@ -42,7 +111,7 @@ static void place_descriptors(const ProcessConfig *config)
     }
 }
 
-_Noreturn static void become(const ProcessConfig *config, pid_t parent)
+_Noreturn static void become(const ProcessConfig *config, pid_t parent, int words)
 {
     // The parent may have gone between fork and here.
     const bool is_bound = !config->outlives_thread;
@@ -55,7 +124,7 @@ _Noreturn static void become(const ProcessConfig *config, pid_t parent)
     for (int number = 1; number < NSIG; number++) {
         signal(number, SIG_DFL);
     }
-    place_descriptors(config);
+    place_descriptors(config, words);
     // A sanitizer's leak check traces the process, which a jail forbids.
     char *const environment[] = {"ASAN_OPTIONS=detect_leaks=0", "LC_ALL=C.UTF-8", NULL};
     const char *program = config->program != NULL ? config->program : "/proc/self/exe";
@@ -66,21 +135,31 @@ _Noreturn static void become(const ProcessConfig *config, pid_t parent)
 Status process_start(const ProcessConfig *config, Process *out)
 {
     ASSERT(config->descriptor_count <= PROCESS_DESCRIPTORS_MAX);
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) {
+    int words[2];
+    if (pipe2(words, O_CLOEXEC) != 0) {
         return STATUS_LIMIT;
     }
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
     if (pid == 0) {
-        become(config, parent);
+        become(config, parent, words[1]);
+    }
+    close(words[1]);
+    if (pid < 0) {
+        close(words[0]);
+        return STATUS_LIMIT;
     }
     const int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
     if (descriptor >= 0) {
         fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     }
     *out = (Process){.pid = pid, .pid_descriptor = descriptor};
+    hear(out, words[0]);
     return STATUS_OK;
 }
+
+// --- ending
+// ---------------------------------------------------------------------------------------
 
 static int code_of(int status)
 {
@@ -91,6 +170,9 @@ static void forget(Process *process)
 {
     if (process->pid_descriptor >= 0) {
         close(process->pid_descriptor);
+    }
+    if (process->is_heard) {
+        pthread_join(process->listener, NULL); // its last words, before ours
     }
     *process = (Process){.pid = 0, .pid_descriptor = -1};
 }

@@ -1,17 +1,20 @@
 // Starting our own program again as another process with a few descriptors, and knowing when it
-// ends. Nothing is inherited but those descriptors and standard error; the environment is empty but
-// for what is named. The child dies with its parent, or rather with the thread that started it:
-// `outlives_thread` is for those started from threads that come and go, and that see by themselves
-// when their descriptor has nobody at its other end.
+// ends. Nothing is inherited but those descriptors; the environment is empty but for what is named.
+// What it writes to its standard error comes out of ours, cleaned and bounded: a child may be a
+// stranger's by then, and our terminal is for a person. The child dies with its parent, or rather
+// with the thread that started it: `outlives_thread` is for those started from threads that come
+// and go, and that see by themselves when their descriptor has nobody at its other end.
 #pragma once
 
 #include "core/base/status.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PROCESS_DESCRIPTORS_MAX 8
+#define PROCESS_WORDS_MAX       (256u << 10) // of its standard error; the rest is dropped
 
 typedef struct ProcessConfig {
     const char *program;                      // NULL: this program itself
@@ -24,6 +27,8 @@ typedef struct ProcessConfig {
 typedef struct Process {
     pid_t pid;
     int pid_descriptor; // readable when it has ended
+    bool is_heard;
+    pthread_t listener; // to its standard error, until it ends
 } Process;
 
 MUST_USE Status process_start(const ProcessConfig *config, Process *out);

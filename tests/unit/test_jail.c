@@ -86,6 +86,11 @@ static int try_stat(void)
 {
     return access("/etc/passwd", R_OK) != 0;
 }
+static int try_know(void)
+{
+    struct stat about;
+    return stat("/etc/passwd", &about) != 0 && stat("/proc/self/exe", &about) != 0;
+}
 static int try_unlink(void)
 {
     return unlink("/tmp/sandlot-jail-test") != 0;
@@ -234,6 +239,7 @@ static const struct {
     {"create", try_create},
     {"openat2", try_openat2},
     {"access", try_stat},
+    {"know of a file", try_know},
     {"unlink", try_unlink},
     {"mkdir", try_mkdir},
     {"socket", try_socket},
@@ -307,7 +313,7 @@ static int in_runtime_jail(int (*attempt)(void))
 // seen: Landlock has no right for it.)
 static bool is_for_runtimes(const char *name)
 {
-    static const char *const names[] = {"access", "clone3", "mmap to execute",
+    static const char *const names[] = {"access", "know of a file", "clone3", "mmap to execute",
                                         "mprotect to execute"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -549,6 +555,46 @@ TEST(a_missing_layer_is_an_error_unless_allowed)
     CHECK_INT(status, 0);
 }
 
+// --- the terminal -------------------------------------------------------------------------------
+
+static int terminal; // the side of the person
+
+static int try_listen(void)
+{
+    char typed;
+    for (int i = 0; i <= 2; i++) {
+        if (read(i, &typed, 1) > 0) {
+            return 0;
+        }
+    }
+    return write(2, "said", 4) == 4 ? 1 : 0;
+}
+
+TEST(what_a_person_types_stays_with_us)
+{
+    terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    REQUIRE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    REQUIRE(other >= 0);
+    CHECK_INT(write(terminal, "secret\n", 7), 7);
+    int kept[3];
+    for (int i = 0; i <= 2; i++) {
+        kept[i] = dup(i);
+        dup2(other, i);
+    }
+    const int said = in_jail(try_listen);
+    for (int i = 0; i <= 2; i++) {
+        dup2(kept[i], i);
+        close(kept[i]);
+    }
+    CHECK_INT(said, REFUSED);
+    char seen[64] = "";
+    CHECK(read(terminal, seen, sizeof seen - 1) > 0); // its echo, and what the child said
+    CHECK(strstr(seen, "said") != NULL);
+    close(other);
+    close(terminal);
+}
+
 // --- processes ----------------------------------------------------------------------------------
 
 TEST(a_process_gets_its_descriptors_and_nothing_else)
@@ -573,10 +619,48 @@ TEST(a_process_gets_its_descriptors_and_nothing_else)
     close(ends[0]);
 }
 
+// What a child writes to its standard error, as it comes out of ours.
+static void hear(const char *script, char *out, size_t bytes)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    fflush(NULL);
+    const int kept = dup(2);
+    dup2(ends[1], 2);
+    close(ends[1]);
+    const char *const arguments[] = {"sh", "-c", script, NULL};
+    const ProcessConfig start = {.program = "/bin/sh", .arguments = arguments};
+    Process process;
+    const Status status = process_start(&start, &process);
+    int code = -1;
+    if (status == STATUS_OK) {
+        process_wait(&process, &code);
+    }
+    dup2(kept, 2);
+    close(kept);
+    REQUIRE(status == STATUS_OK && code == 0);
+    size_t used = 0;
+    for (ssize_t got = 1; got > 0; used += (size_t)got) {
+        got = read(ends[0], out + used, bytes - 1 - used);
+        REQUIRE(got >= 0);
+    }
+    out[used] = '\0';
+    close(ends[0]);
+}
+
+TEST(a_child_speaks_but_not_to_the_terminal)
+{
+    char text[200];
+    hear("printf 'a\\033[31mb\\tc\\303\\274\\302\\233d\\177\\233e\\n' >&2", text, sizeof text);
+    CHECK_TEXT(text, "a?[31mb\tc\xc3\xbc??d??e\n");
+    hear("read -r line <&2 || echo deaf >&2", text, sizeof text);
+    CHECK(strstr(text, "deaf") != NULL);
+}
+
 TEST(how_a_process_ended)
 {
     const char *const arguments[] = {"sh", "-c", "exit 7", NULL};
-    const char *const forever[] = {"sh", "-c", "sleep 100", NULL};
+    const char *const forever[] = {"sh", "-c", "exec sleep 100", NULL};
     ProcessConfig start = {.program = "/bin/sh", .arguments = arguments};
     Process process;
     int code = -1;
