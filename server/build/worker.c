@@ -35,7 +35,16 @@
 #define SANITIZED false
 #endif
 
+typedef enum WorkerRank { RANK_FIRST, RANK_TEXT, RANK_MEDIA } WorkerRank; // worker_op.def
+
+static const WorkerRank ranks[WORKER_OP_COUNT] = {
+#define WORKER_OP(name, function, rank) RANK_##rank,
+#include "server/build/worker_op.def"
+#undef WORKER_OP
+};
+
 struct Worker {
+    WorkerRank rank; // of what the process has been asked
     WorkerConfig config;
     Process process;
     int end; // our end of the stream; -1: none runs
@@ -96,6 +105,7 @@ static int end(Worker *worker)
     }
     worker->end = -1;
     worker->layers = 0;
+    worker->rank = RANK_FIRST;
     return code;
 }
 
@@ -267,9 +277,8 @@ static void take_text(const uint8_t *bytes, size_t count, char *reason)
 {
     size_t at = 0;
     while (at < count) {
-        const bool is_plain = bytes[at] >= 0x20 && bytes[at] != 0x7f;
-        const size_t length = is_plain ? utf8_length(bytes + at, count - at) : 0;
-        if (length > 0) {
+        const size_t length = utf8_length(bytes + at, count - at);
+        if (length > 0 && !utf8_has_control(bytes + at, length)) {
             memcpy(reason + at, bytes + at, length);
             at += length;
         } else {
@@ -436,6 +445,9 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         return STATUS_LIMIT;
     }
     drop_stale(worker);
+    if (ranks[op] < worker->rank) {
+        worker_end(worker);
+    }
     if (op == WORKER_UNPACK && !worker->archives) {
         worker_end(worker); // most never unpack anything, and start more quickly without
         worker->archives = true;
@@ -444,6 +456,7 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
     if (status != STATUS_OK) {
         return status;
     }
+    worker->rank = ranks[op];
     uint8_t head[WORKER_REQUEST_HEAD_BYTES];
     put_u32(head, (uint32_t)op);
     put_u64(head + 4, bytes);

@@ -28,7 +28,7 @@
 
 // What a worker can do; each has its function in worker_op.def's order (worker_op.h).
 typedef enum WorkerOp {
-#define WORKER_OP(name, function) WORKER_##name,
+#define WORKER_OP(name, function, rank) WORKER_##name,
 #include "server/build/worker_op.def"
 #undef WORKER_OP
     WORKER_OP_COUNT

@@ -103,7 +103,7 @@ void worker_progress(uint32_t done, uint32_t total)
 // --- answering ----------------------------------------------------------------------------------
 
 static const WorkerFunction functions[WORKER_OP_COUNT] = {
-#define WORKER_OP(name, function) function,
+#define WORKER_OP(name, function, rank) function,
 #include "server/build/worker_op.def"
 #undef WORKER_OP
 };

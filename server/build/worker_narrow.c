@@ -153,30 +153,34 @@ void narrow_write_request(const PlaceFolder *folder, const SoulList *souls, Buff
     }
 }
 
+static Status read_contexts(ByteReader *reader, const SoulList *souls,
+                            RunContext contexts[SOULS_MAX])
+{
+    bool is_good = byte_read_u32(reader) == souls->count;
+    for (uint32_t i = 0; is_good && i < souls->count; i++) {
+        Soul tried = souls->items[i];
+        contexts[i] = (RunContext)byte_read_u8(reader);
+        is_good = contexts[i] < CONTEXT_COUNT && soul_narrow(&tried, contexts[i]);
+    }
+    return is_good && byte_reader_finish(reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
+}
+
 Status narrow_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList *diagnostics)
 {
     DiagnosticList list = {0};
     size_t used = 0;
-    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &list);
-    const bool has_contexts = list.error_count == 0;
+    if (diagnostic_list_read(reply->data, reply->bytes, &used, &list) != STATUS_OK) {
+        return STATUS_MALFORMED;
+    }
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     RunContext contexts[SOULS_MAX];
-    if (status == STATUS_OK && has_contexts && byte_read_u32(&reader) != souls->count) {
-        status = STATUS_MALFORMED;
-    }
+    const bool has_contexts = list.error_count == 0;
+    const Status status =
+        has_contexts ? read_contexts(&reader, souls, contexts) : byte_reader_finish(&reader);
     for (uint32_t i = 0; status == STATUS_OK && has_contexts && i < souls->count; i++) {
-        contexts[i] = (RunContext)byte_read_u8(&reader);
-        Soul tried = souls->items[i];
-        status = contexts[i] < CONTEXT_COUNT && soul_narrow(&tried, contexts[i]) ? STATUS_OK
-                                                                                 : STATUS_MALFORMED;
-    }
-    if (status == STATUS_OK && byte_reader_finish(&reader) != STATUS_OK) {
-        status = STATUS_MALFORMED;
+        soul_narrow(&souls->items[i], contexts[i]);
     }
     if (status == STATUS_OK) {
-        for (uint32_t i = 0; has_contexts && i < souls->count; i++) {
-            soul_narrow(&souls->items[i], contexts[i]);
-        }
         diagnostic_list_append(diagnostics, &list);
     }
     diagnostic_list_free(&list);

@@ -1,5 +1,6 @@
 // What WORKER_NARROW is asked and answers: which side of which script place.json takes away. It is
-// asked before anything is compiled, because it decides whether a script may leave the server.
+// asked before anything is compiled, because it decides whether a script may leave the server, and of
+// a process that has seen nothing else.
 //
 //   request   block place.json, u32 scripts; each: block path, u8 service
 //   reply     diagnostics; without an error: u32 scripts; each: u8 context

@@ -25,6 +25,6 @@ void worker_progress(uint32_t done, uint32_t total);
 // Answers a request as the process does: any op, any bytes. `call` is filled; free its reply.
 Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCall *call);
 
-#define WORKER_OP(name, function) Status function(WorkerCall *call);
+#define WORKER_OP(name, function, rank) Status function(WorkerCall *call);
 #include "server/build/worker_op.def"
 #undef WORKER_OP

@@ -502,13 +502,8 @@ TEST(rubbish_for_every_op)
     Worker *worker = make();
     Rng rng = rng_make(test_seed(), 7);
     // The first that unpacks starts another one, with what that takes.
-    Buffer none;
-    char unread[WORKER_REASON_BYTES];
-    CHECK(worker_call(worker, WORKER_UNPACK, "", 0, &none, unread) != STATUS_BLOCKED);
-    buffer_free(&none);
-    check_works(worker);
-    const pid_t pid = worker_pid(worker);
     for (uint32_t op = 0; op < WORKER_OP_COUNT; op++) {
+        pid_t pid = 0;
         for (uint32_t turn = 0; turn < 20; turn++) {
             Buffer reply;
             char reason[WORKER_REASON_BYTES] = "";
@@ -522,10 +517,37 @@ TEST(rubbish_for_every_op)
                           status_name(status), reason);
             }
             buffer_free(&reply);
+            pid = turn == 0 ? worker_pid(worker) : pid;
         }
+        CHECK_INT(worker_pid(worker), pid);
     }
-    CHECK_INT(worker_pid(worker), pid);
     check_works(worker);
+    worker_destroy(worker);
+}
+
+// One that has run scripts does not say which of them are secret, and one that has read pictures
+// compiles nothing.
+TEST(a_process_never_goes_back_to_what_is_believed_more)
+{
+    static const struct {
+        WorkerOp op;
+        bool is_another; // than the process before
+    } rows[] = {{WORKER_NARROW, true}, {WORKER_NARROW, false},      {WORKER_COMPILE, false},
+                {WORKER_PLACE, false}, {WORKER_SCENE_REF, false},   {WORKER_NARROW, true},
+                {WORKER_ASSET, false}, {WORKER_MODEL_FILES, false}, {WORKER_COMPILE, true},
+                {WORKER_MODEL, false}, {WORKER_NARROW, true}};
+    Worker *worker = make();
+    pid_t before = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Buffer reply;
+        char reason[WORKER_REASON_BYTES];
+        CHECK(worker_call(worker, rows[i].op, "x", 1, &reply, reason) != STATUS_BLOCKED);
+        buffer_free(&reply);
+        if ((worker_pid(worker) != before) != rows[i].is_another) {
+            test_fail(__FILE__, __LINE__, "row %zu", i);
+        }
+        before = worker_pid(worker);
+    }
     worker_destroy(worker);
 }
 
