@@ -217,7 +217,7 @@ static Status key_path(const BuildConfig *config, const char *place, char out[PA
 {
     const char *why = "";
     if (config->key == NULL && place_home_check(place, &why) != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, ".sandlot/data %s", why);
+        snprintf(reason, WORKER_REASON_BYTES, ".sandlot/data: %s", why);
         return STATUS_DENIED;
     }
     const int length = config->key != NULL

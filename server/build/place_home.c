@@ -4,6 +4,7 @@
 
 #include "server/sys/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,11 +15,19 @@
 
 #define NOTE       "made-here"
 #define NOTE_BYTES 96
+#define IGNORE     ".gitignore"
 
 static const char too_long[] = "the path is too long";
 static const char foreign[] =
     "was made elsewhere and came with the place: its key may be anybody's. Remove the folder "
-    ".sandlot; or, if you made it yourself and copied it, run `sandlot build DIR --adopt` once";
+    ".sandlot; or, if you made it yourself and copied it, run `sandlot "
+    "build DIR --adopt` once";
+static const char not_ours[] =
+    "it, or .sandlot, belongs to another user, who could exchange what is in it. Make it yours "
+    "(chown -R), remove .sandlot, or keep the data elsewhere (sandlot world --data)";
+static const char open_to_others[] =
+    "others may write to it, or to .sandlot, and exchange what is in it: chmod go-w, or keep the "
+    "data elsewhere (sandlot world --data)";
 
 static bool join(char out[PLACE_HOME_PATH_BYTES], const char *folder, const char *name)
 {
@@ -26,29 +35,41 @@ static bool join(char out[PLACE_HOME_PATH_BYTES], const char *folder, const char
     return length >= 0 && length < PLACE_HOME_PATH_BYTES;
 }
 
+// --- folders ------------------------------------------------------------------------------------
+
+// Whoever owns a folder, or may write to it, can put another file in the place of one of ours.
+static Status check_own(const char *path, const char **why)
+{
+    struct stat about;
+    if (lstat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        *why = "is no folder, or a link; remove it";
+        return STATUS_BLOCKED;
+    }
+    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        *why = about.st_uid != geteuid() ? not_ours : open_to_others;
+        return STATUS_DENIED;
+    }
+    return STATUS_OK;
+}
+
 // Keys, caches and artifacts are nobody else's: a place's repository holds none of them.
 static void hide_from_git(const char *folder)
 {
     char path[PLACE_HOME_PATH_BYTES];
-    if (join(path, folder, ".gitignore")) {
+    if (join(path, folder, IGNORE)) {
         status_ignore(file_write_private(path, "*\n", 2)); // a help, not a need
     }
 }
 
 static Status make_folder(const char *path, const char **why)
 {
-    struct stat about;
     if (mkdir(path, 0700) == 0) {
         hide_from_git(path);
     } else if (errno != EEXIST) {
         *why = strerror(errno);
         return STATUS_BLOCKED;
     }
-    if (lstat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
-        *why = "is no folder, or a link; remove it";
-        return STATUS_BLOCKED;
-    }
-    return STATUS_OK;
+    return check_own(path, why);
 }
 
 Status place_home_folder(const char *place, const char *inside, char out[PLACE_HOME_PATH_BYTES],
@@ -79,13 +100,6 @@ static bool describe(const char *data, char note[NOTE_BYTES])
     return true;
 }
 
-static bool has(const char *data, const char *name)
-{
-    char path[PLACE_HOME_PATH_BYTES];
-    struct stat about;
-    return join(path, data, name) && lstat(path, &about) == 0;
-}
-
 static bool is_noted(const char *data)
 {
     char path[PLACE_HOME_PATH_BYTES], note[NOTE_BYTES];
@@ -109,10 +123,27 @@ static Status write_note(const char *data, const char **why)
     return is_written ? STATUS_OK : STATUS_BLOCKED;
 }
 
-// Nothing in it that would be believed: it becomes ours.
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+// Nothing in it but what we have just put there, perhaps by halves: it becomes ours. Anything else
+// would be used as if we had made it: a log for a database to come, links where blobs go.
 static bool is_empty(const char *data)
 {
-    return !has(data, "ticket.key") && !has(data, "ticket.key.old") && !has(data, "sandlot.db");
+    DIR *list = opendir(data);
+    const struct dirent *entry;
+    bool is_found = list == NULL;
+    while (!is_found && (entry = readdir(list)) != NULL) {
+        const char *name = entry->d_name;
+        is_found = strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !begins(name, IGNORE) &&
+                   !begins(name, NOTE);
+    }
+    if (list != NULL) {
+        closedir(list);
+    }
+    return !is_found;
 }
 
 static Status check(const char *data, const char **why)
@@ -135,15 +166,19 @@ Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES], const
 
 Status place_home_check(const char *place, const char **why)
 {
-    char data[PLACE_HOME_PATH_BYTES];
+    char home[PLACE_HOME_PATH_BYTES], data[PLACE_HOME_PATH_BYTES];
     struct stat about;
-    const int length = snprintf(data, sizeof data, "%s/.sandlot/data", place);
-    if (length < 0 || length >= (int)sizeof data) {
+    if (!join(home, place, ".sandlot") || !join(data, home, "data")) {
         *why = too_long;
         return STATUS_RANGE;
     }
-    if (lstat(data, &about) != 0 || is_noted(data) || is_empty(data)) {
+    if (lstat(data, &about) != 0) {
         return STATUS_OK;
+    }
+    Status status = check_own(home, why);
+    status = status == STATUS_OK ? check_own(data, why) : status;
+    if (status != STATUS_OK || is_noted(data) || is_empty(data)) {
+        return status;
     }
     *why = foreign;
     return STATUS_DENIED;

@@ -2,7 +2,9 @@
 // and the database, and both are believed. A place may come from a stranger with such a folder in
 // it (an archive, a copy): its key would then sign as ours whatever its cache holds. So `data`
 // carries a note of which folder it is, by inode and time of birth, which no copy shares. One that
-// has a key or a database and not the right note is refused until somebody who knows it adopts it.
+// has anything in it and not the right note is refused until somebody who knows it adopts it. And
+// .sandlot, `data` and `cache` are the user's own, with nobody else who may write to them: others
+// could exchange the key later, whatever was there at first. git is kept from all of them.
 //
 // A folder that was named (--data) is the operator's own word and not asked.
 #pragma once
@@ -14,10 +16,11 @@
 #define PLACE_HOME_PATH_BYTES 4096
 
 // Makes <place>/.sandlot/<inside> if it is missing. STATUS_BLOCKED: a link or no folder is there,
-// or the system refuses; STATUS_RANGE: the path is too long. *why is for people.
+// or the system refuses; STATUS_DENIED: it or .sandlot is another user's, or others may write to
+// it; STATUS_RANGE: the path is too long. *why is for people.
 MUST_USE Status place_home_folder(const char *place, const char *inside,
                                   char out[PLACE_HOME_PATH_BYTES], const char **why);
-// The same for `data`. STATUS_DENIED: it was made elsewhere.
+// The same for `data`. STATUS_DENIED also: it was made elsewhere.
 MUST_USE Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES],
                                 const char **why);
 // Whether it is from here, without making anything: STATUS_OK also when there is none.

@@ -19,7 +19,7 @@ typedef struct SigningKey {
 } SigningKey;
 
 // Reads the key, or makes it on first use. STATUS_MALFORMED: the file is no key; STATUS_DENIED:
-// others may read it.
+// it is another user's, or others may read it.
 MUST_USE Status signing_key_open(const char *path, SigningKey *out);
 void signing_key_wipe(SigningKey *key);
 // A new key takes the file; the public half of the one before goes to the front of `<path>.old`. A

@@ -26,7 +26,8 @@
 #define NAME_BYTES_MAX  64 // of a place
 #define REFERENCE_BYTES (1u << 20)
 #define FILE_BYTES_MAX  (1u << 20)
-#define TYPES_FOLDER    ".sandlot/types/"
+#define HOME            ".sandlot"
+#define TYPES_FOLDER    HOME "/types/"
 #define SETTINGS_FILE   ".luarc.json"
 #define MARK            ".sandlot-new" // in a place that is not whole yet
 #define TYPESCRIPT      "-typescript"
@@ -121,7 +122,9 @@ static int open_parents(Writing *writing, const char *root, const char *path, co
         char part[NAME_MAX + 1];
         snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
         bool is_there = writing == NULL;
-        if (writing != NULL && mkdirat(folder, part, 0777) == 0) {
+        // A group that shares the place does not share the key that will be in there.
+        const mode_t mode = path == whole && strcmp(part, HOME) == 0 ? 0755 : 0777;
+        if (writing != NULL && mkdirat(folder, part, mode) == 0) {
             note(writing, whole, (size_t)(slash - whole), true);
             is_there = true;
         } else if (writing != NULL) {

@@ -89,6 +89,50 @@ TEST(a_folder_with_nothing_to_believe_becomes_ours)
     remove_place();
 }
 
+TEST(a_folder_with_anything_in_it_is_not_empty)
+{
+    static const char *const names[] = {"ticket.key",     "ticket.key.old", "sandlot.db",
+                                        "sandlot.db-wal", "blobs",          "x"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        make_place();
+        CHECK_OK(place_home_data(place, data, &why));
+        char path[PLACE_HOME_PATH_BYTES + 32];
+        snprintf(path, sizeof path, "%s/made-here", data);
+        REQUIRE(unlink(path) == 0);
+        snprintf(path, sizeof path, "%s/%s", data, names[i]);
+        REQUIRE(symlink("/tmp", path) == 0);
+        CHECK_INT(place_home_check(place, &why), STATUS_DENIED);
+        CHECK_INT(place_home_data(place, data, &why), STATUS_DENIED);
+        remove_place();
+    }
+}
+
+// Root's `tar x` keeps owners and modes.
+TEST(folders_of_others_are_refused)
+{
+    static const char *const names[] = {".sandlot", ".sandlot/data"};
+    const bool is_root = geteuid() == 0; // who alone can give a folder away
+    for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
+        const bool is_given = i % 2 == 1;
+        char path[128];
+        make_place();
+        CHECK_OK(place_home_data(place, data, &why));
+        snprintf(path, sizeof path, "%s/%s", place, names[i / 2]);
+        if (is_given && (!is_root || chown(path, 65534, (gid_t)-1) != 0)) {
+            remove_place();
+            continue;
+        }
+        REQUIRE(is_given || chmod(path, 0720) == 0);
+        CHECK_INT(place_home_data(place, data, &why), STATUS_DENIED);
+        CHECK(strstr(why, is_given ? "chown" : "chmod") != NULL && strstr(why, "--data") != NULL);
+        CHECK_INT(place_home_check(place, &why), STATUS_DENIED);
+        CHECK_INT(place_home_adopt(place, &why), STATUS_DENIED);
+        CHECK_INT(place_home_folder(place, "cache", data, &why),
+                  i / 2 == 0 ? STATUS_DENIED : STATUS_OK);
+        remove_place();
+    }
+}
+
 TEST(links_lead_nowhere)
 {
     make_place();

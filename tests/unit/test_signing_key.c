@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char key_path[96];
 
 static TestFolder begin(void)
 {
+    (void)umask(022); // whoever runs the tests: files that a group may write to are refused
     const TestFolder folder = test_folder_make();
     snprintf(key_path, sizeof key_path, "%s/ticket.key", folder.path);
     return folder;
@@ -48,6 +50,25 @@ TEST(what_others_can_read_or_is_no_key_is_refused)
                       "0123456789012345678901234567890123456789012345678901234567890123");
     REQUIRE(chmod(key_path, 0600) == 0);
     CHECK_INT(signing_key_open(key_path, &key), STATUS_MALFORMED); // halves that do not fit
+    test_folder_remove(&folder);
+}
+
+TEST(what_another_user_put_there_is_refused)
+{
+    const TestFolder folder = begin();
+    char old[128];
+    SigningKey key;
+    SigningHalves halves;
+    CHECK_OK(signing_key_open(key_path, &key));
+    CHECK_OK(signing_key_rotate(key_path, &key));
+    snprintf(old, sizeof old, "%s.old", key_path);
+    if (geteuid() == 0) { // who alone can give a file away
+        REQUIRE(chown(old, 65534, (gid_t)-1) == 0);
+        CHECK_INT(signing_halves_open(key_path, &halves), STATUS_DENIED);
+        CHECK_OK(signing_key_open(key_path, &key));
+        REQUIRE(chown(key_path, 65534, (gid_t)-1) == 0);
+        CHECK_INT(signing_key_open(key_path, &key), STATUS_DENIED);
+    }
     test_folder_remove(&folder);
 }
 

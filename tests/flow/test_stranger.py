@@ -1,0 +1,107 @@
+"""A place that comes from a stranger, with a .sandlot in it: nothing of it is followed, waited for,
+believed, or left where others could exchange it."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from support import World, check, run
+from test_build import build, build_json, side, small_place, write
+from test_save import ended, save
+
+NOBODY = 65534
+SCRIPTS = {"Workspace/A.lua": "local a = 1\nprint(a)\n"}
+
+
+def as_nobody(command):
+    subprocess.run(["sh", "-c", command], user=NOBODY, group=NOBODY, extra_groups=[], check=True,
+                   timeout=60)
+
+
+def brought(place, path, mode=0o700, owner=None):
+    """A folder that was in the archive, as root's `tar x` makes it."""
+    path = os.path.join(place, path)
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    os.chmod(path, mode)
+    if owner is not None:
+        os.chown(path, owner, owner)
+    return path
+
+
+# --- whose folders they are -----------------------------------------------------------------------
+
+def test_stranger_owns_no_folder_of_ours(program, places, folder):
+    if os.getuid() != 0:
+        print("skipped: only root can give files away")
+        return
+    os.chmod(folder, 0o755)
+    for name, around, inside in (("a", None, NOBODY), ("b", NOBODY, None)):
+        place = small_place(folder, name, SCRIPTS)
+        brought(place, ".sandlot", 0o755, around)
+        data = brought(place, ".sandlot/data", 0o777, inside)
+        said = build(program, place, code=1).stderr
+        check("another user" in said and "chown" in said, said)
+        check(os.listdir(data) == [], "nothing was written into it")
+        done = subprocess.run([program, "world", "--place", place, "--port", "0"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        check(done.returncode == 1 and "another user" in done.stderr, done.stderr)
+        build(program, place, "--adopt", code=1)
+        # As it is told to.
+        for path in (f"{place}/.sandlot", data):
+            os.chown(path, 0, 0)
+            os.chmod(path, 0o700)
+        build(program, place)
+        build(program, place, "--verify")
+    # The cache, too: what is in it is not believed, but it is written to.
+    place = small_place(folder, "c", SCRIPTS)
+    brought(place, ".sandlot")
+    brought(place, ".sandlot/cache", 0o755, NOBODY)
+    check("another user" in build(program, place, code=1).stderr, "the cache is nobody's")
+
+
+def test_stranger_puts_no_key_of_his_in(program, places, folder):
+    """A folder that the operator named may be anybody's; the key in it must be our own."""
+    if os.getuid() != 0:
+        print("skipped: only root can give files away")
+        return
+    os.chmod(folder, 0o755)
+    place, data = small_place(folder, "place", SCRIPTS), brought(folder, "data", 0o777, NOBODY)
+    world = World(program, place, data)
+    world.stop()
+    as_nobody(f"umask 077; cd '{data}' && mv ticket.key ours && head -c 64 /dev/zero > ticket.key")
+    done = subprocess.run([program, "world", "--place", place, "--port", "0", "--data", data],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    check(done.returncode == 1 and "ticket.key: " in done.stderr, done.stderr)
+    os.remove(f"{data}/ticket.key")
+    os.rename(f"{data}/ours", f"{data}/ticket.key")
+    World(program, place, data).stop()
+
+
+def test_stranger_writes_to_no_folder_of_ours(program, places, folder):
+    for name in (".sandlot", ".sandlot/data", ".sandlot/cache"):
+        place = small_place(folder, name.replace("/", "-"), SCRIPTS)
+        brought(place, ".sandlot")
+        path = brought(place, name, 0o777)
+        said = build(program, place, code=1).stderr
+        check("others may write" in said and "chmod" in said, said)
+        os.chmod(path, 0o755)
+        build(program, place)
+    # Our own folders are never so, whatever the umask is.
+    place = os.path.join(folder, "new")
+    command = f'umask 000; exec "$0" new "{place}"'
+    subprocess.run(["sh", "-c", command, program], check=True, capture_output=True, timeout=60)
+    build(program, place)
+
+
+def test_stranger_fills_no_data_folder(program, places, folder):
+    """Links where the blobs will be, a log for the database that is still to be made."""
+    place = small_place(folder, "place", SCRIPTS)
+    brought(place, ".sandlot")
+    brought(place, ".sandlot/data/blobs")
+    os.symlink(folder, f"{place}/.sandlot/data/blobs/00")
+    check("made elsewhere" in build(program, place, code=1).stderr, "it is not empty")
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
