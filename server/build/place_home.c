@@ -20,7 +20,7 @@
 static const char too_long[] = "the path is too long";
 static const char foreign[] =
     "was made elsewhere and came with the place: its key may be anybody's. Remove the folder "
-    ".sandlot; or, if you made it yourself and copied it, run `sandlot "
+    ".sandlot (git rm -r, if git has it); or, if you made it yourself and copied it, run `sandlot "
     "build DIR --adopt` once";
 static const char not_ours[] =
     "it, or .sandlot, belongs to another user, who could exchange what is in it. Make it yours "
@@ -52,24 +52,37 @@ static Status check_own(const char *path, const char **why)
     return STATUS_OK;
 }
 
-// Keys, caches and artifacts are nobody else's: a place's repository holds none of them.
-static void hide_from_git(const char *folder)
+// Keys, caches and artifacts are nobody else's: a place's repository holds none of them, whatever
+// it brought along or a pull brings back.
+static Status hide_from_git(const char *folder, const char **why)
 {
+    static const char all[] = "*\n";
     char path[PLACE_HOME_PATH_BYTES];
-    if (join(path, folder, IGNORE)) {
-        status_ignore(file_write_private(path, "*\n", 2)); // a help, not a need
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    if (!join(path, folder, IGNORE)) {
+        *why = too_long;
+        return STATUS_RANGE;
     }
+    const bool is_hidden = file_read(path, sizeof all - 1, &text, &bytes) == STATUS_OK &&
+                           bytes == sizeof all - 1 && memcmp(text, all, bytes) == 0;
+    free(text);
+    if (is_hidden || file_write_private(path, all, sizeof all - 1) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    *why = "the file " IGNORE " in it, or in .sandlot, cannot be written, and without it git would "
+           "take the key along; remove it";
+    return STATUS_BLOCKED;
 }
 
 static Status make_folder(const char *path, const char **why)
 {
-    if (mkdir(path, 0700) == 0) {
-        hide_from_git(path);
-    } else if (errno != EEXIST) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
         *why = strerror(errno);
         return STATUS_BLOCKED;
     }
-    return check_own(path, why);
+    const Status status = check_own(path, why);
+    return status == STATUS_OK ? hide_from_git(path, why) : status;
 }
 
 Status place_home_folder(const char *place, const char *inside, char out[PLACE_HOME_PATH_BYTES],

@@ -103,5 +103,34 @@ def test_stranger_fills_no_data_folder(program, places, folder):
     check("made elsewhere" in build(program, place, code=1).stderr, "it is not empty")
 
 
+# --- git ------------------------------------------------------------------------------------------
+
+def test_stranger_shows_no_key_to_git(program, places, folder):
+    place = small_place(folder, "place", SCRIPTS)
+    for path in (".sandlot", ".sandlot/data", ".sandlot/cache"):
+        brought(place, path)
+        write(place, f"{path}/.gitignore", "!*\n")
+    environment = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=place, env=environment, check=True, text=True,
+                              capture_output=True, timeout=60).stdout
+    has_git = shutil.which("git") is not None
+    if has_git:
+        git("init", "-q")
+        git("add", "-A")
+    build(program, place)
+    for again in range(2):
+        for path in (".sandlot", ".sandlot/data"):
+            with open(f"{place}/{path}/.gitignore", encoding="utf-8") as file:
+                check(file.read() == "*\n", f"{path}/.gitignore is ours")
+            # A pull brings them back.
+            write(place, f"{path}/.gitignore", "!*\n")
+        build(program, place)
+        if has_git:
+            git("add", "-A")
+            check("ticket.key" not in git("ls-files"), git("ls-files"))
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))

@@ -133,6 +133,37 @@ TEST(folders_of_others_are_refused)
     }
 }
 
+static void check_hidden(const char *name)
+{
+    char path[128];
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/%s/.gitignore", place, name);
+    REQUIRE(file_read(path, 16, &text, &bytes) == STATUS_OK);
+    CHECK_TEXT((char *)text, "*\n");
+    free(text);
+}
+
+TEST(git_sees_nothing_whatever_came_along)
+{
+    make_place();
+    char path[128];
+    CHECK_OK(place_home_data(place, data, &why));
+    check_hidden(".sandlot");
+    check_hidden(".sandlot/data");
+    snprintf(path, sizeof path, "%s/.sandlot/data/.gitignore", place);
+    CHECK_OK(file_write_private(path, "!*\n", 3));
+    snprintf(path, sizeof path, "%s/.sandlot/.gitignore", place);
+    REQUIRE(unlink(path) == 0 && symlink("/tmp/nowhere", path) == 0);
+    CHECK_OK(place_home_data(place, data, &why));
+    check_hidden(".sandlot");
+    check_hidden(".sandlot/data");
+    REQUIRE(unlink(path) == 0 && mkdir(path, 0700) == 0); // which is no list to git
+    CHECK_INT(place_home_data(place, data, &why), STATUS_BLOCKED);
+    CHECK(strstr(why, ".gitignore") != NULL);
+    remove_place();
+}
+
 TEST(links_lead_nowhere)
 {
     make_place();
