@@ -6,8 +6,10 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/base/rng.h"
+#include "core/script/rune_unpack.h"
 #include "server/build/build.h"
 #include "server/build/rune_pack.h"
+#include "server/build/template.h"
 #include "server/sys/file.h"
 
 #include <ftw.h>
@@ -22,7 +24,7 @@
 #define TYPESCRIPTS  20
 #define COLD_ROUNDS  3
 #define ROUNDS       9
-#define ZSTD_LEVEL   9     // as a host has it for browsers
+#define ZSTD_LEVEL   9     // as a host has it
 #define SIZE_GOAL    45.0  // per cent that may be left
 #define EDIT_GOAL_MS 100.0 // from a saved .ts to its rune
 
@@ -248,40 +250,90 @@ static size_t zstd_bytes(const void *data, size_t count)
     return bytes;
 }
 
-static size_t packed_bytes(RunePack *pack, const BuildRune *rune)
+// Both ends of packed runes.
+typedef struct Ends {
+    RunePack *pack;
+    RuneUnpack *unpack;
+    Heap heap;
+} Ends;
+
+static size_t packed_bytes(Ends *ends, const BuildRune *rune, double *unpack_seconds)
 {
-    uint8_t *block = malloc(rune->count);
+    uint8_t *block = malloc(2 * rune->count);
     ASSERT(block != NULL);
     size_t bytes = rune->count;
-    const Status status = rune_pack_pack(pack, rune->bytes, rune->count, block, &bytes);
+    uint8_t *back = block + rune->count;
+    if (rune_pack_pack(ends->pack, rune->bytes, rune->count, block, &bytes) == STATUS_OK) {
+        const double began = bench_seconds();
+        ASSERT(rune_unpack(ends->unpack, rune->path, block, bytes, back, rune->count) == STATUS_OK);
+        *unpack_seconds += bench_seconds() - began;
+        ASSERT(memcmp(back, rune->bytes, rune->count) == 0);
+    }
     free(block);
-    return status == STATUS_OK ? bytes : rune->count;
+    return bytes;
 }
 
-// Each by itself, as it is sent: to native clients over the socket, to browsers over HTTP.
-static void weigh(BenchReport *report, const BuildResult *result)
+// Each by itself, as it is sent: packed to pages and to native clients, over HTTP and over the
+// socket alike; as plain zstd to whoever only knows HTTP's way.
+static void weigh(BenchReport *report, const char *what, Ends *ends, const BuildResult *result)
 {
     size_t plain = 0, packed = 0, zstd = 0;
-    RunePack *pack = NULL;
+    double unpack = 0;
     const double began = bench_seconds();
-    ASSERT(rune_pack_create(&pack) == STATUS_OK);
-    const double made = bench_seconds();
     for (uint32_t i = 0; i < result->rune_count; i++) {
         plain += result->runes[i].count;
-        packed += packed_bytes(pack, &result->runes[i]);
+        packed += packed_bytes(ends, &result->runes[i], &unpack);
     }
-    const double done = bench_seconds();
+    const double pack = bench_seconds() - began - unpack;
     for (uint32_t i = 0; i < result->rune_count; i++) {
         zstd += zstd_bytes(result->runes[i].bytes, result->runes[i].count);
     }
-    rune_pack_destroy(pack);
-    bench_row(report, "build.rune_bytes", (double)plain / result->rune_count, "bytes/rune",
-              BENCH_NO_GOAL);
-    bench_row(report, "build.rune_packed", 100.0 * (double)packed / (double)plain, "%", SIZE_GOAL);
-    bench_row(report, "build.rune_zstd", 100.0 * (double)zstd / (double)plain, "%", BENCH_NO_GOAL);
-    bench_row(report, "build.dictionary", (made - began) * 1e3, "ms", BENCH_NO_GOAL);
-    bench_row(report, "build.pack_rune", (done - made) * 1e3 / result->rune_count, "ms/rune",
-              BENCH_NO_GOAL);
+    const struct {
+        const char *row, *unit;
+        double value, goal;
+    } rows[] = {
+        {"bytes", "bytes/rune", (double)plain / result->rune_count, BENCH_NO_GOAL},
+        {"packed", "%", 100.0 * (double)packed / (double)plain, SIZE_GOAL},
+        {"zstd", "%", 100.0 * (double)zstd / (double)plain, BENCH_NO_GOAL},
+        {"pack", "ms/rune", pack * 1e3 / result->rune_count, BENCH_NO_GOAL},
+        {"unpack", "ms/rune", unpack * 1e3 / result->rune_count, BENCH_NO_GOAL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "build.%s_%s", what, rows[i].row);
+        bench_row(report, name, rows[i].value, rows[i].unit, rows[i].goal);
+    }
+}
+
+// What creators begin with: scripts of some hundred bytes, none of which the dictionary knows.
+static void weigh_template(BenchReport *report, const char *what, Ends *ends, bool typescript)
+{
+    char obby[128], reason[WORKER_REASON_BYTES];
+    snprintf(obby, sizeof obby, "%s-obby", place);
+    uint32_t files = 0;
+    ASSERT(template_write(obby, "obby", typescript, NULL, &files, reason) == STATUS_OK);
+    Builder *builder = make_builder();
+    BuildResult result;
+    const BuildRequest request = {.place = obby};
+    ASSERT(builder_build(builder, &request, &result, reason) == STATUS_OK);
+    weigh(report, what, ends, &result);
+    build_result_free(&result);
+    builder_destroy(builder);
+    remove_all(obby);
+}
+
+static void bench_runes(BenchReport *report, const BuildResult *result)
+{
+    Ends ends = {.heap = heap_make(64u << 20)};
+    const double began = bench_seconds();
+    ASSERT(rune_unpack_create(&ends.heap, &ends.unpack) == STATUS_OK);
+    bench_row(report, "build.dictionary", (bench_seconds() - began) * 1e3, "ms", BENCH_NO_GOAL);
+    ASSERT(rune_pack_create(&ends.pack) == STATUS_OK);
+    weigh(report, "rune", &ends, result);
+    weigh_template(report, "obby_rune", &ends, false);
+    weigh_template(report, "obby_typescript_rune", &ends, true);
+    rune_pack_destroy(ends.pack);
+    rune_unpack_destroy(ends.unpack);
 }
 
 static void bench_lua(BenchReport *report)
@@ -298,7 +350,7 @@ static void bench_lua(BenchReport *report)
         BuildResult result;
         cold[round] = build(builder, true, SCRIPTS, &result);
         if (round == 0) {
-            weigh(report, &result);
+            bench_runes(report, &result);
         }
         build_result_free(&result);
         builder_destroy(builder);

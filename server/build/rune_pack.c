@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL      19 // above it runes get no smaller
+#define LEVEL      16 // above it runes get no smaller
 #define HEAP_BYTES (16u << 20)
 
 struct RunePack {
