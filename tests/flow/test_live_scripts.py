@@ -353,6 +353,34 @@ def test_runes_over_http_may_be_zstd(program, places, folder):
         world.kill()
 
 
+def test_packed_runes_have_an_address_of_their_own(program, places, folder):
+    place = write_place(folder)
+    world = World(program, place, None)
+    try:
+        packing = world.join(name="ann")["rune_packing"]
+        check(isinstance(packing, int) and 0 < packing < 2 ** 32, f"a number: {packing}")
+        for path, found in runes_of(place).items():
+            if "ServerScriptService" in path:
+                continue
+            plain = world.request("GET", f"/blob/{found}")[2]
+            for accepts in ({}, {"Accept-Encoding": "gzip, zstd"}):
+                status, headers, body = world.request("GET", f"/packed/{packing}/{found}", headers=accepts)
+                check(status == 200 and len(body) * 2 < len(plain), f"{path}: {status}, {len(body)}")
+                check("Content-Encoding" not in headers, "whoever asked unpacks it, nobody before")
+                check("immutable" in headers["Cache-Control"], "it never changes")
+                check(headers["Content-Security-Policy"] == "sandbox", "and is no page")
+            for other in (packing + 1, 0, f"0{packing}", f"{packing}x", "", "blob", -1):
+                status = world.request("GET", f"/packed/{other}/{found}")[0]
+                check(status == 404, f"{other}: {status}")
+            for name in (found[:-1], found + "0", found[:-1] + "g", "..", "", f"{found}/x"):
+                status = world.request("GET", f"/packed/{packing}/{name}")[0]
+                check(status == 404, f"{name}: {status}")
+        scene = json.loads(world.request("GET", f"/api/rooms/{world.room}")[2])["sceneHash"]
+        check(world.request("GET", f"/packed/{packing}/{scene}")[0] == 404, "a scene is no rune")
+    finally:
+        world.kill()
+
+
 def test_servers_own_scripts_never_leave(program, places, folder):
     place = write_place(folder)
     world = World(program, place, None)
@@ -380,15 +408,21 @@ def test_servers_own_scripts_never_leave(program, places, folder):
         heard += json.dumps(player.events).encode() + json.dumps(player.snapshots).encode()
         heard += json.dumps(player.welcome).encode()
         # Every way in by HTTP that could have it.
+        packing = world.join(name="mal")["rune_packing"]
+        missing = world.request("GET", f"/packed/{packing}/" + "0" * 64)
+        check(missing[0] == 404, "there is something under no hash")
         status, _, body = world.request("GET", f"/blob/{vault}")
         check(status == 404, f"/blob gives a rune of the server: {status}")
         nothing = world.request("GET", "/blob/" + "0" * 64)
         check((nothing[0], nothing[2]) == (status, body), "it differs from what is not there")
         for path, found in hashes.items():
             status, headers, body = world.request("GET", f"/blob/{found}")
+            packed = world.request("GET", f"/packed/{packing}/{found}")
             if "ServerScriptService" in path:
                 check(status == 404, f"{path}: {status}")
+                check((packed[0], packed[2]) == (missing[0], missing[2]), f"{path} packed: {packed}")
             else:
+                check(packed[0] == 200 and len(packed[2]) < len(body), f"{path} packed: {packed}")
                 check(status == 200 and hashlib.sha256(body).hexdigest() == found, path)
                 check("immutable" in headers["Cache-Control"], "it never changes")
             heard += body

@@ -114,17 +114,23 @@ static void send_signed(uint32_t version)
     stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
 }
 
-static void send_rune(uint32_t packing)
+// As unpack() wants it.
+static const uint8_t *packed_rune(void)
 {
     static uint8_t turned[8192];
     for (size_t i = 0; i < cast.rune_bytes; i++) {
         turned[i] = (uint8_t)~cast.rune[i];
     }
+    return turned;
+}
+
+static void send_rune(uint32_t packing)
+{
     const MessageScriptChunk chunk = {
         .script_path = stage_text("StarterGui/Hud"),
         .total_chunks = 1,
         .encoding = packing,
-        .data = {packing != 0 ? turned : cast.rune, (uint32_t)cast.rune_bytes}};
+        .data = {packing != 0 ? packed_rune() : cast.rune, (uint32_t)cast.rune_bytes}};
     stage_send(cast.stage, MESSAGE_SCRIPT_CHUNK, &chunk);
 }
 
@@ -408,6 +414,52 @@ TEST(what_cannot_be_unpacked_is_asked_for_as_it_is)
         CHECK(has_run());
         stage_close(cast.stage);
     }
+}
+
+// Over HTTP. What comes out of the bytes decides, not where they came from.
+TEST(the_owner_brings_packed_runes)
+{
+    ClientConfig config = client_config_default();
+    config.packing = PACKING;
+    config.unpack = unpack;
+    config.owner_fetches = true;
+    cast_open(config);
+    Client *client = cast.stage->client;
+    const uint8_t *hash = cast.rows[0].rune_hash.bytes;
+    const size_t bytes = cast.rune_bytes;
+    uint8_t other[32] = {0};
+    ClientWant want;
+    CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes), STATUS_NOT_FOUND);
+    send_signed(1);
+    CHECK_INT(client_give_packed(client, other, packed_rune(), bytes), STATUS_NOT_FOUND);
+    CHECK_INT(cast.unpacked, 0);
+    CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes - 1), STATUS_MALFORMED);
+    cast.rune[bytes / 2] ^= 1;
+    CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes), STATUS_MISMATCH);
+    cast.rune[bytes / 2] ^= 1;
+    stage_run(cast.stage, 3);
+    CHECK(client_want(client, 0, &want));
+    CHECK(!has_run());
+    CHECK_OK(client_give_packed(client, hash, packed_rune(), bytes));
+    CHECK(!client_want(client, 0, &want));
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes), STATUS_NOT_FOUND);
+    CHECK_INT(cast.stage->up_count[MESSAGE_SCRIPT_REQUEST], 0);
+    stage_close(cast.stage);
+}
+
+TEST(who_cannot_unpack_takes_nothing_packed)
+{
+    ClientConfig config = client_config_default();
+    config.owner_fetches = true;
+    cast_open(config);
+    send_signed(1);
+    CHECK_INT(client_give_packed(cast.stage->client, cast.rows[0].rune_hash.bytes, packed_rune(),
+                                 cast.rune_bytes),
+              STATUS_MALFORMED);
+    CHECK_OK(client_give(cast.stage->client, cast.rune, cast.rune_bytes));
+    stage_close(cast.stage);
 }
 
 TEST(who_cannot_unpack_asks_for_it_plain)
