@@ -23,9 +23,10 @@
 #define ASIDE         "aside"
 #define TOUCH_SECONDS (24 * 60 * 60)
 #define PRUNE_MAX     65536 // files looked at
+#define FOLDER_FLAGS  (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct BuildCache {
-    int folder, entries, blobs;
+    int entries, blobs, aside;
     uint8_t secret[crypto_generichash_KEYBYTES];
     uint32_t next; // number of the next file aside
 };
@@ -93,18 +94,23 @@ CacheKey cache_key_end(CacheKeyMaker *maker)
 static int open_folder(int at, const char *name)
 {
     (void)mkdirat(at, name, 0700); // it may be there; opening says whether it is one
-    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return openat(at, name, FOLDER_FLAGS);
+}
+
+static void close_one(int descriptor)
+{
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
 }
 
 // What processes that are gone left half written.
-static void clear_aside(int folder)
+static void clear_aside(int aside)
 {
-    const int aside = open_folder(folder, ASIDE);
-    DIR *list = aside >= 0 ? fdopendir(aside) : NULL;
+    const int own = openat(aside, ".", FOLDER_FLAGS);
+    DIR *list = own >= 0 ? fdopendir(own) : NULL;
     if (list == NULL) {
-        if (aside >= 0) {
-            close(aside);
-        }
+        close_one(own);
         return;
     }
     for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
@@ -129,19 +135,20 @@ Status cache_open(const char *folder, const SigningKey *key, BuildCache **out)
     if (cache == NULL) {
         return STATUS_LIMIT;
     }
-    cache->entries = cache->blobs = -1;
-    Status status = file_make_folders(folder);
-    cache->folder =
-        status != STATUS_OK ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (cache->folder >= 0) {
-        cache->entries = open_folder(cache->folder, ENTRIES);
-        cache->blobs = open_folder(cache->folder, BLOBS);
+    cache->entries = cache->blobs = cache->aside = -1;
+    const Status status = file_make_folders(folder);
+    const int root = status != STATUS_OK ? -1 : open(folder, FOLDER_FLAGS);
+    if (root >= 0) {
+        cache->entries = open_folder(root, ENTRIES);
+        cache->blobs = open_folder(root, BLOBS);
+        cache->aside = open_folder(root, ASIDE);
+        close(root);
     }
-    if (cache->entries < 0 || cache->blobs < 0) {
+    if (cache->entries < 0 || cache->blobs < 0 || cache->aside < 0) {
         cache_close(cache);
         return STATUS_BLOCKED;
     }
-    clear_aside(cache->folder);
+    clear_aside(cache->aside);
     derive_secret(cache, key);
     *out = cache;
     return STATUS_OK;
@@ -152,15 +159,9 @@ void cache_close(BuildCache *cache)
     if (cache == NULL) {
         return;
     }
-    if (cache->folder >= 0) {
-        close(cache->folder);
-    }
-    if (cache->entries >= 0) {
-        close(cache->entries);
-    }
-    if (cache->blobs >= 0) {
-        close(cache->blobs);
-    }
+    close_one(cache->entries);
+    close_one(cache->blobs);
+    close_one(cache->aside);
     sodium_memzero(cache->secret, sizeof cache->secret);
     free(cache);
 }
@@ -168,7 +169,7 @@ void cache_close(BuildCache *cache)
 // --- values -------------------------------------------------------------------------------------
 
 typedef struct EntryPath {
-    char folder[3], name[2 * SHA256_BYTES + 2]; // "ab", "ab/cdef…"
+    char folder[3], name[2 * SHA256_BYTES - 1]; // "ab", "cdef…"
 } EntryPath;
 
 static EntryPath path_of(const CacheKey *key)
@@ -177,8 +178,19 @@ static EntryPath path_of(const CacheKey *key)
     EntryPath path;
     sha256_hex(key->bytes, hex);
     snprintf(path.folder, sizeof path.folder, "%.2s", hex);
-    snprintf(path.name, sizeof path.name, "%.2s/%s", hex, hex + 2);
+    snprintf(path.name, sizeof path.name, "%s", hex + 2);
     return path;
+}
+
+// Step by step: what came with the place may have a link for a folder, or a pipe for a file.
+static int open_file(int part, const EntryPath *path)
+{
+    const int folder = openat(part, path->folder, FOLDER_FLAGS);
+    const int file =
+        folder < 0 ? -1
+                   : openat(folder, path->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close_one(folder);
+    return file;
 }
 
 // Over the key as well: an entry under another's name is none.
@@ -203,7 +215,7 @@ static void touch(int file, const struct stat *about)
 bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
 {
     const EntryPath path = path_of(key);
-    const int file = openat(cache->entries, path.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int file = open_file(cache->entries, &path);
     struct stat about;
     if (file < 0) {
         return false;
@@ -234,19 +246,20 @@ static void put_file(BuildCache *cache, int part, const EntryPath *path, const u
                      size_t code_bytes, const void *value, size_t bytes)
 {
     char aside[64];
-    snprintf(aside, sizeof aside, ASIDE "/%d.%u", (int)getpid(), cache->next++);
+    snprintf(aside, sizeof aside, "%d.%u", (int)getpid(), cache->next++);
     const int file =
-        openat(cache->folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        openat(cache->aside, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) {
         return;
     }
     const bool written =
         file_write_whole(file, code, code_bytes) && file_write_whole(file, value, bytes);
     close(file);
-    (void)mkdirat(part, path->folder, 0700); // it may be there
-    if (!written || renameat(cache->folder, aside, part, path->name) != 0) {
-        (void)unlinkat(cache->folder, aside, 0);
+    const int folder = open_folder(part, path->folder);
+    if (!written || folder < 0 || renameat(cache->aside, aside, folder, path->name) != 0) {
+        (void)unlinkat(cache->aside, aside, 0);
     }
+    close_one(folder);
 }
 
 void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes)
@@ -267,10 +280,12 @@ void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t 
     sha256_of(data, bytes, name.bytes);
     memcpy(hash, name.bytes, sizeof name.bytes);
     const EntryPath path = path_of(&name);
-    if (fstatat(cache->blobs, path.name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(about.st_mode) || (uint64_t)about.st_size != bytes) {
+    const int file = open_file(cache->blobs, &path);
+    if (file < 0 || fstat(file, &about) != 0 || !S_ISREG(about.st_mode) ||
+        (uint64_t)about.st_size != bytes) {
         put_file(cache, cache->blobs, &path, NULL, 0, data, bytes);
     }
+    close_one(file);
 }
 
 bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
@@ -279,8 +294,7 @@ bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t
     CacheKey name;
     memcpy(name.bytes, hash, sizeof name.bytes);
     const EntryPath path = path_of(&name);
-    const int file =
-        openat(cache->blobs, path.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int file = open_file(cache->blobs, &path);
     struct stat about;
     bool found = false;
     if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
@@ -298,16 +312,14 @@ bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t
         }
         free(data);
     }
-    if (file >= 0) {
-        close(file);
-    }
+    close_one(file);
     return found;
 }
 
 // --- pruning ------------------------------------------------------------------------------------
 
 typedef struct Pruned {
-    char path[96];
+    char folder[3], name[80];
     uint64_t bytes;
     int64_t used;
 } Pruned;
@@ -316,42 +328,45 @@ static int by_use(const void *a, const void *b)
 {
     const Pruned *one = a, *two = b;
     const int order = (one->used > two->used) - (one->used < two->used);
-    return order != 0 ? order : strcmp(one->path, two->path);
+    return order != 0 ? order : strcmp(one->name, two->name);
 }
 
 // <part>/ab/…: two levels, that is all there is.
 static uint32_t list_files(int part, const char *name, Pruned *list, uint32_t count)
 {
-    const int folder = openat(part, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int folder = openat(part, name, FOLDER_FLAGS);
     DIR *files = folder >= 0 ? fdopendir(folder) : NULL;
     if (files == NULL) {
-        if (folder >= 0) {
-            close(folder);
-        }
+        close_one(folder);
         return count;
     }
     for (const struct dirent *file = readdir(files); file != NULL && count < PRUNE_MAX;
          file = readdir(files)) {
         struct stat about;
-        if (strlen(file->d_name) < 80 &&
+        if (strlen(file->d_name) < sizeof list->name &&
             fstatat(folder, file->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(about.st_mode)) {
             Pruned *row = &list[count++];
             *row = (Pruned){.bytes = (uint64_t)about.st_size, .used = about.st_mtim.tv_sec};
-            snprintf(row->path, sizeof row->path, "%.3s/%.80s", name, file->d_name);
+            snprintf(row->folder, sizeof row->folder, "%.2s", name);
+            snprintf(row->name, sizeof row->name, "%.79s", file->d_name);
         }
     }
     closedir(files);
     return count;
 }
 
-static void prune_part(int cache_folder, const char *part_name, Pruned *list)
+static void remove_one(int part, const Pruned *row)
 {
-    const int part =
-        openat(cache_folder, part_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (part < 0) {
-        return;
+    const int folder = openat(part, row->folder, FOLDER_FLAGS);
+    if (folder >= 0) {
+        (void)unlinkat(folder, row->name, 0); // what stays is tried again
+        close(folder);
     }
+}
+
+static void prune_part(int part, Pruned *list)
+{
     uint32_t count = 0;
     for (uint32_t i = 0; i < 256; i++) {
         char name[3];
@@ -368,20 +383,19 @@ static void prune_part(int cache_folder, const char *part_name, Pruned *list)
         for (uint32_t i = 0;
              i < count && (left > CACHE_FILES_MAX / 4 * 3 || bytes > CACHE_BYTES_MAX / 4 * 3);
              i++) {
-            (void)unlinkat(part, list[i].path, 0);
+            remove_one(part, &list[i]);
             bytes -= list[i].bytes;
             left -= 1;
         }
     }
-    close(part);
 }
 
 void cache_prune(BuildCache *cache)
 {
     Pruned *list = malloc(PRUNE_MAX * sizeof *list);
     if (list != NULL) {
-        prune_part(cache->folder, ENTRIES, list);
-        prune_part(cache->folder, BLOBS, list);
+        prune_part(cache->entries, list);
+        prune_part(cache->blobs, list);
     }
     free(list);
 }

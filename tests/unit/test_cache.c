@@ -165,6 +165,66 @@ TEST(links_are_not_followed)
     end(&stage);
 }
 
+// A repository can carry links where the folders inside are.
+TEST(no_folder_inside_is_a_link)
+{
+    Stage stage = begin();
+    char part[256], outside[256], link[512], name[16];
+    uint8_t hash[SHA256_BYTES];
+    snprintf(outside, sizeof outside, "%s/outside", stage.folder.path);
+    REQUIRE(mkdir(outside, 0700) == 0);
+    static const char *const parts[] = {"entry", "blobs"};
+    for (uint32_t i = 0; i < 2 * 256; i++) {
+        snprintf(link, sizeof link, "%s/%s/%02x", stage.path, parts[i / 256], i % 256);
+        REQUIRE(symlink(outside, link) == 0);
+    }
+    for (uint32_t i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        put(stage.cache, name, "value");
+        cache_keep_blob(stage.cache, name, strlen(name), hash);
+        Buffer out = buffer_of(64);
+        CHECK(!finds(stage.cache, name, "value"));
+        CHECK(!cache_find_blob(stage.cache, hash, 64, &out));
+        buffer_free(&out);
+    }
+    // Not what is outside, either.
+    const CacheKey key = key_of("a");
+    char hex[65], moved[512];
+    sha256_hex(key.bytes, hex);
+    snprintf(link, sizeof link, "%s/entry/%.2s", stage.path, hex);
+    REQUIRE(unlink(link) == 0);
+    put(stage.cache, "a", "value");
+    CHECK(finds(stage.cache, "a", "value"));
+    entry_path(&stage, "a", part);
+    snprintf(moved, sizeof moved, "%s/%s", outside, hex + 2);
+    REQUIRE(rename(part, moved) == 0 && rmdir(link) == 0 && symlink(outside, link) == 0);
+    CHECK(!finds(stage.cache, "a", "value"));
+    cache_prune(stage.cache);
+    CHECK_INT(test_folder_count(&stage.folder, "outside"), 1);
+    CHECK_INT(test_folder_count(&stage.folder, "cache/aside"), 0);
+    // Nor is what is half written made elsewhere.
+    cache_close(stage.cache);
+    stage.cache = NULL;
+    snprintf(link, sizeof link, "%s/aside", stage.path);
+    REQUIRE(rmdir(link) == 0 && symlink(outside, link) == 0);
+    CHECK_INT(cache_open(stage.path, &stage.key, &stage.cache), STATUS_BLOCKED);
+    CHECK_INT(test_folder_count(&stage.folder, "outside"), 1);
+    end(&stage);
+}
+
+TEST(pipes_are_not_waited_for)
+{
+    Stage stage = begin();
+    char path[256];
+    put(stage.cache, "a", "value");
+    entry_path(&stage, "a", path);
+    REQUIRE(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    CHECK(!finds(stage.cache, "a", "value"));
+    put(stage.cache, "a", "value");
+    CHECK(finds(stage.cache, "a", "value"));
+    end(&stage);
+}
+
 TEST(leftovers_of_a_process_that_is_gone_go)
 {
     Stage stage = begin();
