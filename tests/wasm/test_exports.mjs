@@ -134,6 +134,35 @@ test('scene and runes come over the wire when the owner cannot bring them', asyn
     stage.end();
 });
 
+// What a host packs is given in tests/browser.
+test('what is no packed rune is refused, and the rune comes otherwise', async () => {
+    const core = await loadCore(wasm);
+    assert.ok(core.packing() > 0);
+    assert.equal(core.packing(), (await loadCore(wasm)).packing());
+    const seen = new Map(files)
+        .set('StarterPlayer/Hello.lua', new TextEncoder().encode('error("hello from the client")'));
+    const stage = new Stage(core, seen);
+    const ada = stage.join('ada');
+    stage.fetch = ({ client }) => client.wants().filter(({ scene }) => scene)
+        .forEach(() => client.give(stage.world.scene()));
+    stage.run(2);
+    const [{ hash, bytes }] = ada.client.wants();
+    for (const count of [0, 1, 3, 31, 100, bytes - 1, bytes, bytes + 1, 100_000]) {
+        for (const value of [0, 1, 0x2b, 0xff]) {
+            assert.notEqual(ada.client.givePacked(hash, new Uint8Array(count).fill(value)), 0);
+        }
+    }
+    assert.notEqual(ada.client.givePacked('0'.repeat(64), new Uint8Array(100)), 0);
+    assert.notEqual(ada.client.givePacked('', new Uint8Array(0)), 0);
+    assert.ok(playing(ada), ada.client.closedReason());
+    assert.equal(ada.client.wants().some((want) => want.hash === hash), true);
+    ada.client.fetchOverWire();
+    stage.run(2);
+    assert.deepEqual(ada.client.wants(), []);
+    assert.match(ada.client.faults()[0]?.message ?? '', /hello from the client/);
+    stage.end();
+});
+
 // A world of the studio signs nothing; what the page does with a host's is tested in the browser.
 test('who wants a proof takes no manifest without a signature', async () => {
     const stage = new Stage(await loadCore(wasm), files);
