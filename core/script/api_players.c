@@ -102,9 +102,11 @@ int api_get_Player_Character(lua_State *thread)
 
 int api_Player_Spawn(lua_State *thread)
 {
-    const Vec3 position = api_has(thread, 2) ? api_vector(thread, 2) : VEC3_ZERO;
+    const bool has_position = api_has(thread, 2);
+    const Vec3 position = has_position ? api_vector(thread, 2) : VEC3_ZERO;
+    const Vec3 *where = has_position ? &position : NULL;
     api_changed(thread,
-                api_face(thread)->player_spawn(api_world(thread), api_player(thread, 1), position),
+                api_face(thread)->player_spawn(api_world(thread), api_player(thread, 1), where),
                 "Player.Spawn");
     return 0;
 }

@@ -387,6 +387,13 @@ static Status spawn_body(Authority *authority, RosterPlayer *player, Vec3 positi
     return STATUS_OK;
 }
 
+Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
+{
+    const AuthorityConfig *config = &authority->config;
+    return config->spawn_count > 0 ? config->spawns[player_id % config->spawn_count].position
+                                   : VEC3_ZERO;
+}
+
 Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position)
 {
     RosterPlayer *player = roster_find(&authority->roster, player_id);

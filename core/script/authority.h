@@ -22,6 +22,7 @@
 #include "core/base/heap.h"
 #include "core/script/book.h"
 #include "core/script/effect.h"
+#include "core/script/place.h"
 #include "core/script/prefab.h"
 #include "core/script/roster.h"
 #include "core/script/script.h"
@@ -29,9 +30,11 @@
 typedef struct Authority Authority;
 
 typedef struct AuthorityConfig {
-    Sim *sim;                // kept
-    PrefabTable prefabs;     // kept
-    const Text *scene_names; // by scene index, "" for none; NULL: no part has a name; kept
+    Sim *sim;                 // kept
+    PrefabTable prefabs;      // kept
+    const Text *scene_names;  // by scene index, "" for none; NULL: no part has a name; kept
+    const PlaceSpawn *spawns; // kept; NULL: the origin
+    uint32_t spawn_count;
     BookConfig book;
     uint32_t player_max;
     uint32_t effect_max;
@@ -58,6 +61,8 @@ MUST_USE Status authority_player_join(Authority *authority, uint64_t player_id, 
 MUST_USE Status authority_player_leave(Authority *authority, uint64_t player_id);
 // A living body: a new one, or the one it has, alive again at that place.
 MUST_USE Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position);
+// Where a player begins when nobody says where.
+Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
 // STATUS_RANGE for nothing or too much text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 

@@ -409,9 +409,11 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
 
 // --- players ------------------------------------------------------------------------------------
 
-static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, Vec3 position)
+static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
-    return authority_player_spawn(of(world), player_id, position);
+    return authority_player_spawn(of(world), player_id,
+                                  position != NULL ? *position
+                                                   : authority_spawn_point(of(world), player_id));
 }
 
 static Status face_player_team(ScriptWorld *world, uint64_t player_id, Text team)

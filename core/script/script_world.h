@@ -149,7 +149,8 @@ typedef struct ScriptWorldFace {
     Status (*fill_box)(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind);
     Status (*fill_sphere)(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind);
     Status (*damage)(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause);
-    Status (*player_spawn)(ScriptWorld *world, uint64_t player_id, Vec3 position);
+    // NULL: at a spawn of the scene.
+    Status (*player_spawn)(ScriptWorld *world, uint64_t player_id, const Vec3 *position);
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);

@@ -427,7 +427,7 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
     return deny(world);
 }
 
-static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, Vec3 position)
+static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
     (void)player_id;
     (void)position;

@@ -197,7 +197,8 @@ static void welcome(World *world, Session *session)
     memset(&session->flow, 0, sizeof session->flow);
     replicator_open(world->replicator, number);
     replicator_set_eye(world->replicator, number, session->entity,
-                       body != NULL ? body->position : session_spawn_point(world, session->player));
+                       body != NULL ? body->position
+                                    : authority_spawn_point(world->authority, session->player));
     send_welcome(world, session);
     own_reset(world, session);
     join_keep_token(world, session);
@@ -246,7 +247,7 @@ static void make_body(World *world, Session *session)
     RowPlayer row;
     const bool known = save_find_player(world, session->account, &row) && row.health > 0 &&
                        vec3_is_finite(row.position);
-    const Vec3 spawn = session_spawn_point(world, session->player);
+    const Vec3 spawn = authority_spawn_point(world->authority, session->player);
     if (status == STATUS_OK) {
         status =
             authority_player_spawn(world->authority, session->player, known ? row.position : spawn);

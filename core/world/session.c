@@ -312,17 +312,11 @@ void session_take_over(World *world, Session *from, Session *to)
 
 // --- time ---------------------------------------------------------------------------------------
 
-Vec3 session_spawn_point(const World *world, uint64_t player)
-{
-    const Place *place = world->config.place;
-    ASSERT(place->spawn_count > 0);
-    return place->spawns[player % place->spawn_count].position;
-}
-
 Status session_respawn(World *world, Session *session)
 {
-    const Status status = authority_player_spawn(world->authority, session->player,
-                                                 session_spawn_point(world, session->player));
+    const Status status =
+        authority_player_spawn(world->authority, session->player,
+                               authority_spawn_point(world->authority, session->player));
     if (status == STATUS_OK) {
         session->respawn_tick = 0;
     }

@@ -83,6 +83,8 @@ static Status create_authority(World *world)
     config.sim = world->sim;
     config.prefabs = place->prefabs;
     config.scene_names = place->scene_names;
+    config.spawns = place->spawns;
+    config.spawn_count = place->spawn_count;
     config.player_max = world->session_count;
     return authority_create(world->heap, &config, &world->authority);
 }

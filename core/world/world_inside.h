@@ -240,7 +240,6 @@ void session_leave(World *world, Session *session);
 void session_tick(World *world); // time-outs, bodies that are over, new lives
 // A new life for its body, at a spawn point.
 MUST_USE Status session_respawn(World *world, Session *session);
-Vec3 session_spawn_point(const World *world, uint64_t player);
 // The body of one session goes on with another: a resume, or a second connection of an account.
 void session_take_over(World *world, Session *from, Session *to);
 Session *session_of_account(World *world, uint64_t account);           // with a body; NULL: none

@@ -629,20 +629,22 @@ TEST(players_come_play_and_go)
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
     uint32_t count = 0;
     CHECK_INT(authority_events(w.authority, &count)[0].player_id, 7);
-    CHECK_OK(w.face->player_spawn(w.world, 7, vec3(0, 0, 8)));
+    CHECK_OK(w.face->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
     CHECK_NEAR(info(&w, body).health, 100, 0);
     CHECK_NEAR(info(&w, body).position.z, 8, 0);
-    CHECK_INT(w.face->player_spawn(w.world, 9, VEC3_ZERO), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->player_spawn(w.world, 7, vec3(NAN_F, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.face->player_spawn(w.world, 9, NULL), STATUS_NOT_FOUND);
+    CHECK_INT(w.face->player_spawn(w.world, 7, &(Vec3){NAN_F, 0, 0}), STATUS_RANGE);
     CHECK_INT(w.face->damage(w.world, body, NAN_F, 0), STATUS_RANGE);
     CHECK_INT(w.face->damage(w.world, DOOR, 5, 0), STATUS_NOT_FOUND); // has no health
 
+    CHECK_OK(w.face->player_spawn(w.world, 7, NULL)); // without spawns: the origin
+    CHECK_NEAR(info(&w, body).position.z, 0, 0);
     // A destroyed body can be replaced.
     CHECK_OK(w.face->destroy(w.world, body));
     step(&w, 1);
     CHECK_INT(w.face->players(w.world, players, 2), 1);
     CHECK_INT(players[0].entity, 0);
-    CHECK_OK(w.face->player_spawn(w.world, 7, vec3(0, 0, 0)));
+    CHECK_OK(w.face->player_spawn(w.world, 7, NULL));
     CHECK_INT(w.face->players(w.world, players, 2), 1);
     CHECK(players[0].entity != body);
     const uint64_t second = players[0].entity;
@@ -652,7 +654,7 @@ TEST(players_come_play_and_go)
     CHECK_OK(authority_player_leave(w.authority, 7));
     CHECK_INT(authority_player_leave(w.authority, 7), STATUS_NOT_FOUND);
     CHECK_INT(authority_player_leave(w.authority, 9), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->player_spawn(w.world, 7, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_INT(w.face->player_spawn(w.world, 7, NULL), STATUS_NOT_FOUND);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_PLAYER_REMOVING, 0), 1);
     authority_collect(w.authority);
     CHECK_INT(w.face->players(w.world, players, 2), 1);
@@ -663,6 +665,25 @@ TEST(players_come_play_and_go)
     step(&w, 1);
     CHECK_INT(sim_count(w.sim, ENTITY_PLAYER), 0);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, second), 1);
+    close_world(&w);
+}
+
+TEST(players_are_spread_over_the_spawns)
+{
+    static const PlaceSpawn spawns[] = {{.position = {1, 0, 2}}, {.position = {-3, 0, 0}}};
+    AuthorityConfig config = authority_config_default();
+    config.spawns = spawns;
+    config.spawn_count = 2;
+    World w = open_world_with(&config, 256);
+    for (uint64_t player = 7; player < 10; player++) {
+        ScriptPlayerInfo players[4];
+        CHECK_OK(authority_player_join(w.authority, player, text("somebody")));
+        CHECK_OK(w.face->player_spawn(w.world, player, NULL));
+        const uint32_t count = w.face->players(w.world, players, 4);
+        REQUIRE(count == player - 6);
+        CHECK_NEAR(info(&w, players[count - 1].entity).position.x, player % 2 ? -3 : 1, 0);
+        CHECK_NEAR(authority_spawn_point(w.authority, player).x, player % 2 ? -3 : 1, 0);
+    }
     close_world(&w);
 }
 

@@ -434,7 +434,7 @@ TEST(clients_know_what_is_public)
     CHECK_OK(w.server->face->set_tag(w.server, CRATE_SCENE, text("loot"), true));
     CHECK_OK(w.server->face->player_stat(w.server, 1, text("Coins"), 3));
     CHECK_OK(w.server->face->player_team(w.server, 1, text("red")));
-    CHECK_OK(w.server->face->player_spawn(w.server, 1, vec3(10, 0, 0)));
+    CHECK_OK(w.server->face->player_spawn(w.server, 1, &(Vec3){10, 0, 0}));
     step(&w, 1);
     ScriptWorld *client = view_world(w.views[0]);
     ScriptValue value;

@@ -355,6 +355,48 @@ TEST(a_script_in_workspace_runs_once_for_its_entity)
     close();
 }
 
+static const char SPAWN_SCENE[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [6, 0, -8]}},\n"
+    "  {\"id\": 2, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
+
+// Without a position a script's player begins where one begins who joins.
+TEST(a_script_spawns_a_player_at_a_spawn)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SPAWN_SCENE, true);
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Spawn",
+                              "local function keep(player)\n"
+                              "  local at = player.Character.Position\n"
+                              "  World.Find('Vault'):SetAttribute('gold', at.X * 100 + at.Z)\n"
+                              "end\n"
+                              "Players.PlayerAdded:Connect(function(player)\n"
+                              "  player:Spawn(Vector3.new(1, 0, 2))\n"
+                              "  keep(player)\n"
+                              "  task.wait(1)\n"
+                              "  KillPlayer(player)\n"
+                              "  player:Spawn()\n"
+                              "  keep(player)\n"
+                              "  task.wait(1)\n"
+                              "  player.Character:Destroy()\n"
+                              "  task.wait(0.1)\n"
+                              "  World.Find('Vault'):SetAttribute('gold', 0)\n"
+                              "  player:Spawn()\n"
+                              "  keep(player)\n"
+                              "end)\n"));
+    (void)act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 10);
+    CHECK_NEAR(gold(), 102, 0);
+    act_world_tick(&act, 70);
+    CHECK_NEAR(gold(), 592, 0); // alive again
+    act_world_tick(&act, 90);
+    CHECK_NEAR(gold(), 592, 0); // a new body
+    close();
+}
+
 // What scripts build for a player outlives the world; what they build for themselves they build
 // again.
 TEST(scripts_build_too)

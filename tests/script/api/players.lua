@@ -29,5 +29,8 @@ function onStart()
     player:Spawn(Vector3.new(0, 5, 0))
     task.wait(0.1)
     assert(player.Character.Health == 100 and spawned == player.Character)
+    KillPlayer(player)
+    player:Spawn()
+    assert(player.Character.Health == 100 and player.Character.Position == Vector3.zero, "the start")
     print("done")
 end
