@@ -4,6 +4,8 @@
 
 #include "core/base/check.h"
 
+#include <string.h>
+
 static bool is_continuation(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80;
@@ -63,6 +65,51 @@ bool utf8_has_control(const void *text, size_t bytes)
         }
     }
     return false;
+}
+
+uint32_t utf8_code_point(const uint8_t *text, size_t length)
+{
+    ASSERT(length >= 1 && length <= 4);
+    static const uint8_t first_bits[5] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code_point = text[0] & first_bits[length];
+    for (size_t i = 1; i < length; i++) {
+        code_point = code_point << 6 | (text[i] & 0x3fu);
+    }
+    return code_point;
+}
+
+bool utf8_is_hidden(uint32_t code_point)
+{
+    static const uint32_t ranges[][2] = {
+        {0, 0x1f},          {0x7f, 0x9f},      {0xad, 0xad},     {0x34f, 0x34f},
+        {0x61c, 0x61c},     {0x115f, 0x1160},  {0x17b4, 0x17b5}, {0x180b, 0x180f},
+        {0x200b, 0x200f},   {0x2028, 0x202e},  {0x2060, 0x206f}, {0x3164, 0x3164},
+        {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+        {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (code_point <= ranges[i][1]) {
+            return code_point >= ranges[i][0];
+        }
+    }
+    return false;
+}
+
+void utf8_clean(char *text)
+{
+    const size_t bytes = strlen(text);
+    size_t to = 0;
+    for (size_t at = 0; at < bytes;) {
+        const uint8_t *from = (const uint8_t *)text + at;
+        const size_t length = utf8_length(from, bytes - at);
+        if (length == 0 || utf8_is_hidden(utf8_code_point(from, length))) {
+            text[to++] = *from == '\n' || *from == '\t' ? ' ' : '?';
+        } else {
+            memmove(text + to, from, length);
+            to += length;
+        }
+        at += length > 0 ? length : 1;
+    }
+    text[to] = '\0';
 }
 
 size_t utf8_encode(uint32_t code_point, uint8_t out[4])

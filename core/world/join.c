@@ -35,25 +35,6 @@ static bool id_is_valid(NetText id)
     return id.bytes >= 1 && id.bytes <= 64;
 }
 
-static uint32_t code_point(const uint8_t *text, size_t length)
-{
-    static const uint8_t first_bits[5] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = text[0] & first_bits[length];
-    for (size_t i = 1; i < length; i++) {
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    return code;
-}
-
-// Characters that show nothing, or change how what follows is shown.
-static bool code_is_printable(uint32_t code)
-{
-    return !(code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
-             (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-             (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-             (code >= 0xfff0 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff));
-}
-
 static bool name_is_valid(NetText name)
 {
     if (name.bytes < 1 || name.bytes > 64 || !utf8_is_valid(name.data, name.bytes)) {
@@ -64,8 +45,8 @@ static bool name_is_valid(NetText name)
     bool seen = false; // something other than space
     for (size_t at = 0; at < name.bytes;) {
         const size_t length = utf8_length(text + at, name.bytes - at);
-        const uint32_t code = code_point(text + at, length);
-        if (!code_is_printable(code)) {
+        const uint32_t code = utf8_code_point(text + at, length);
+        if (utf8_is_hidden(code)) {
             return false;
         }
         seen = seen || (code != ' ' && code != 0xa0);

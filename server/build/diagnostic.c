@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_BYTES 8192 // two paths and a message
+
 void diagnostic_list_free(DiagnosticList *list)
 {
     free(list->items);
@@ -112,20 +114,23 @@ void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out
     snprintf(out, bytes, "%s%s:%s %s: %s%s%s%s", folder, diagnostic->file, where, level,
              diagnostic->message, diagnostic->code[0] != '\0' ? " [" : "", diagnostic->code,
              diagnostic->code[0] != '\0' ? "]" : "");
-    diagnostic_clean(out);
+    utf8_clean(out);
 }
 
 void diagnostic_clean(char *text)
 {
-    for (; *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte < 0x20 || byte == 0x7f) {
-            *text = byte == '\n' || byte == '\t' ? ' ' : '?';
-        } else if (byte == 0xc2 && (unsigned char)text[1] >= 0x80 &&
-                   (unsigned char)text[1] < 0xa0) {
-            text[0] = text[1] = '?'; // U+0080 to U+009F
-        }
-    }
+    utf8_clean(text);
+}
+
+void diagnostic_print(FILE *out, const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    utf8_clean(line);
+    fprintf(out, "%s\n", line);
 }
 
 // --- between processes --------------------------------------------------------------------------
@@ -153,11 +158,12 @@ static bool read_text(ByteReader *reader, char *out, size_t capacity)
     }
     const uint8_t *text = byte_read_bytes(reader, bytes);
     for (uint32_t i = 0; i < bytes;) {
-        const bool is_control = text[i] < 0x20 || text[i] == 0x7f;
-        const bool is_space = is_control && text[i] != '\n' && text[i] != '\t';
         const size_t length = utf8_length(text + i, bytes - i);
+        const bool is_control = utf8_has_control(text + i, length);
+        const bool is_space = is_control && text[i] != '\n' && text[i] != '\t';
         if (length == 0 || is_space) {
-            out[i++] = is_space ? ' ' : '?';
+            memset(out + i, is_space ? ' ' : '?', length > 0 ? length : 1);
+            i += length > 0 ? (uint32_t)length : 1;
             continue;
         }
         memcpy(out + i, text + i, length);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define DIAGNOSTIC_FILE_BYTES    128
 #define DIAGNOSTIC_CODE_BYTES    32
@@ -44,8 +45,11 @@ void diagnostic_list_sort(DiagnosticList *list);
 // A line without its end, fit for a terminal. `folder` goes before the file ("places/island/"), ""
 // for none.
 void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out, size_t bytes);
-// Names of files and pieces of sources are a stranger's: nothing in them moves a terminal's cursor.
+// utf8_clean: names of files, pieces of sources and reasons are a stranger's.
 void diagnostic_clean(char *text);
+// One line for a person, cleaned, with its end. Whatever may hold a stranger's name, reason or
+// message is printed by this.
+void diagnostic_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Between processes.
 void diagnostic_list_write(const DiagnosticList *list, Buffer *out);
 // Total: appends what is there, or STATUS_MALFORMED and nothing.

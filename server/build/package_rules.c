@@ -23,24 +23,11 @@ const char *package_rule_name(PackageRule rule)
 
 // --- refusals -----------------------------------------------------------------------------------
 
-static uint32_t decode(const uint8_t *text, size_t length)
-{
-    static const uint8_t masks[5] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = text[0] & masks[length];
-    for (size_t i = 1; i < length; i++) {
-        code = code << 6 | (text[i] & 0x3fu);
-    }
-    return code;
-}
-
-// Controls, and characters that hide or reorder what a person reads.
+// A name also has none that only choose between forms of a letter, or that nobody has agreed on.
 static bool is_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x061c ||
-           code == 0x180e || (code >= 0x200b && code <= 0x200f) ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-           (code >= 0xfe00 && code <= 0xfe0f) || code == 0xfeff ||
-           (code >= 0xfff9 && code <= 0xffff) || code >= 0xe0000;
+    return utf8_is_hidden(code) || (code >= 0xfe00 && code <= 0xfe0f) ||
+           (code >= 0xfffc && code <= 0xffff) || code >= 0xe0000;
 }
 
 // Accents that stand alone: the second half of a letter that was taken apart (NFD, as macOS once
@@ -61,7 +48,7 @@ static size_t show(char *out, size_t out_bytes, const char *text, size_t bytes)
         const size_t length = utf8_length(at + i, bytes - i);
         char piece[8];
         size_t piece_bytes = length;
-        if (length == 0 || is_control(decode(at + i, length))) {
+        if (length == 0 || is_control(utf8_code_point(at + i, length))) {
             piece_bytes = (size_t)snprintf(piece, sizeof piece, "\\x%02x", at[i]);
         } else {
             memcpy(piece, at + i, length);
@@ -106,7 +93,7 @@ static Status check_characters(const char *path, size_t bytes, char reason[WORKE
             return package_refuse(reason, path, bytes, RULE_UTF8,
                                   "names are UTF-8; rename it, or pack with a newer program");
         }
-        if (is_control(decode(at + i, length))) {
+        if (is_control(utf8_code_point(at + i, length))) {
             return package_refuse(reason, path, bytes, RULE_CONTROL,
                                   "a name has no control or invisible characters");
         }
@@ -233,7 +220,7 @@ Status package_path_fits(const char *path, char reason[WORKER_REASON_BYTES])
     }
     for (size_t i = 0; i < bytes;) {
         const size_t length = utf8_length((const uint8_t *)path + i, bytes - i);
-        if (length == 0 || is_combining(decode((const uint8_t *)path + i, length))) {
+        if (length == 0 || is_combining(utf8_code_point((const uint8_t *)path + i, length))) {
             return package_refuse(reason, path, bytes, RULE_UTF8,
                                   "a letter and its accent are two characters here (NFD); rename "
                                   "it with the accented letter as one");
@@ -397,7 +384,7 @@ Status package_paths_differ(const char *const *paths, uint32_t count,
                 break;
             }
             ASSERT(length > 0); // the paths were checked
-            codes[code_count++] = fold(decode((const uint8_t *)paths[i] + at, length));
+            codes[code_count++] = fold(utf8_code_point((const uint8_t *)paths[i] + at, length));
             at += length;
         }
     }

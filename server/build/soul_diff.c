@@ -184,13 +184,9 @@ static void put_line(Diff *diff, char mark, Line line)
     for (uint32_t i = 0; i < line.bytes;) {
         const uint8_t *at = (const uint8_t *)line.text + i;
         const size_t length = utf8_length(at, line.bytes - i);
-        const bool is_control = (at[0] < 0x20 && at[0] != '\t') || at[0] == 0x7f ||
-                                (length == 2 && at[0] == 0xc2 && at[1] < 0xa0) ||
-                                (length == 3 && at[0] == 0xe2 &&
-                                 ((at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
-                                  (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)));
-        buffer_put(diff->out, is_control || length == 0 ? "?" : (const char *)at,
-                   is_control || length == 0 ? 1 : length);
+        const bool is_hidden =
+            length == 0 || (at[0] != '\t' && utf8_is_hidden(utf8_code_point(at, length)));
+        buffer_put(diff->out, is_hidden ? "?" : (const char *)at, is_hidden ? 1 : length);
         i += length > 0 ? (uint32_t)length : 1;
     }
     buffer_put_u8(diff->out, '\n');

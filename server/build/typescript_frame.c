@@ -43,6 +43,7 @@ void typescript_write_request(Buffer *out, const char *declarations, size_t decl
         put_text(out, soul->file->path);
         buffer_put_u8(out, is_typescript);
         buffer_put_u8(out, is_wanted(souls, wanted, i));
+        buffer_put_u8(out, soul->replicate);
         buffer_put_block(out, soul->file->data, is_typescript ? soul->file->bytes : 0);
     }
     if (out->status == STATUS_OK) {
@@ -60,15 +61,15 @@ void typescript_plain_text(const uint8_t *bytes, size_t count, char *out, size_t
     size_t at = 0;
     size_t used = 0;
     while (at < count) {
-        const bool is_plain = bytes[at] >= 0x20 && bytes[at] != 0x7f;
-        const size_t length = is_plain ? utf8_length(bytes + at, count - at) : 0;
-        const size_t taken = length > 0 ? length : 1;
+        const size_t length = utf8_length(bytes + at, count - at);
+        const bool is_plain = length > 0 && !utf8_has_control(bytes + at, length);
+        const size_t taken = is_plain ? length : 1;
         if (used + taken >= out_bytes) {
             break;
         }
-        memcpy(out + used, length > 0 ? (const char *)bytes + at : " ", taken);
+        memcpy(out + used, is_plain ? (const char *)bytes + at : " ", taken);
         used += taken;
-        at += taken;
+        at += length > 0 ? length : 1;
     }
     out[used] = '\0';
 }

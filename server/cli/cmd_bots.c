@@ -1,6 +1,7 @@
 // `sandlot bots`: many native players in one process, and what they measure.
 #define _POSIX_C_SOURCE 200809L
 #include "core/base/json_write.h"
+#include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/bots.h"
 
@@ -209,8 +210,8 @@ static void print_report(const BotsReport *report)
         printf("  %-30s %.6g\n", figures[i].name, figures[i].value);
     }
     for (uint32_t i = 0; i < report->reason_count; i++) {
-        printf("  failed %6llu × %s\n", (unsigned long long)report->reasons[i].count,
-               report->reasons[i].text);
+        diagnostic_print(stdout, "  failed %6llu × %s",
+                         (unsigned long long)report->reasons[i].count, report->reasons[i].text);
     }
 }
 
@@ -297,7 +298,7 @@ static int run(Options *options)
         options->bots.user = &terminal;
     }
     if (bots_run(&options->bots, &report, reason, sizeof reason) != STATUS_OK) {
-        fprintf(stderr, "sandlot bots: %s\n", reason);
+        diagnostic_print(stderr, "sandlot bots: %s", reason);
         return EXIT_FAILED;
     }
     if (options->json) {

@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/build.h"
+#include "server/build/diagnostic.h"
 #include "server/build/place_home.h"
 #include "server/cli/build_watch.h"
 #include "server/cli/command.h"
@@ -104,7 +105,10 @@ static void show_progress(void *user, const BuildProgress *progress)
         if (progress->total > 0) {
             fprintf(stderr, " %u/%u", progress->done, progress->total);
         }
-        fprintf(stderr, " %.60s", progress->item);
+        char item[64];
+        snprintf(item, sizeof item, "%.60s", progress->item);
+        diagnostic_clean(item);
+        fprintf(stderr, " %s", item);
         shown->has_line = true;
     } else if (progress->stage != shown->stage) {
         fprintf(stderr, "sandlot build: %s", build_stage_name(progress->stage));
@@ -311,8 +315,8 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     print_diagnostics(options, &result.diagnostics);
     bool done = status == STATUS_OK;
     if (!done) {
-        fprintf(stderr, "sandlot build: %s: not built: %s\n", options->place,
-                reason[0] != '\0' ? reason : status_text(status));
+        diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
+                         reason[0] != '\0' ? reason : status_text(status));
     }
     if (options->json) {
         done = print_json(&result, status, reason) && done;
@@ -343,7 +347,7 @@ static int build_and_watch(const BuildOptions *options, Builder *builder)
         BuildWatch watch;
         char reason[256];
         if (build_watch_open(&watch, options->place, reason, sizeof reason) != STATUS_OK) {
-            fprintf(stderr, "sandlot build: %s\n", reason);
+            diagnostic_print(stderr, "sandlot build: %s", reason);
             return EXIT_FAILED;
         }
         (void)build_once(options, builder); // what failed was said; the next change may mend it
@@ -369,7 +373,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
     }
     bool done = status == STATUS_OK;
     if (!done) {
-        fprintf(stderr, "sandlot build: %s: not verified: %s\n", options->place, reason);
+        diagnostic_print(stderr, "sandlot build: %s: not verified: %s", options->place, reason);
     }
     if (options->json) {
         done = print_json(&result, status, reason) && done;
@@ -396,7 +400,7 @@ static int run(const BuildOptions *options)
     if (options->rotate_key) {
         const Status status = build_rotate_key(&config, options->place, reason);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first
-            fprintf(stderr, "sandlot build: %s\n", reason);
+            diagnostic_print(stderr, "sandlot build: %s", reason);
             return EXIT_FAILED;
         }
     }

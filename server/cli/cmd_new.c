@@ -76,7 +76,7 @@ static int run(const NewOptions *options)
                               : template_write(options->folder, options->name, options->typescript,
                                                &is_cancelled, &file_count, reason);
     if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot new: %s\n", reason);
+        diagnostic_print(stderr, "sandlot new: %s", reason);
         return EXIT_FAILED;
     }
     if (options->types) {

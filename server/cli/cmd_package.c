@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
+#include "server/build/diagnostic.h"
 #include "server/build/package.h"
 #include "server/build/worker_narrow.h"
 #include "server/cli/command.h"
@@ -76,8 +77,8 @@ static void print_usage(const char *command, FILE *out)
 
 static int usage_error(const Options *options, const char *what, const char *which)
 {
-    fprintf(stderr, "sandlot %s: %s%s%s; `sandlot %s --help`\n", options->command, what,
-            which != NULL ? " " : "", which != NULL ? which : "", options->command);
+    diagnostic_print(stderr, "sandlot %s: %s%s%s; `sandlot %s --help`", options->command, what,
+                     which != NULL ? " " : "", which != NULL ? which : "", options->command);
     return EXIT_USAGE;
 }
 
@@ -189,10 +190,10 @@ static void end(Session *session)
 static int fail(Session *session, Status status, const char *what)
 {
     wipe_line(session);
-    fprintf(stderr, "sandlot %s: %s: %s\n", session->options->command, what,
-            status == STATUS_DENIED      ? "cancelled"
-            : session->reason[0] != '\0' ? session->reason
-                                         : status_text(status));
+    diagnostic_print(stderr, "sandlot %s: %s: %s", session->options->command, what,
+                     status == STATUS_DENIED      ? "cancelled"
+                     : session->reason[0] != '\0' ? session->reason
+                                                  : status_text(status));
     return EXIT_FAILED;
 }
 
@@ -269,8 +270,9 @@ static void print_packed(const Session *session, const char *path, const Buffer 
     sha256_of(zip->data, zip->bytes, hash);
     sha256_hex(hash, hex);
     if (!session->options->json) {
-        printf("%s: %u files, %s, packed %s\nsha256 %s\n", path, info->folder.file_count, size,
-               packed, hex);
+        diagnostic_print(stdout, "%s: %u files, %s, packed %s", path, info->folder.file_count, size,
+                         packed);
+        printf("sha256 %s\n", hex);
         return;
     }
     uint8_t text[2 * PATH_BYTES + 512];
@@ -377,7 +379,7 @@ static int unpack(Session *session)
     if (status == STATUS_OK) {
         char size[16];
         package_show_bytes(files.bytes, size);
-        printf("%s: %u files, %s\n", folder, files.file_count, size);
+        diagnostic_print(stdout, "%s: %u files, %s", folder, files.file_count, size);
     }
     place_folder_free(&files);
     return status == STATUS_OK ? EXIT_OK : fail(session, status, options->from);

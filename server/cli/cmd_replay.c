@@ -2,6 +2,7 @@
 // journal holds runes, and nobody has signed it: everything in it is read by a process that has
 // locked itself in, after it has opened its two files.
 #include "core/script/place.h"
+#include "server/build/diagnostic.h"
 #include "server/build/place_folder.h"
 #include "server/cli/command.h"
 #include "server/host/journal_file.h"
@@ -47,7 +48,7 @@ typedef struct Replay {
 
 static int failed(const char *what, const char *why)
 {
-    fprintf(stderr, "sandlot replay: %s: %s\n", what, why);
+    diagnostic_print(stderr, "sandlot replay: %s: %s", what, why);
     return EXIT_FAILED;
 }
 

@@ -2,6 +2,7 @@
 #include "core/base/json_write.h"
 #include "core/script/api_reference.h"
 #include "core/script/sample_world.h"
+#include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 
 #include <errno.h>
@@ -109,8 +110,8 @@ static void write_line(void *user, const LogEvent *event)
 {
     Run *run = user;
     if (!run->options.json) {
-        printf("%6.2f  %-5s  %s\n", (double)event->tick / 60, log_level_name(event->level),
-               event->text);
+        diagnostic_print(stdout, "%6.2f  %-5s  %s", (double)event->tick / 60,
+                         log_level_name(event->level), event->text);
     } else if (run->line_count < LOG_LINES_MAX) {
         LogLine *line = &run->lines[run->line_count];
         line->tick = event->tick;
@@ -133,8 +134,14 @@ static void take_faults(Run *run, ScriptSystem *scripts)
     for (uint32_t i = before; i < run->fault_count && !run->options.json; i++) {
         const ScriptFault *fault = &run->faults[i];
         // The message itself is in the log already.
-        printf("        fault of kind %s in %s%s\n", kind_names[fault->kind],
-               hook_names[fault->hook], fault->traceback);
+        printf("        fault of kind %s in %s\n", kind_names[fault->kind],
+               hook_names[fault->hook]);
+        for (const char *line = fault->traceback; *line != '\0';) {
+            line += strspn(line, "\n\t");
+            const size_t bytes = strcspn(line, "\n");
+            diagnostic_print(stdout, "          %.*s", (int)bytes, line);
+            line += bytes;
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 // accepted, and asking for one again. Building is `sandlot build`'s; nothing here compiles a place.
 #define _GNU_SOURCE
 #include "core/base/json_write.h"
+#include "core/base/utf8.h"
 #include "core/wire/script_path.h"
+#include "server/build/diagnostic.h"
 #include "server/build/soul_diff.h"
 #include "server/build/soul_inside.h"
 #include "server/build/worker_narrow.h"
@@ -60,14 +62,15 @@ static void print_usage(FILE *out)
 
 static int usage_error(const char *what, const char *which)
 {
-    fprintf(stderr, "sandlot soul: %s%s%s%s; `sandlot soul --help`\n", what,
-            which != NULL ? " \"" : "", which != NULL ? which : "", which != NULL ? "\"" : "");
+    diagnostic_print(stderr, "sandlot soul: %s%s%s%s; `sandlot soul --help`", what,
+                     which != NULL ? " \"" : "", which != NULL ? which : "",
+                     which != NULL ? "\"" : "");
     return EXIT_USAGE;
 }
 
 static void complain(Session *session, const char *path, const char *why)
 {
-    fprintf(stderr, "sandlot soul: %s%s%s\n", path, path[0] != '\0' ? ": " : "", why);
+    diagnostic_print(stderr, "sandlot soul: %s%s%s", path, path[0] != '\0' ? ": " : "", why);
     session->has_failed = true;
 }
 
@@ -209,11 +212,11 @@ static void list_one(Session *session, const SoulView *view)
     }
     const SoulKept *kept = &view->kept;
     const bool is_there = kept->state != SOUL_MISSING && kept->state != SOUL_FOREIGN;
-    printf("%-8s%s%s %s\n", soul_state_name(kept->state),
-           !is_there           ? "           "
-           : kept->is_reviewed ? " reviewed  "
-                               : " unreviewed",
-           is_there && kept->is_edited ? " edited" : "       ", view->soul->path);
+    diagnostic_print(stdout, "%-8s%s%s %s", soul_state_name(kept->state),
+                     !is_there           ? "           "
+                     : kept->is_reviewed ? " reviewed  "
+                                         : " unreviewed",
+                     is_there && kept->is_edited ? " edited" : "       ", view->soul->path);
     session->shown_count += 1;
 }
 
@@ -261,7 +264,10 @@ static bool is_confirmed(const Session *session, const SoulView *view)
     if (session->options->yes) {
         return true;
     }
-    printf("Accept %s? [y/N] ", view->soul->path);
+    char question[SCRIPT_PATH_BYTES + 32];
+    (void)snprintf(question, sizeof question, "Accept %s? [y/N] ", view->soul->path);
+    utf8_clean(question);
+    printf("%s", question);
     (void)fflush(stdout);
     char line[16] = "";
     if (fgets(line, sizeof line, stdin) == NULL) {
@@ -338,8 +344,9 @@ static void accept_one(Session *session, const SoulView *view)
     if (!is_json && diff.bytes > 0) {
         print_diff(&diff);
     } else if (!is_json) {
-        printf("%s: the Lua is the one that was reviewed; what it was made from has changed\n",
-               view->kept_path);
+        diagnostic_print(
+            stdout, "%s: the Lua is the one that was reviewed; what it was made from has changed",
+            view->kept_path);
     }
     if (!is_confirmed(session, view)) {
         complain(session, view->kept_path, "not accepted");
@@ -352,7 +359,7 @@ static void accept_one(Session *session, const SoulView *view)
         if (is_json) {
             add_json(session, view, true, &diff);
         } else {
-            printf("%s: accepted\n", view->kept_path);
+            diagnostic_print(stdout, "%s: accepted", view->kept_path);
         }
     }
     buffer_free(&diff);
@@ -366,13 +373,13 @@ static void ask_one(Session *session, const SoulView *view)
     char reason[WORKER_REASON_BYTES] = "";
     SoulLua lua = {0};
     if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "asking the model for %s…\n", view->soul->path);
+        diagnostic_print(stderr, "asking the model for %s…", view->soul->path);
     }
     const Status status = soul_ask(&config, session->worker, session->options->place, view, &lua,
                                    &session->diagnostics, reason);
     if (status == STATUS_OK) {
-        printf("%s: made, %u repair%s\n", view->kept_path, lua.repairs,
-               lua.repairs == 1 ? "" : "s");
+        diagnostic_print(stdout, "%s: made, %u repair%s", view->kept_path, lua.repairs,
+                         lua.repairs == 1 ? "" : "s");
         session->done_count += 1;
     } else if (session->diagnostics.error_count == 0) {
         complain(session, "", reason);

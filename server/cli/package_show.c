@@ -3,6 +3,7 @@
 
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
+#include "server/build/diagnostic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,17 +64,18 @@ static void print_row(const PackageShown *shown, uint32_t i, FILE *out)
     }
     about(file, find_soul(shown->souls, path), what);
     sha256_hex(file->hash, hex);
-    fprintf(out, "%-6s %10s %10s  %.12s  %s%s%s%s\n", package_kind_name(file->kind), size, packed,
-            hex, path, what[0] != '\0' ? "  (" : "", what, what[0] != '\0' ? ")" : "");
+    diagnostic_print(out, "%-6s %10s %10s  %.12s  %s%s%s%s", package_kind_name(file->kind), size,
+                     packed, hex, path, what[0] != '\0' ? "  (" : "", what,
+                     what[0] != '\0' ? ")" : "");
 }
 
 void package_show_table(const PackageShown *shown, FILE *out)
 {
     const PackageInfo *info = shown->info;
     char size[16], packed[16], line[LINE_BYTES];
-    fprintf(out, "%s: %s%s%s\n\n", shown->path, package_format_name(info->format),
-            info->name[0] != '\0' ? ", " : "", info->name);
-    fprintf(out, "%-6s %10s %10s  %-12s  %s\n", "kind", "size", "packed", "sha256", "file");
+    diagnostic_print(out, "%s: %s%s%s", shown->path, package_format_name(info->format),
+                     info->name[0] != '\0' ? ", " : "", info->name);
+    fprintf(out, "\n%-6s %10s %10s  %-12s  %s\n", "kind", "size", "packed", "sha256", "file");
     for (uint32_t i = 0; i < info->folder.file_count; i++) {
         print_row(shown, i, out);
     }

@@ -5,6 +5,7 @@
 #include "server/host/bots_inside.h"
 
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 #include "core/script/rune_unpack.h"
 #include "server/sys/clock.h"
 
@@ -61,8 +62,11 @@ void bots_count_failure(Bots *bots, const char *reason)
 {
     BotsReport *report = &bots->report;
     report->failures += 1;
+    char text[sizeof report->reasons[0].text];
+    snprintf(text, sizeof text, "%s", reason);
+    utf8_clean(text); // the server's own words, perhaps
     for (uint32_t i = 0; i < report->reason_count; i++) {
-        if (strcmp(report->reasons[i].text, reason) == 0) {
+        if (strcmp(report->reasons[i].text, text) == 0) {
             report->reasons[i].count += 1;
             return;
         }
@@ -71,7 +75,7 @@ void bots_count_failure(Bots *bots, const char *reason)
     BotsReason *at = &report->reasons[last ? BOTS_REASONS_MAX - 1 : report->reason_count];
     if (report->reason_count < BOTS_REASONS_MAX) {
         report->reason_count += 1;
-        snprintf(at->text, sizeof at->text, "%s", last ? "other" : reason);
+        snprintf(at->text, sizeof at->text, "%s", last ? "other" : text);
     }
     at->count += 1;
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "server/host/bots_inside.h"
 
+#include "core/base/utf8.h"
 #include "core/script/rune_unpack.h"
 #include "server/sys/jail.h"
 
@@ -117,11 +118,12 @@ void bots_script_look(Bots *bots, Bot *bot)
         if (bots->report.script_faults <= FAULTS_SHOWN) {
             // An error of Lua's has its place in front already.
             const bool placed = strncmp(fault.message, fault.path, strlen(fault.path)) == 0;
-            fprintf(stderr, "bot %u: ", bot->index);
+            char where[SCRIPT_PATH_BYTES + 16] = "";
             if (!placed) {
-                fprintf(stderr, "%s:%u: ", fault.path, fault.line);
+                snprintf(where, sizeof where, "%s:%u: ", fault.path, fault.line);
             }
-            fprintf(stderr, "%s\n", fault.message);
+            utf8_clean(fault.message);
+            fprintf(stderr, "bot %u: %s%s\n", bot->index, where, fault.message);
         }
     }
 }

@@ -222,18 +222,11 @@ static void read_text(ByteReader *reader, char *out, uint32_t capacity)
     if (text == NULL) {
         return;
     }
-    const bool readable = utf8_is_valid((const char *)text, bytes);
     for (uint32_t i = 0; i < bytes; i++) {
-        const bool printable = text[i] >= 0x20 && text[i] != 0x7f && (readable || text[i] < 0x80);
-        // The control characters of U+0080 to U+009F are two bytes: C2 80 to C2 9F.
-        const bool control = i > 0 && text[i - 1] == 0xc2 && text[i] < 0xa0;
-        // What print puts between its values.
-        out[i] = text[i] == '\t' ? ' ' : printable && !control ? (char)text[i] : '?';
+        out[i] = text[i] != '\0' ? (char)text[i] : '?';
     }
     out[bytes] = '\0';
-    if (!utf8_is_valid(out, bytes)) {
-        memset(out, '?', bytes);
-    }
+    utf8_clean(out);
 }
 
 // --- to the world -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
+#include "core/base/utf8.h"
 #include "server/build/place_home.h"
 #include "server/host/host_build.h"
 #include "server/host/host_inside.h"
@@ -49,6 +50,7 @@ void host_log(LogLevel level, const char *area, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    utf8_clean(text);
     const time_t now = (time_t)(clock_unix_ms() / 1000);
     struct tm parts;
     char clock[16] = "";

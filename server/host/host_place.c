@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
+#include "server/build/diagnostic.h"
 #include "server/build/manifest_sign.h"
 #include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
@@ -37,13 +38,15 @@ static void tell_progress(void *user, const BuildProgress *progress)
     if (!is_work || progress->total == 0) {
         return;
     }
+    char text[DIAGNOSTIC_FILE_BYTES + 64];
+    snprintf(text, sizeof text, "build: %s %u/%u %s", build_stage_name(progress->stage),
+             progress->done, progress->total, progress->item);
+    diagnostic_clean(text);
     if (telling->terminal) {
-        fprintf(stderr, "\r\033[Kbuild: %s %u/%u %s", build_stage_name(progress->stage),
-                progress->done, progress->total, progress->item);
+        fprintf(stderr, "\r\033[K%s", text);
         telling->line_open = true;
     } else if (clock_ns() - telling->told_ns >= SECOND_NS) {
-        fprintf(stderr, "build: %s %u/%u %s\n", build_stage_name(progress->stage), progress->done,
-                progress->total, progress->item);
+        fprintf(stderr, "%s\n", text);
         telling->told_ns = clock_ns();
     }
 }
@@ -101,8 +104,8 @@ static Status build(Host *host)
     end_line(&telling);
     print_diagnostics(host);
     if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: %s cannot be built%s%s\n", host->config.place,
-                reason[0] != '\0' ? ": " : "", reason);
+        diagnostic_print(stderr, "sandlot world: %s cannot be built%s%s", host->config.place,
+                         reason[0] != '\0' ? ": " : "", reason);
     }
     return status;
 }

@@ -84,3 +84,25 @@ TEST(utf8_encoding_no_character_dies)
     uint8_t text[4];
     CHECK(test_dies(encode_surrogate, text));
 }
+
+TEST(utf8_what_nobody_sees_is_hidden)
+{
+    static const uint32_t hidden[] = {0,      '\t',   '\n',   0x1b,   0x7f,   0x9b,    0xad,
+                                      0x61c,  0x180e, 0x200b, 0x200d, 0x200f, 0x202a,  0x202e,
+                                      0x2060, 0x2066, 0x2069, 0x206f, 0xfeff, 0xe0041, 0x3164};
+    static const uint32_t shown[] = {' ',    'a',    '~',    0xa0,   0xe9,   0x20ac, 0x2014,
+                                     0x2027, 0x2030, 0x2070, 0x4e2d, 0xfe0f, 0xfffd, 0x1f600};
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+        CHECK(utf8_is_hidden(hidden[i]));
+    }
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        CHECK(!utf8_is_hidden(shown[i]));
+    }
+    for (uint32_t code_point = 0x202a; code_point <= 0x10ffff; code_point += 97) {
+        uint8_t text[4];
+        if (code_point < 0xd800 || code_point > 0xdfff) {
+            const size_t length = utf8_encode(code_point, text);
+            CHECK_INT(utf8_code_point(text, length), code_point);
+        }
+    }
+}
