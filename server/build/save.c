@@ -19,13 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_TRY_MS  20
 #define LOCK_TRIES   10 // a fifth of a second: meanwhile the host serves nobody else
 #define LOCK_FOLDER  ".sandlot"
-#define LOCK_NAME    LOCK_FOLDER "/save.lock"
-#define PLACE_BYTES  4096
+#define LOCK_NAME    "save.lock"
 #define NS_PER_MS    1000000ull
 #define SOUL_ENDINGS 3
 
@@ -175,24 +175,41 @@ Status save_read(const char *place, const char *path, SaveAnswer *out,
 
 // --- saving -------------------------------------------------------------------------------------
 
+// The folder may have come with the place, as a link to anywhere.
+static int open_lock_folder(const char *place)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    const int root = open(place, flags);
+    if (root < 0) {
+        return -1;
+    }
+    (void)mkdirat(root, LOCK_FOLDER, 0700); // it may be there; opening says whether it is one
+    const int folder = openat(root, LOCK_FOLDER, flags | O_NOFOLLOW);
+    close(root);
+    return folder;
+}
+
 static Status lock_place(const char *place, int *lock, char reason[WORKER_REASON_BYTES])
 {
-    char path[PLACE_BYTES];
-    const int length = snprintf(path, sizeof path, "%s/" LOCK_FOLDER, place);
-    if (length < 0 || (size_t)length + sizeof LOCK_NAME >= sizeof path ||
-        file_make_folders(path) != STATUS_OK) {
-        return refuse(reason, STATUS_BLOCKED, "the folder " LOCK_FOLDER " cannot be made");
+    const int folder = open_lock_folder(place);
+    if (folder < 0) {
+        return refuse(reason, STATUS_BLOCKED,
+                      "the folder " LOCK_FOLDER " cannot be made, or is a link");
     }
-    snprintf(path, sizeof path, "%s/" LOCK_NAME, place);
-    for (uint32_t i = 0; i < LOCK_TRIES; i++) {
-        const Status status = file_lock(path, lock);
-        if (status != STATUS_EXISTS) {
-            return status == STATUS_OK ? status
-                                       : refuse(reason, status, LOCK_NAME " cannot be made");
+    Status status = STATUS_EXISTS;
+    for (uint32_t i = 0; status == STATUS_EXISTS && i < LOCK_TRIES; i++) {
+        if (i > 0) {
+            clock_sleep_until(clock_ns() + LOCK_TRY_MS * NS_PER_MS);
         }
-        clock_sleep_until(clock_ns() + LOCK_TRY_MS * NS_PER_MS);
+        status = file_lock_in(folder, LOCK_NAME, lock);
     }
-    return refuse(reason, STATUS_BLOCKED, "another program is saving in this place; try again");
+    close(folder);
+    if (status == STATUS_EXISTS) {
+        return refuse(reason, STATUS_BLOCKED, "another program is saving in this place; try again");
+    }
+    return status == STATUS_OK
+               ? status
+               : refuse(reason, status, LOCK_FOLDER "/" LOCK_NAME " cannot be made");
 }
 
 // The conflict: what is there now, for whoever decides.

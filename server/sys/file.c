@@ -181,7 +181,13 @@ Status file_make_folders(const char *path)
 
 Status file_lock(const char *path, int *descriptor)
 {
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return file_lock_in(AT_FDCWD, path, descriptor);
+}
+
+Status file_lock_in(int folder, const char *name, int *descriptor)
+{
+    const int file =
+        openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) {
         return STATUS_BLOCKED;
     }

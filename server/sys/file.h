@@ -26,6 +26,8 @@ MUST_USE Status
 file_make_folders(const char *path); // for the owner alone; those that are there stay
 // Holds a file locked as long as the descriptor is open. STATUS_EXISTS: somebody else holds it.
 MUST_USE Status file_lock(const char *path, int *descriptor);
+// The same in a folder that is open.
+MUST_USE Status file_lock_in(int folder, const char *name, int *descriptor);
 
 // Memory as a descriptor, sealed: nobody can change it any more. In two parts, either may be empty.
 MUST_USE Status file_memory(const char *name, const void *first, size_t first_bytes,

@@ -253,6 +253,31 @@ TEST(links_are_not_followed)
     test_folder_remove(&outside);
 }
 
+// .sandlot may have come with the place.
+TEST(the_lock_is_made_in_the_place)
+{
+    const TestFolder place = make_place();
+    SaveAnswer answer = {0};
+    char link[160], outside[160];
+    snprintf(outside, sizeof outside, "%s/outside", place.path);
+    snprintf(link, sizeof link, "%s/.sandlot", place.path);
+    REQUIRE(mkdir(outside, 0700) == 0 && symlink(outside, link) == 0);
+    CHECK_INT(save(&place, "Workspace/New.lua", "return 1", NULL, &answer), STATUS_BLOCKED);
+    CHECK(strstr(reason, ".sandlot") != NULL);
+    CHECK_INT(test_folder_count(&place, "outside"), 0);
+    CHECK_INT(test_folder_count(&place, "Workspace"), 1);
+    // A link inside it, too; a pipe is as good a lock as a file.
+    REQUIRE(unlink(link) == 0 && mkdir(link, 0700) == 0);
+    snprintf(link, sizeof link, "%s/.sandlot/save.lock", place.path);
+    snprintf(outside, sizeof outside, "%s/outside/lock", place.path);
+    REQUIRE(symlink(outside, link) == 0);
+    CHECK_INT(save(&place, "Workspace/New.lua", "return 1", NULL, &answer), STATUS_BLOCKED);
+    CHECK_INT(test_folder_count(&place, "outside"), 0);
+    REQUIRE(unlink(link) == 0 && mkfifo(link, 0600) == 0);
+    CHECK_OK(save(&place, "Workspace/New.lua", "return 1", NULL, &answer));
+    end_place(&place);
+}
+
 TEST(a_script_is_read_back)
 {
     const TestFolder place = make_place();
