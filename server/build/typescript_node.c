@@ -5,6 +5,7 @@
 
 #include "server/build/typescript_frame.h"
 #include "server/sys/jail.h"
+#include "server/sys/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,63 +48,31 @@ static bool has(const char *folder, const char *name)
     return join(path, folder, name) && access(path, R_OK) == 0;
 }
 
-// Cuts the last part off; false when nothing is left.
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (slash == NULL || slash == path) {
-        return false;
-    }
-    *slash = '\0';
-    return true;
-}
-
-// Where the compiler and its packages are in a source tree or in an installation. Only there: what
-// happens to be in a folder above may be anybody's.
+// Where the compiler and its packages are in a source tree or in an installation.
 typedef struct Tree {
     char compiler[NODE_PATH_BYTES], modules[NODE_PATH_BYTES];
 } Tree;
 
-static const char *last_name(const char *path)
+static bool source_tree(Tree *out)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    char root[PROGRAM_PATH_BYTES];
+    return program_source_root(root) && join(out->compiler, root, COMPILER_IN_TREE) &&
+           join(out->modules, root, "node_modules");
 }
 
-// <root>/build/…/sandlot, with the nearest folder of that name.
-static bool source_tree(const char *program, Tree *out)
+static bool installation(Tree *out)
 {
-    char folder[NODE_PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", program);
-    while (go_up(folder) && strcmp(last_name(folder), "build") != 0) {
-    }
-    return strcmp(last_name(folder), "build") == 0 && go_up(folder) &&
-           join(out->compiler, folder, COMPILER_IN_TREE) &&
-           join(out->modules, folder, "node_modules");
-}
-
-// <prefix>/bin/sandlot.
-static bool installation(const char *program, Tree *out)
-{
-    char folder[NODE_PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", program);
-    return go_up(folder) && strcmp(last_name(folder), "bin") == 0 && go_up(folder) &&
-           join(out->compiler, folder, COMPILER_SHARED) &&
-           join(out->modules, folder, MODULES_SHARED);
+    char prefix[PROGRAM_PATH_BYTES];
+    return program_prefix(prefix) && join(out->compiler, prefix, COMPILER_SHARED) &&
+           join(out->modules, prefix, MODULES_SHARED);
 }
 
 // The tree that this program belongs to, by where it is; false: it is in none.
 static bool find_tree(Tree *out)
 {
-    char program[NODE_PATH_BYTES];
-    const ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (bytes <= 0) {
-        return false;
-    }
-    program[bytes] = '\0';
     // A folder "bin" in a source tree's build is no installation.
-    return (installation(program, out) && has(out->compiler, "compiler.mjs")) ||
-           source_tree(program, out) || installation(program, out);
+    return (installation(out) && has(out->compiler, "compiler.mjs")) || source_tree(out) ||
+           installation(out);
 }
 
 static bool is_program(const char *path)

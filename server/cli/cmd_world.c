@@ -1,14 +1,16 @@
 // `sandlot world`: one world of a place folder, alone, on one port. And the world process itself,
 // which the host starts and nobody else.
+#include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
 #include "server/host/world_main.h"
+#include "server/sys/program.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static void print_usage(FILE *out)
 {
@@ -23,7 +25,7 @@ static void print_usage(FILE *out)
         "  --name NAME         of the world; another name is another world (the folder's)\n"
         "  --players N         at most so many, if the place allows more\n"
         "  --origin URL        a site whose pages may connect, besides our own; may be repeated\n"
-        "  --web DIR           the page to serve (build/web, if it is there)\n"
+        "  --web DIR           the page to serve (build/web, where this program was built)\n"
         "  --journal off|FILE  everything that enters the world, for `sandlot replay`\n"
         "                      (a file in the data folder)\n"
         "  --journal-mb N      where the journal ends (64)\n"
@@ -101,10 +103,24 @@ static bool parse_option(HostConfig *config, const char *name, const char *value
     return value[0] != '\0';
 }
 
-static bool is_folder(const char *path)
+// Somebody's own, or the one that was built with this program; from wherever it is started.
+static bool find_page(HostConfig *config, char found[PROGRAM_PATH_BYTES])
 {
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    char index[PROGRAM_PATH_BYTES];
+    if (config->web == NULL) {
+        config->web =
+            program_folder("build/web", "share/sandlot/web", "index.html", found) ? found : NULL;
+        return true;
+    }
+    const int length = snprintf(index, sizeof index, "%s/index.html", config->web);
+    if (length > 0 && (size_t)length < sizeof index && access(index, R_OK) == 0) {
+        return true;
+    }
+    diagnostic_print(stderr,
+                     "sandlot world: --web %s: there is no index.html; `make build` makes "
+                     "the page in build/web",
+                     config->web);
+    return false;
 }
 
 int cmd_world(int argc, char **argv)
@@ -128,8 +144,9 @@ int cmd_world(int argc, char **argv)
     if (config.place == NULL) {
         return usage_error("--place is needed", NULL);
     }
-    if (config.web == NULL && is_folder("build/web")) {
-        config.web = "build/web";
+    char page[PROGRAM_PATH_BYTES];
+    if (!find_page(&config, page)) {
+        return EXIT_USAGE;
     }
     return host_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
 }

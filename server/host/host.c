@@ -632,7 +632,11 @@ static void print_address(const Host *host)
     const unsigned port = http_port(host->http);
     printf("world %s, room %s: %s\n", host->row.world_id, host->row.room_code,
            host->built.facts.name);
-    printf("play  http://%s:%u/\n", host->config.address, port);
+    if (host->config.web != NULL) {
+        printf("play  http://%s:%u/\n", host->config.address, port);
+    } else {
+        printf("page  none: build/web is not there; run `make build`, or say --web DIR\n");
+    }
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", host->config.address, port, host->row.room_code);
     fflush(stdout);
 }

@@ -1,7 +1,8 @@
 """Follows docs/FIRST_PLACE.md word by word. Commands are those of its `sh` blocks, in one fresh folder;
 the `text` block after one is what must be printed, in that order, with … for anything; a `lua` block is
-written into the file that the text before it names; Ctrl-C is pressed where the page says so. Only the
-port is another one, because 7777 may be taken, and machines without every layer of the jail go on."""
+written into the file that the text before it names; Ctrl-C is pressed where the page says so; the link is
+opened. Only the port is another one, because 7777 may be taken, and machines without every layer of the jail
+go on. Where the web page was not built, one line stands for it."""
 
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 from obby_run import Runner
 from support import Failure, check, run, wait_until
@@ -36,15 +38,21 @@ def line_pattern(line):
 class Reader:
     """Does what the page says."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, web):
         self.folder, self.world, self.port = folder, None, None
         self.output, self.from_line = [], 0
         self.sandlot_calls, self.written = [], []
         # `sandlot`, as the page calls it: with what only a test needs.
         tools = os.path.join(folder, ".tools")
         os.mkdir(tools)
+        page = ""
+        if not os.path.exists(os.path.join(web, "index.html")):
+            page = f"--web {tools}"
+            with open(os.path.join(tools, "index.html"), "w", encoding="ascii") as file:
+                file.write("<title>Sandlot</title>")
         with open(os.path.join(tools, "sandlot"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\ncase $1 in\nworld) set -- \"$@\" --port 0 --allow-weak-jail ;;\n"
+            file.write("#!/bin/sh\ncase $1 in\n"
+                       f"world) set -- \"$@\" --port 0 --allow-weak-jail {page} ;;\n"
                        "build|pack|unpack|inspect) set -- \"$@\" --allow-weak-jail ;;\nesac\n"
                        f"exec {program} \"$@\"\n")
         os.chmod(os.path.join(tools, "sandlot"), 0o755)
@@ -88,6 +96,11 @@ class Reader:
                               "\n  ".join(self.output)) from None
             if PORT in wanted:
                 self.port = int(found[1])
+                self.open(found[0].split()[1])
+
+    def open(self, link):
+        with urllib.request.urlopen(link, timeout=10) as answer:
+            check(b"<title>Sandlot</title>" in answer.read(), f"{link} is not the page")
 
     def write(self, prose, text):
         names = re.findall(r"`([\w./-]+\.lua)`", prose)
@@ -124,8 +137,9 @@ def play_together(reader):
 
 
 def test_first_place(program, places, folder):
-    reader = Reader(program, folder)
-    page = os.path.join(os.path.dirname(places), "docs/FIRST_PLACE.md")
+    root = os.path.dirname(places)
+    reader = Reader(program, folder, os.path.join(root, "build/web"))
+    page = os.path.join(root, "docs/FIRST_PLACE.md")
     previous = ""
     try:
         for prose, language, text in read_page(page):

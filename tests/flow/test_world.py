@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 from support import (Closed, Failure, Player, WebSocket, World, check, come_back, run,
                      wait_until)
@@ -267,6 +269,57 @@ def test_wrong_usage(program, places, folder):
         check(code == 2 and "usage" in text, f"{arguments}: {code}: {text}")
     code, text = end_of(program, "world", "--help")
     check(code == 0 and "--place" in text, "help")
+
+
+def first_lines(program, folder, *options):
+    """What a world says until it listens, and the answer to GET / on the port that it names."""
+    place = os.path.join(folder, "place")
+    if not os.path.exists(place):
+        code, text = end_of(program, "new", place)
+        check(code == 0, text)
+    process = subprocess.Popen([program, "world", "--place", ".", "--port", "0",
+                                "--allow-weak-jail", *options], cwd=place, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        lines = ""
+        while "join  ws://" not in lines:
+            line = process.stdout.readline()
+            check(line, f"it ended: {lines}")
+            lines += line
+        link = re.search(r"join  ws://([^/]+)/", lines)[1]
+        try:
+            with urllib.request.urlopen(f"http://{link}/", timeout=10) as answer:
+                page = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            page = str(error.code)
+        process.terminate()
+        lines += process.stdout.read()
+        check(process.wait(10) == 0, lines)
+        return lines, page
+    finally:
+        process.kill()
+
+
+def test_page(program, places, folder):
+    """A link that is printed leads to the page, wherever the program was started; or it is said that
+    there is none."""
+    web = os.path.join(os.path.dirname(places), "build/web/index.html")
+    if os.path.exists(web):
+        lines, page = first_lines(program, folder)
+        check("\nplay  http://127.0.0.1:" in lines and "<canvas" in page, f"{lines}{page}")
+    elsewhere = os.path.join(folder, "sandlot")
+    shutil.copy(program, elsewhere)
+    lines, page = first_lines(elsewhere, folder)
+    check("play" not in lines and "page  none" in lines and "make build" in lines, lines)
+    check(page == "404", page)
+    own = os.path.join(folder, "own")
+    os.mkdir(own)
+    with open(os.path.join(own, "index.html"), "w", encoding="ascii") as file:
+        file.write("mine")
+    lines, page = first_lines(elsewhere, folder, "--web", own)
+    check("\nplay  http://127.0.0.1:" in lines and page == "mine", f"{lines}{page}")
+    code, text = end_of(program, "world", "--place", folder, "--web", folder + "/nosuch")
+    check(code == 2 and "nosuch" in text and "index.html" in text, f"{code}: {text}")
 
 
 def test_stalls_disturb_nobody(program, places, folder):
