@@ -182,8 +182,10 @@ static int open_data(Host *host)
                                                             : STATUS_RANGE;
     if (status != STATUS_OK) {
         return data_failed(host, "ticket.key",
-                           status == STATUS_DENIED ? "others may read it; chmod 600"
-                                                   : status_text(status));
+                           status == STATUS_DENIED
+                               ? "is not your own, or others may read it: chown it to you and "
+                                 "chmod 600, or remove it"
+                               : status_text(status));
     }
     if (ticket_book_open(&host->book) != STATUS_OK || open_store(host) != STATUS_OK) {
         return 1;
@@ -627,17 +629,37 @@ static void run(Host *host)
     end_world(host);
 }
 
+// The address as it stands in a link. Who listens on every address is reached by the loopback one.
+static void link_address(const char *address, char out[64])
+{
+    if (strcmp(address, "0.0.0.0") == 0) {
+        address = "127.0.0.1";
+    } else if (strcmp(address, "::") == 0) {
+        address = "::1";
+    }
+    const bool is_v6 = strchr(address, ':') != NULL;
+    snprintf(out, 64, "%s%s%s", is_v6 ? "[" : "", address, is_v6 ? "]" : "");
+}
+
 static void print_address(const Host *host)
 {
     const unsigned port = http_port(host->http);
+    char address[64];
+    link_address(host->config.address, address);
     printf("world %s, room %s: %s\n", host->row.world_id, host->row.room_code,
            host->built.facts.name);
-    if (host->config.web != NULL) {
-        printf("play  http://%s:%u/\n", host->config.address, port);
-    } else {
+    if (host->config.web == NULL) {
         printf("page  none: build/web is not there; run `make build`, or say --web DIR\n");
+    } else {
+        printf("%s  http://%s:%u/\n", host->development ? "play" : "page", address, port);
     }
-    printf("join  ws://%s:%u/api/rooms/%s/ws\n", host->config.address, port, host->row.room_code);
+    printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, host->row.room_code);
+    if (!host->development) {
+        printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
+               "loopback address\n      gives tickets to everybody. Without --address you can "
+               "play, and others by `ssh -L %u:127.0.0.1:%u`\n",
+               host->config.address, port, port);
+    }
     fflush(stdout);
 }
 

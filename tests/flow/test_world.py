@@ -322,6 +322,19 @@ def test_page(program, places, folder):
     check(code == 2 and "nosuch" in text and "index.html" in text, f"{code}: {text}")
 
 
+def test_address_for_others(program, places, folder):
+    """The links can be opened, and it is said that nobody can join there."""
+    own = os.path.join(folder, "own")
+    os.mkdir(own)
+    with open(os.path.join(own, "index.html"), "w", encoding="ascii") as file:
+        file.write("mine")
+    lines, page = first_lines(program, folder, "--web", own, "--address", "0.0.0.0")
+    check("0.0.0.0:" not in lines and "nobody can join on 0.0.0.0" in lines, lines)
+    check("play" not in lines.split("note")[0] and page == "mine", f"{lines}{page}")
+    lines, page = first_lines(program, folder, "--web", own, "--address", "::1")
+    check("\nplay  http://[::1]:" in lines and page == "mine", f"{lines}{page}")
+
+
 def test_stalls_disturb_nobody(program, places, folder):
     world = island(program, places, folder)
     try:
