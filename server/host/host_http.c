@@ -220,6 +220,17 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     finish(request, response, &json, text, &writer);
 }
 
+bool host_http_refuse_forwarded(const Host *host, HttpRequest *request, HttpResponse *response)
+{
+    if (!host->development || !http_is_forwarded(request)) {
+        return false;
+    }
+    http_fail(request, response, 403, "proxied",
+              "this world is in development, for its own machine alone, and the request came "
+              "through a proxy; ask it directly, or run the world with --address for others");
+    return true;
+}
+
 // --- sockets ------------------------------------------------------------------------------------
 
 // Who one is may stand in the address, for clients that have nothing else: `token` (a ticket or a
@@ -309,6 +320,9 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
     Host *host = user;
     if (!is_our_room(host, http_path_part(request, 0))) {
         http_fail(request, response, 404, "not_found", "there is no such room");
+        return;
+    }
+    if (host_http_refuse_forwarded(host, request, response)) {
         return;
     }
     pthread_mutex_lock(&host->lock);
@@ -415,7 +429,7 @@ static bool refuse_strangers(const Host *host, HttpRequest *request, HttpRespons
         http_fail(request, response, 403, "origin", "this page may not ask here");
         return true;
     }
-    return false;
+    return host_http_refuse_forwarded(host, request, response);
 }
 
 static void client_id(const Ticket *ticket, char out[32])

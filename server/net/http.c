@@ -137,6 +137,19 @@ bool http_is_loopback(const HttpRequest *request)
     return info != NULL && http_watch_is_loopback(info->client_addr);
 }
 
+bool http_is_forwarded(const HttpRequest *request)
+{
+    static const char *const names[] = {"Forwarded",         "Via",
+                                        "X-Forwarded-For",   "X-Forwarded-Host",
+                                        "X-Forwarded-Proto", "X-Real-IP"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (http_header(request, names[i]) != NULL) {
+            return true;
+        }
+    }
+    return request->http_1_0;
+}
+
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message)
 {

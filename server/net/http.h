@@ -80,6 +80,9 @@ const char *http_header(const HttpRequest *request, const char *name);
 bool http_accepts_encoding(const HttpRequest *request, const char *coding); // and names it
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 bool http_is_loopback(const HttpRequest *request);
+// Does it say that it was passed on? Behind a proxy on the same machine everybody comes from a
+// loopback address. HTTP/1.0 counts: nginx speaks it unless it is told otherwise, and adds nothing.
+bool http_is_forwarded(const HttpRequest *request);
 // The rule for upgrades, for other requests that no stranger's page shall make.
 bool http_origin_is_allowed(const HttpRequest *request);
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,

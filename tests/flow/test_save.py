@@ -5,10 +5,11 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import sys
 import threading
 
-from support import World, check, run, wait_until
+from support import WebSocket, World, check, run, wait_until
 
 KILL = "Workspace/KillBrick.lua"
 
@@ -228,7 +229,48 @@ def test_save_is_for_development(program, places, folder):
         world.kill()
 
 
+def raw_status(port, text):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+        link.sendall(text.encode())
+        return int(link.recv(4096).split()[1])
+
+
+def test_save_through_a_proxy(program, places, folder):
+    """A proxy on the same machine makes everybody local: what passed one gets nothing that only
+    development gives."""
+    place = make_place(places, folder)
+    before = read(place, KILL)
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        script, room = f"/api/script?id=mine/{KILL}", f"/api/rooms/{world.room}"
+        check(world.request("GET", script)[0] == 200, "directly")
+        for name, value in (("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=203.0.113.9"),
+                            ("x-real-ip", "203.0.113.9"), ("Via", "1.1 proxy"),
+                            ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a.example")):
+            headers = {name: value}
+            status, answer = save(world, KILL, "x", hash_of(before), headers)
+            check(status == 403 and answer["error"]["code"] == "proxied" and
+                  "--address" in answer["error"]["message"], f"{headers}: {status} {answer}")
+            for method, path in (("GET", script), ("GET", "/api/jobs/" + "0" * 32),
+                                 ("DELETE", "/api/jobs/" + "0" * 32), ("POST", "/login"),
+                                 ("POST", "/join")):
+                body = {} if method == "POST" else None
+                check(world.request(method, path, body, headers)[0] == 403, f"{path} {headers}")
+            link = WebSocket(world.port, room + "/ws", headers=(f"{name}: {value}",))
+            check(link.status == 403, f"{headers}: {link.head}")
+            for path in ("/healthz", "/metrics", room):
+                check(world.request("GET", path, None, headers)[0] == 200, f"{path} {headers}")
+        # As nginx asks when nothing is configured.
+        check(raw_status(world.port, f"GET {script} HTTP/1.0\r\nHost: 127.0.0.1:{world.port}\r\n"
+                                     "Connection: close\r\n\r\n") == 403, "HTTP/1.0")
+        check(read(place, KILL) == before, "nothing was written")
+        world.stop()
+    finally:
+        world.kill()
+
+
 if __name__ == "__main__":
     tests = {name: value for name, value in globals().items()
-             if name in ("test_save_over_http", "test_save_is_for_development")}
+             if name in ("test_save_over_http", "test_save_is_for_development",
+                         "test_save_through_a_proxy")}
     sys.exit(run(tests, sys.argv))
