@@ -1,11 +1,11 @@
 // `sandlot build`: souls to signed runes. What a person reads is on standard output in one line,
-// problems are on standard error in the form that editors parse, and where the work stands is shown
-// on a terminal as one line that changes, elsewhere as a line a stage.
+// problems and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/build.h"
+#include "server/build/build_show.h"
 #include "server/build/diagnostic.h"
 #include "server/build/place_home.h"
 #include "server/cli/build_watch.h"
@@ -19,18 +19,11 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define LINE_BYTES (DIAGNOSTIC_MESSAGE_BYTES + DIAGNOSTIC_FILE_BYTES + PATH_BYTES + 128)
 
 typedef struct BuildOptions {
     const char *place;
     bool force, watch, verify, json, rotate_key, adopt, allow_weak_jail;
 } BuildOptions;
-
-typedef struct Shown {
-    bool is_terminal, is_quiet;
-    BuildStage stage; // of the last line
-    bool has_line;    // on a terminal: something to wipe
-} Shown;
 
 static atomic_bool is_cancelled;
 
@@ -82,67 +75,6 @@ static bool parse_flag(BuildOptions *options, const char *name)
         }
     }
     return false;
-}
-
-// --- progress and problems ----------------------------------------------------------------------
-
-static void wipe_line(Shown *shown)
-{
-    if (shown->has_line) {
-        fprintf(stderr, "\r\033[K");
-        shown->has_line = false;
-    }
-}
-
-static void show_progress(void *user, const BuildProgress *progress)
-{
-    Shown *shown = user;
-    if (shown->is_quiet || progress->stage == BUILD_DONE) {
-        return;
-    }
-    if (shown->is_terminal) {
-        fprintf(stderr, "\r\033[K%s", build_stage_name(progress->stage));
-        if (progress->total > 0) {
-            fprintf(stderr, " %u/%u", progress->done, progress->total);
-        }
-        char item[64];
-        snprintf(item, sizeof item, "%.60s", progress->item);
-        diagnostic_clean(item);
-        fprintf(stderr, " %s", item);
-        shown->has_line = true;
-    } else if (progress->stage != shown->stage) {
-        fprintf(stderr, "sandlot build: %s", build_stage_name(progress->stage));
-        if (progress->total > 0) {
-            fprintf(stderr, " (%u)", progress->total);
-        }
-        fprintf(stderr, "\n");
-    }
-    shown->stage = progress->stage;
-}
-
-// Before the file's name in messages: how it is reached from here.
-static void folder_prefix(const char *place, char out[PATH_BYTES])
-{
-    while (strncmp(place, "./", 2) == 0) {
-        place += 2;
-    }
-    const size_t bytes = strlen(place);
-    const bool is_here = bytes == 0 || strcmp(place, ".") == 0;
-    snprintf(out, PATH_BYTES, "%s%s", is_here ? "" : place,
-             is_here || place[bytes - 1] == '/' ? "" : "/");
-}
-
-static void print_diagnostics(const BuildOptions *options, const DiagnosticList *list)
-{
-    char folder[PATH_BYTES], line[LINE_BYTES];
-    folder_prefix(options->place, folder);
-    for (uint32_t i = 0; i < list->count; i++) {
-        diagnostic_text(&list->items[i], folder, line, sizeof line);
-        fprintf(stderr, "%s\n", line);
-    }
-    if (list->dropped_count > 0) {
-        fprintf(stderr, "sandlot build: and %u more\n", list->dropped_count);
-    }
 }
 
 // --- JSON ---------------------------------------------------------------------------------------
@@ -298,21 +230,19 @@ static void print_summary(const BuildOptions *options, const BuildResult *result
 
 static bool build_once(const BuildOptions *options, Builder *builder)
 {
-    Shown shown = {.is_terminal = isatty(STDERR_FILENO) != 0,
-                   .is_quiet = options->json,
-                   .stage = BUILD_STAGE_COUNT};
+    BuildShow show = build_show_begin();
     const BuildRequest request = {.place = options->place,
                                   .force = options->force,
                                   .write = true,
-                                  .progress = show_progress,
-                                  .user = &shown,
+                                  .progress = options->json ? NULL : build_show_progress,
+                                  .user = &show,
                                   .cancel = &is_cancelled};
     BuildResult result;
     char reason[WORKER_REASON_BYTES];
     const Status status = builder_build(builder, &request, &result, reason);
     diagnostic_clean(reason);
-    wipe_line(&shown);
-    print_diagnostics(options, &result.diagnostics);
+    build_show_end(&show);
+    build_show_diagnostics(&result.diagnostics, options->place);
     bool done = status == STATUS_OK;
     if (!done) {
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
@@ -366,7 +296,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
     char reason[WORKER_REASON_BYTES] = "";
     const Status status = build_verify(config, options->place, &result.diagnostics, reason);
     diagnostic_clean(reason);
-    print_diagnostics(options, &result.diagnostics);
+    build_show_diagnostics(&result.diagnostics, options->place);
     if (status == STATUS_MALFORMED && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%u problem%s", result.diagnostics.error_count,
                  result.diagnostics.error_count == 1 ? "" : "s");

@@ -22,7 +22,6 @@
 typedef struct HostBuild {
     char place[PATH_MAX]; // the folder, without links
     char name[NAME_MAX + 1];
-    char key[HOST_PATH_BYTES], cache[HOST_PATH_BYTES];
     JobQueue *queue; // NULL until something is saved
     uint8_t *answer; // until the next one; the server copies it
 } HostBuild;
@@ -54,7 +53,7 @@ static bool refuse_strangers(const Host *host, HttpRequest *request, HttpRespons
                   "this page may not ask here; --origin URL allows it");
         return true;
     }
-    return host_http_refuse_forwarded(host, request, response);
+    return false;
 }
 
 static HostBuild *build_of(Host *host)
@@ -79,14 +78,7 @@ static JobQueue *queue_of(Host *host, HostBuild *build)
     if (build->queue != NULL) {
         return build->queue;
     }
-    BuildConfig config = build_config_default();
-    config.allow_weak_jail = host->config.allow_weak_jail;
-    if (!host_join_path(build->key, host->data, "ticket.key") ||
-        !host_join_path(build->cache, host->data, "cache")) {
-        return NULL;
-    }
-    config.key = build->key;
-    config.cache = host->config.data != NULL ? build->cache : NULL; // as the world's own build
+    const BuildConfig config = host_build_config(host);
     // One at a time: there is one place, and only one build of it runs.
     return job_queue_create(&config, 1, &build->queue) == STATUS_OK ? build->queue : NULL;
 }

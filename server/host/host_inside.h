@@ -72,6 +72,7 @@ typedef struct Host {
     int lock_file;
 
     // The place; read only once it is built.
+    char build_key[HOST_PATH_BYTES], build_cache[HOST_PATH_BYTES];
     BuildResult built;
     HostPacked *packed; // by rune
     uint32_t packing;   // how they are packed
@@ -146,6 +147,8 @@ bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *n
 // --- host_place.c -------------------------------------------------------------------------------
 // Builds it, or finds it built; what is wrong is on standard error.
 MUST_USE Status host_place_open(Host *host);
+// How this place is built, once it was opened; lives as long as the host.
+BuildConfig host_build_config(const Host *host);
 void host_place_close(Host *host);
 // The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
 // away.
@@ -188,6 +191,3 @@ void host_save_drain(Host *host, uint32_t timeout_ms);
 
 // --- host_http.c --------------------------------------------------------------------------------
 MUST_USE Status host_http_start(Host *host);
-// A world in development believes whoever asks, so it answers this machine alone. True: the request
-// came through a proxy, and the response says so.
-bool host_http_refuse_forwarded(const Host *host, HttpRequest *request, HttpResponse *response);

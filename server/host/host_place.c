@@ -5,104 +5,57 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
+#include "core/base/utf8.h"
+#include "server/build/build_show.h"
 #include "server/build/diagnostic.h"
 #include "server/build/manifest_sign.h"
 #include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
-#include "server/sys/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #define JSON_SESSIONS 64
 #define ZSTD_LEVEL    9
-#define SECOND_NS     1000000000ull
 
 // --- building -----------------------------------------------------------------------------------
 
-// On a terminal one line that changes; in a pipe a line a second, once it has taken that long.
-typedef struct Telling {
-    bool terminal;
-    bool line_open;
-    uint64_t told_ns;
-} Telling;
-
-static void tell_progress(void *user, const BuildProgress *progress)
+BuildConfig host_build_config(const Host *host)
 {
-    Telling *telling = user;
-    const bool is_work = progress->stage >= BUILD_TRANSLATE && progress->stage < BUILD_DONE;
-    if (!is_work || progress->total == 0) {
-        return;
-    }
-    char text[DIAGNOSTIC_FILE_BYTES + 64];
-    snprintf(text, sizeof text, "build: %s %u/%u %s", build_stage_name(progress->stage),
-             progress->done, progress->total, progress->item);
-    diagnostic_clean(text);
-    if (telling->terminal) {
-        fprintf(stderr, "\r\033[K%s", text);
-        telling->line_open = true;
-    } else if (clock_ns() - telling->told_ns >= SECOND_NS) {
-        fprintf(stderr, "%s\n", text);
-        telling->told_ns = clock_ns();
-    }
-}
-
-static void end_line(Telling *telling)
-{
-    if (telling->line_open) {
-        fprintf(stderr, "\r\033[K");
-        telling->line_open = false;
-    }
-}
-
-static void print_diagnostics(const Host *host)
-{
-    const DiagnosticList *list = &host->built.diagnostics;
-    char folder[HOST_PATH_BYTES + 2];
-    const size_t bytes = strlen(host->config.place);
-    snprintf(folder, sizeof folder, "%s%s", host->config.place,
-             bytes > 0 && host->config.place[bytes - 1] == '/' ? "" : "/");
-    for (uint32_t i = 0; i < list->count; i++) {
-        char text[HOST_PATH_BYTES + DIAGNOSTIC_MESSAGE_BYTES + 256];
-        diagnostic_text(&list->items[i], folder, text, sizeof text);
-        fprintf(stderr, "%s\n", text);
-    }
-    if (list->dropped_count > 0) {
-        fprintf(stderr, "… and %u more\n", list->dropped_count);
-    }
+    BuildConfig config = build_config_default();
+    config.allow_weak_jail = host->config.allow_weak_jail;
+    config.key = host->build_key;
+    // Who keeps the data elsewhere wants nothing written into the place.
+    config.cache = host->config.data != NULL ? host->build_cache : NULL;
+    return config;
 }
 
 static Status build(Host *host)
 {
-    char key[HOST_PATH_BYTES], cache[HOST_PATH_BYTES], reason[WORKER_REASON_BYTES] = "";
-    BuildConfig config = build_config_default();
-    config.allow_weak_jail = host->config.allow_weak_jail;
-    if (!host_join_path(key, host->data, "ticket.key") ||
-        !host_join_path(cache, host->data, "cache")) {
+    char reason[WORKER_REASON_BYTES] = "";
+    if (!host_join_path(host->build_key, host->data, "ticket.key") ||
+        !host_join_path(host->build_cache, host->data, "cache")) {
         return STATUS_RANGE;
     }
-    config.key = key;
-    // Who keeps the data elsewhere wants nothing written into the place.
-    config.cache = host->config.data != NULL ? cache : NULL;
+    const BuildConfig config = host_build_config(host);
     Builder *builder = NULL;
     Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
         fprintf(stderr, "sandlot world: the place cannot be built: %s\n", status_text(status));
         return status;
     }
-    Telling telling = {.terminal = isatty(STDERR_FILENO) != 0, .told_ns = clock_ns()};
+    BuildShow show = build_show_begin();
     const BuildRequest request = {.place = host->config.place,
                                   .write = host->config.data == NULL,
-                                  .progress = tell_progress,
-                                  .user = &telling};
+                                  .progress = build_show_progress,
+                                  .user = &show};
     status = builder_build(builder, &request, &host->built, reason);
     builder_destroy(builder);
-    end_line(&telling);
-    print_diagnostics(host);
+    build_show_end(&show);
+    build_show_diagnostics(&host->built.diagnostics, host->config.place);
     if (status != STATUS_OK) {
         diagnostic_print(stderr, "sandlot world: %s cannot be built%s%s", host->config.place,
                          reason[0] != '\0' ? ": " : "", reason);

@@ -210,14 +210,6 @@ void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code)
     }
 }
 
-void sockets_close_all(Sockets *sockets, uint16_t close_code)
-{
-    for (uint32_t i = 0; i < sockets->active_count; i++) {
-        Socket *socket = &sockets->slots[sockets->active[i]];
-        say_goodbye(sockets, socket, close_code, sockets->now_ms);
-    }
-}
-
 // --- receiving ----------------------------------------------------------------------------------
 
 static bool give_message(Sockets *sockets, Socket *socket, const WebsocketEvent *event)

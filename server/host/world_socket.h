@@ -47,7 +47,6 @@ void sockets_drain(Sockets *sockets, uint64_t now_ms);
 void sockets_flush(Sockets *sockets, uint64_t now_ms);
 // Ends one once what is owed to it is out. An unknown connection is no error.
 void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code);
-void sockets_close_all(Sockets *sockets, uint16_t close_code);
 // Pings and time-outs of every `parts`th socket; call it with all parts in turn within a second.
 void sockets_check(Sockets *sockets, uint32_t part, uint32_t parts, uint64_t now_ms);
 SocketsStats sockets_stats(const Sockets *sockets);

@@ -211,9 +211,9 @@ def test_stop_tells_players(program, places, folder):
         world.kill()
 
 
-def end_of(program, *arguments):
+def end_of(program, *arguments, cwd=None):
     done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=30)
+                          text=True, timeout=30, cwd=cwd)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -228,6 +228,8 @@ def test_place_with_an_error(program, places, folder):
         file.write("\n".join(lines))
     code, text = end_of(program, "world", "--place", place, "--port", "0")
     check(code == 1 and "scene.json:4:3: error: " in text, f"{code}: {text}")
+    code, text = end_of(program, "world", "--place", ".", "--port", "0", cwd=place)
+    check(code == 1 and "\nscene.json:4:3: error: " in "\n" + text, f"as it is named here: {text}")
     os.remove(path)
     os.symlink("/etc/hostname", path)
     code, text = end_of(program, "world", "--place", place, "--port", "0")
