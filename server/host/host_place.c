@@ -69,7 +69,7 @@ static void say_built(const Host *host)
     host_log(LOG_INFO, "build", "%u script%s, %u compiled, %u from the cache; %" PRIu64 " ms%s",
              built->rune_count, built->rune_count == 1 ? "" : "s", built->compiled_count,
              built->cached_count, built->took_ms,
-             built->compiled_count == 0 ? ", nothing changed" : "");
+             built->compiled_count == 0 ? ", nothing compiled" : "");
 }
 
 // --- what is in it ------------------------------------------------------------------------------

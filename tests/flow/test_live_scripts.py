@@ -486,7 +486,7 @@ def test_a_warm_start_compiles_nothing(program, places, folder):
     world.stop()
     world = World(program, place, None)
     try:
-        world.wait_line(r"build: 7 scripts, 0 compiled, 7 from the cache; .*nothing changed")
+        world.wait_line(r"build: 7 scripts, 0 compiled, 7 from the cache; .*nothing compiled")
     finally:
         world.kill()
     write(place, "StarterGui/Hello.lua", "print('other')\n")
