@@ -53,7 +53,7 @@ static bool refuse_strangers(const Host *host, HttpRequest *request, HttpRespons
                   "this page may not ask here; --origin URL allows it");
         return true;
     }
-    return false;
+    return host_http_refuse_forwarded(host, request, response);
 }
 
 static HostBuild *build_of(Host *host)

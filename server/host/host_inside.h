@@ -191,3 +191,6 @@ void host_save_drain(Host *host, uint32_t timeout_ms);
 
 // --- host_http.c --------------------------------------------------------------------------------
 MUST_USE Status host_http_start(Host *host);
+// A world in development believes whoever asks, so it answers this machine alone. True: the request
+// came through a proxy, and the response says so.
+bool host_http_refuse_forwarded(const Host *host, HttpRequest *request, HttpResponse *response);
