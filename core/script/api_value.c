@@ -2,6 +2,8 @@
 // creators write.
 #include "core/script/api.h"
 
+#include "core/base/nearest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -101,38 +103,16 @@ Vec3 api_degrees(Quat q)
 
 uint32_t api_name_difference(Text a, Text b, uint32_t most)
 {
-    uint32_t row[65];
-    if (a.bytes > 64 || b.bytes > 64) {
-        return most;
-    }
-    for (uint32_t i = 0; i <= b.bytes; i++) {
-        row[i] = i;
-    }
-    for (uint32_t i = 1; i <= a.bytes; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= b.bytes; j++) {
-            const uint32_t same = (a.data[i - 1] | 32) == (b.data[j - 1] | 32) ? 0 : 1;
-            uint32_t best = diagonal + same;
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b.bytes];
+    return nearest_steps(a.data, a.bytes, b.data, b.bytes, most);
 }
 
 void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity)
 {
-    out[0] = 0;
-    uint32_t best = 4; // farther than that is no help
+    Nearest nearest = nearest_begin(name.data, name.bytes);
     Text prefab;
     for (uint32_t i = 0; api_face(thread)->prefab(api_world(thread), i, &prefab); i++) {
-        const uint32_t steps = api_name_difference(name, prefab, best);
-        if (steps < best) {
-            best = steps;
-            snprintf(out, capacity, "%.*s", (int)prefab.bytes, prefab.data);
-        }
+        (void)nearest_consider(&nearest, prefab.data, prefab.bytes);
     }
+    snprintf(out, capacity, "%.*s", (int)nearest.found_bytes,
+             nearest.found == NULL ? "" : nearest.found);
 }

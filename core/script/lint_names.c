@@ -2,6 +2,7 @@
 // belong to. All of it comes from api.def and from the sandbox itself, so that a new row needs
 // nothing here; only what to use instead is a list.
 #include "core/base/check.h"
+#include "core/base/nearest.h"
 #include "core/script/lint_inside.h"
 
 #include <stdio.h>
@@ -107,39 +108,33 @@ void lint_push_known(lua_State *thread)
 
 // --- what was meant -----------------------------------------------------------------------------
 
-typedef struct Nearest {
-    Text name;
-    uint32_t best;
+typedef struct Suggestion {
+    Nearest nearest;
     char *out;
     size_t capacity;
-} Nearest;
+} Suggestion;
 
-// About a third of the letters may be wrong; in very short names only the capitals.
-static Nearest nearest_of(const char *name, char *out, size_t capacity)
+static Suggestion suggestion_of(const char *name, char *out, size_t capacity)
 {
-    const size_t bytes = strlen(name);
-    const uint32_t wrong = bytes < 3 ? 0 : bytes < 5 ? 1 : bytes < 9 ? 2 : 3;
-    return (Nearest){{name, bytes}, wrong + 1, out, capacity};
+    out[0] = 0;
+    return (Suggestion){nearest_begin(name, strlen(name)), out, capacity};
 }
 
-static void consider(Nearest *nearest, const char *owner, const char *name)
+static void consider(Suggestion *to, const char *owner, const char *name)
 {
-    const Text text = {name, strlen(name)};
-    const uint32_t steps = api_name_difference(nearest->name, text, nearest->best);
-    if (steps < nearest->best) {
-        nearest->best = steps;
-        snprintf(nearest->out, nearest->capacity, "%s%s%s", owner, owner[0] != 0 ? "." : "", name);
+    if (nearest_consider(&to->nearest, name, strlen(name))) {
+        snprintf(to->out, to->capacity, "%s%s%s", owner, owner[0] != 0 ? "." : "", name);
     }
 }
 
 // In the order of the table, which is the same everywhere; equal distances keep the first.
-static void consider_table(lua_State *thread, int index, Nearest *nearest)
+static void consider_table(lua_State *thread, int index, Suggestion *to)
 {
     uint32_t count = 0;
     lua_pushnil(thread);
     while (lua_next(thread, index) != 0) {
         if (lua_type(thread, -2) == LUA_TSTRING && count++ < WRITTEN_MAX) {
-            consider(nearest, "", lua_tostring(thread, -2));
+            consider(to, "", lua_tostring(thread, -2));
         }
         lua_pop(thread, 1);
     }
@@ -147,62 +142,59 @@ static void consider_table(lua_State *thread, int index, Nearest *nearest)
 
 void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity)
 {
-    out[0] = 0;
     for (size_t i = 0; i < FOREIGN_COUNT; i++) {
         if (strcmp(foreign[i].name, name) == 0) {
             snprintf(out, capacity, "%s", foreign[i].here);
             return;
         }
     }
-    Nearest nearest = nearest_of(name, out, capacity);
+    Suggestion to = suggestion_of(name, out, capacity);
     uint32_t count;
     const ApiRow *rows = api_rows(&count);
-    consider_table(thread, written, &nearest);
+    consider_table(thread, written, &to);
     for (uint32_t i = 0; i < count; i++) {
         if (stands_alone(rows, count, &rows[i]) && rows[i].kind != API_KIND_HOOK) {
-            consider(&nearest, "", rows[i].name);
+            consider(&to, "", rows[i].name);
         }
     }
     lua_checkstack(thread, 4);
     vm_push_environment(thread);
-    consider_table(thread, lua_gettop(thread), &nearest);
+    consider_table(thread, lua_gettop(thread), &to);
     lua_pop(thread, 1);
     // The function of a group whose group was left out: only the very name.
-    nearest.best = nearest.best < 1 ? nearest.best : 1;
+    to.nearest.steps = to.nearest.steps < 1 ? to.nearest.steps : 1;
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].kind == API_KIND_FUNCTION && strcmp(rows[i].name, "new") != 0) {
-            consider(&nearest, rows[i].owner, rows[i].name);
+            consider(&to, rows[i].owner, rows[i].name);
         }
     }
 }
 
 const char *lint_nearest_hook(const char *name)
 {
-    uint32_t count, best = HOOK_LETTERS_WRONG + 1;
+    uint32_t count;
     const ApiRow *rows = api_rows(&count);
-    const char *nearest = NULL;
+    Nearest nearest = nearest_begin(name, strlen(name));
+    nearest.steps = HOOK_LETTERS_WRONG + 1;
     for (uint32_t i = 0; i < count; i++) {
-        const Text hook = {rows[i].name, strlen(rows[i].name)};
-        const Text text = {name, strlen(name)};
-        if (rows[i].kind == API_KIND_HOOK && api_name_difference(text, hook, best) < best) {
-            best = api_name_difference(text, hook, best);
-            nearest = rows[i].name;
+        if (rows[i].kind == API_KIND_HOOK) {
+            (void)nearest_consider(&nearest, rows[i].name, strlen(rows[i].name));
         }
     }
-    return nearest;
+    return nearest.found;
 }
 
 // --- members ------------------------------------------------------------------------------------
 
 static bool library_has(lua_State *thread, int known, const char *owner, const char *name,
-                        Nearest *nearest)
+                        Suggestion *to)
 {
     bool has = true; // whatever is no library
     lua_getfield(thread, known, owner);
     if (lua_istable(thread, -1)) {
         has = lua_getfield(thread, -1, name) != LUA_TNIL;
         lua_pop(thread, 1);
-        consider_table(thread, lua_gettop(thread), nearest);
+        consider_table(thread, lua_gettop(thread), to);
     }
     lua_pop(thread, 1);
     return has;
@@ -214,10 +206,9 @@ bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char
     uint32_t count;
     const ApiRow *rows = api_rows(&count);
     const ApiRow *group = lint_global_row(thread, known, owner);
-    Nearest nearest = nearest_of(name, out, capacity);
-    out[0] = 0;
+    Suggestion to = suggestion_of(name, out, capacity);
     if (group == NULL) {
-        return !library_has(thread, known, owner, name, &nearest);
+        return !library_has(thread, known, owner, name, &to);
     }
     if (group->kind != API_KIND_GROUP && group->kind != API_KIND_CLASS) {
         return false;
@@ -230,7 +221,7 @@ bool lint_is_unknown(lua_State *thread, int known, const char *owner, const char
         if (strcmp(rows[i].name, name) == 0) {
             return false;
         }
-        consider(&nearest, "", rows[i].name);
+        consider(&to, "", rows[i].name);
     }
     return true;
 }
