@@ -18,6 +18,7 @@ void typescript_place_add(TypeScriptPlace *place, const char *path, const char *
     const char *plain = strncmp(path, "SoulService/", 12) == 0 ? path + 12 : path;
     const char *dot = strrchr(plain, '.');
     soul->language = strcmp(dot, ".ts") == 0 ? SOUL_TYPESCRIPT : SOUL_LUA;
+    soul->replicate = strncmp(plain, "ServerScriptService/", 20) != 0;
     snprintf(soul->path, sizeof soul->path, "%.*s", (int)(dot - plain), plain);
 }
 

@@ -319,6 +319,46 @@ TEST(a_module_that_is_not_there_is_named)
     compiled_free(&compiled);
 }
 
+// A value that is written into another script's Lua leaves no `require` behind.
+TEST(no_value_of_the_server_goes_to_players)
+{
+    static const struct {
+        const char *text;
+        uint32_t line; // 0: it is all right
+    } rows[] = {
+        {"import { C } from \"../ServerScriptService/Vault\";\nprint(C.V);\n", 1},
+        {"import * as v from \"../ServerScriptService/Vault\";\nprint(v.C.V);\n", 1},
+        {"\nexport { C } from \"../ServerScriptService/Vault\";\n", 2},
+        {"import { word } from \"../ServerScriptService/Vault\";\nenum E { A = word "
+         "}\nprint(E.A);\n",
+         1},
+        {"export {};\nprint(G.V);\n", 2}, // of `declare global`
+        {"import type { C, Shape } from \"../ServerScriptService/Vault\";\n"
+         "export function f(s: Shape, c: C) { return [s.size, c]; }\n",
+         0},
+        {"import { type Shape } from \"../ServerScriptService/Vault\";\n"
+         "export function f(s: Shape) { return s.size; }\n",
+         0},
+    };
+    static const char vault[] = "export const enum C { V = \"HUSH\" }\n"
+                                "export const word = \"HUSH\";\n"
+                                "export interface Shape { size: number }\n"
+                                "declare global { const enum G { V = \"HUSH\" } }\n";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        TypeScriptPlace place = {0};
+        typescript_place_add(&place, "ServerScriptService/Vault.ts", vault);
+        typescript_place_add(&place, "StarterGui/L.ts", rows[i].text);
+        Compiled compiled = compile(shared(), &place, NULL);
+        const Diagnostic *found = find_code(&compiled, "server-only");
+        const uint32_t line = found == NULL ? 0 : found->line;
+        if (line != rows[i].line || (found != NULL && found->level != DIAGNOSTIC_ERROR)) {
+            test_fail(__FILE__, __LINE__, "%s\n  line %u, %u errors", rows[i].text, line,
+                      compiled.diagnostics.error_count);
+        }
+        compiled_free(&compiled);
+    }
+}
+
 // Our declarations are skipped as a library is when scripts are checked: here they are one.
 TEST(our_declarations_are_right_by_themselves)
 {

@@ -12,6 +12,7 @@ import {
 } from "./frame.mjs";
 import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
 import { LIBRARY_PATH, library, transpile } from "./lua.mjs";
+import { findLeaks } from "./sides.mjs";
 import { findTraps } from "./traps.mjs";
 
 const STATUS_OK = 0;
@@ -30,10 +31,11 @@ const DIAGNOSTICS_MAX = 1000;
 let libraries;
 let place;
 let program;
-// By file and all that it depends on: what was said about it, and what was made of it. Only what the
-// last request had is kept.
+// By file and all that it depends on: what was said about it, what was made of it, what it leaks.
+// Only what the last request had is kept.
 let checked = new Map();
 let made = new Map();
+let leaks = new Map();
 let libraryText;
 
 // --- requests and answers -----------------------------------------------------------------------
@@ -48,6 +50,7 @@ function readRequest(bytes) {
             file: reader.text(),
             isTypeScript: reader.u8() === LANGUAGE_TYPESCRIPT,
             isWanted: reader.u8() !== 0,
+            isSent: reader.u8() !== 0,
             text: reader.text(),
         });
     }
@@ -160,6 +163,35 @@ function check(sources, keys, names) {
     return found;
 }
 
+function leaksOf(sourceFile, secret, file) {
+    try {
+        return findLeaks(program, sourceFile, secret);
+    } catch (error) {
+        throw new GaveUp(error, file);
+    }
+}
+
+/** Which values of the server would go to players. What stays may change without any text doing so. */
+function checkSides(scripts, sources, keys) {
+    const secret = new Map();
+    for (const { path, isSent } of scripts) {
+        if (!isSent) {
+            secret.set(`${ROOT}${path}.ts`, path);
+        }
+    }
+    const before = leaks;
+    const secrets = [...secret.keys()].join("\n");
+    leaks = new Map();
+    const found = [];
+    scripts.forEach(({ file, isSent }, i) => {
+        const key = `${keys[i]}\n${secrets}`;
+        const said = !isSent ? [] : before.get(key) ?? leaksOf(sources[i], secret, file);
+        leaks.set(key, said);
+        found.push(...said.map((leak) => ({ ...leak, isError: true, file })));
+    });
+    return found;
+}
+
 /** The compiler itself fails on a script, as it does on what is nested too deeply: an error of that
  *  script, as far as its creator can help it. */
 class GaveUp extends Error {
@@ -227,6 +259,7 @@ function forget() {
     program = undefined;
     checked = new Map();
     made = new Map();
+    leaks = new Map();
 }
 
 function compile({ declarations, scripts: all }) {
@@ -258,6 +291,7 @@ function compile({ declarations, scripts: all }) {
         ({ fileName }) => `${names.get(fileName)}\n${dependencies.get(fileName)}`,
     );
     const diagnostics = check(sources, keys, names);
+    diagnostics.push(...checkSides(scripts, sources, keys));
     const hasError = () => diagnostics.some(({ isError }) => isError);
     const outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
     return {
