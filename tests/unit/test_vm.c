@@ -114,6 +114,55 @@ TEST(budget)
     close_vm();
 }
 
+// Whatever the budget, once the loop runs (from line 4 on) the line is one of its own: neither what
+// stands before it nor what was called last. Each is charged in another place of Lua.
+TEST(a_budget_fault_names_a_line_of_its_loop)
+{
+    static const struct {
+        const char *code;
+        uint32_t first, last;
+    } loops[] = {
+        {"while true do\n n = n + 1\nend", 5, 5},
+        {"while n < 1 do\n n = 0\nend", 4, 5},
+        {"repeat\n n = n + 1\n\nuntil n < 0", 7, 7},
+        {"repeat\n local m = n\n local function f() return m end\nuntil n == 1", 6, 7},
+        {"::again::\nif n == 0 then\n goto again\nend", 6, 6},
+        {"for i = 1, 1e9 do\n n = n + i\nend", 4, 4},
+        {"for i = 1.5, 1e9 do\n n = n + i\nend", 4, 4},
+        {"for _ in function() return 1 end do\n n = 1\nend", 4, 4},
+        {"while true do\n n = {}\n n = {1, 2, 3}\n n = {a = 1}\nend", 5, 7},
+        {"while true do\n n = {table.unpack(list)}\nend", 5, 5},
+        {"while true do\n n = n .. 'a'\nend", 5, 5},
+        {"while true do\n n = n % 3 + n ^ 3\nend", 5, 5},
+        {"while true do\n n = #list + (list[1] or 0)\nend", 5, 5},
+        {"while true do\n list[#list + 1] = n\nend", 5, 5},
+        {"while true do\n n = text .. 1 == text .. 2\nend", 5, 5},
+        {"while true do\n n = function() return n end\nend", 5, 5},
+        {"while true do\n n = tostring(n)\nend", 5, 5},
+        {"while true do\n text:find('b')\nend", 5, 5},
+        {"while true do\n pcall(error)\nend", 5, 5},
+        {"while true do\n n = list.x\nend", 2, 5},
+    };
+    open_vm();
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        char code[512];
+        (void)snprintf(code, sizeof code,
+                       "local list = setmetatable({1, 2, 3, 4, 5, 6, 7, 8},\n"
+                       " {__index = function() return 1 end})\n"
+                       "local n, text = 0, ('a'):rep(60)\n%s",
+                       loops[i].code);
+        for (uint64_t steps = 300; steps < 600; steps++) {
+            CHECK_INT(run(code, steps), VM_OVER_BUDGET);
+            const uint32_t line = vm_fault_line(vm);
+            if (line < loops[i].first || line > loops[i].last) {
+                test_fail(__FILE__, __LINE__, "line %u with %d steps:\n%s", line, (int)steps, code);
+                break;
+            }
+        }
+    }
+    close_vm();
+}
+
 TEST(memory)
 {
     open_vm();
