@@ -80,7 +80,9 @@ static uint32_t count_language(const Build *build, SoulLanguage language)
 Status build_translate_souls(Build *build)
 {
     const uint32_t total = count_language(build, SOUL_PLAIN);
-    uint32_t done = 0;
+    uint32_t done = 0, questions_left = SOUL_QUESTIONS_MAX;
+    ModelConfig model = build->model;
+    model.questions_left = &questions_left;
     Status status = STATUS_OK;
     for (uint32_t i = 0; status == STATUS_OK && i < build->item_count; i++) {
         BuildItem *item = &build->items[i];
@@ -92,8 +94,8 @@ Status build_translate_souls(Build *build)
         }
         build_progress(build, BUILD_TRANSLATE, done++, total, item->file);
         SoulLua lua = {0};
-        status = soul_lua(&build->model, build->worker, build->request->place, &build->folder,
-                          item->soul, &lua, &build->result->diagnostics, build->reason);
+        status = soul_lua(&model, build->worker, build->request->place, &build->folder, item->soul,
+                          &lua, &build->result->diagnostics, build->reason);
         if (status == STATUS_MALFORMED) {
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {
@@ -173,6 +175,15 @@ static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
     diagnostic_list_write(list, entry);
 }
 
+// The Lua names it: one that is lost or damaged has to be made again.
+static bool has_map(const Build *build, const uint8_t hash[SHA256_BYTES])
+{
+    Buffer map = buffer_of(CACHE_VALUE_BYTES_MAX);
+    const bool found = cache_find_blob(build->cache, hash, CACHE_VALUE_BYTES_MAX, &map);
+    buffer_free(&map);
+    return found;
+}
+
 static Status read_output(Build *build, ByteReader *reader)
 {
     char path[SCRIPT_PATH_BYTES];
@@ -186,6 +197,9 @@ static Status read_output(Build *build, ByteReader *reader)
     if (reader->status != STATUS_OK || path_bytes >= sizeof path ||
         output.line_count > byte_reader_left(reader) / 4) {
         return STATUS_MALFORMED;
+    }
+    if (output.map_hash != NULL && !has_map(build, output.map_hash)) {
+        return STATUS_NOT_FOUND;
     }
     memcpy(path, name, path_bytes);
     path[path_bytes] = '\0';

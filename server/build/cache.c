@@ -273,21 +273,6 @@ void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_
     put_file(cache, cache->entries, &path, code, sizeof code, value, bytes);
 }
 
-void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES])
-{
-    struct stat about;
-    CacheKey name;
-    sha256_of(data, bytes, name.bytes);
-    memcpy(hash, name.bytes, sizeof name.bytes);
-    const EntryPath path = path_of(&name);
-    const int file = open_file(cache->blobs, &path);
-    if (file < 0 || fstat(file, &about) != 0 || !S_ISREG(about.st_mode) ||
-        (uint64_t)about.st_size != bytes) {
-        put_file(cache, cache->blobs, &path, NULL, 0, data, bytes);
-    }
-    close_one(file);
-}
-
 bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
                      Buffer *out)
 {
@@ -314,6 +299,19 @@ bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t
     }
     close_one(file);
     return found;
+}
+
+void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES])
+{
+    CacheKey name;
+    Buffer have = buffer_of(bytes);
+    sha256_of(data, bytes, name.bytes);
+    memcpy(hash, name.bytes, sizeof name.bytes);
+    if (!cache_find_blob(cache, hash, bytes, &have)) {
+        const EntryPath path = path_of(&name);
+        put_file(cache, cache->blobs, &path, NULL, 0, data, bytes);
+    }
+    buffer_free(&have);
 }
 
 // --- pruning ------------------------------------------------------------------------------------

@@ -390,6 +390,76 @@ def test_build_says_what_is_wrong(program, places, folder):
                     r"^small/ServerScriptService/Odd\.lua:1: error: .*on the client alone",
                     r"^small/scripts/Stray\.lua: error: .*ServerScriptService, ReplicatedStorage",
                     r"^small/Workspace/Twice\.ts: error: .*Workspace/Twice\.lua"):
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def segments(mappings):
+    """(line, column) of the Lua → (source, line, column), all from 0, of a source map of version 3."""
+    found, sums = {}, [0, 0, 0]
+    for line, group in enumerate(mappings.split(";")):
+        column = 0
+        for segment in filter(None, group.split(",")):
+            numbers, value, shift = [], 0, 0
+            for digit in map(DIGITS.index, segment):
+                value, shift = value | (digit & 31) << shift, shift + 5
+                if not digit & 32:
+                    numbers.append(-(value >> 1) if value & 1 else value >> 1)
+                    value, shift = 0, 0
+            check(shift == 0 and len(numbers) in (1, 4, 5), f"a segment {segment}")
+            column += numbers[0]
+            if len(numbers) > 1:
+                sums = [a + b for a, b in zip(sums, numbers[1:4])]
+                found[line, column] = tuple(sums)
+    return found
+
+
+def test_build_source_maps(program, places, folder):
+    """Each Lua names a map, which is one of that Lua and is there; one that was lost is made again."""
+    tall = ("interface Roof {\n  height: number;\n}\n\n"
+            "export function isTall(roof: Roof): boolean {\n  // comment\n"
+            "  const limit = 99;\n\n  return roof.height > limit;\n}\n")
+    place = small_place(folder, scripts={"ReplicatedStorage/Tall.ts": tall,
+                                         "Workspace/Roof.ts": "print(1);\n"})
+    build(program, place)
+
+    def maps():
+        named = {}
+        for path, text in side(place, "server").items():
+            found = re.search("\n-- source map: ([0-9a-f]{2})([0-9a-f]{62}) in .*\n$", text.decode()) \
+                if path.endswith(".lua") else None
+            if found:
+                named[path] = os.path.join(place, ".sandlot/cache/blobs", found[1], found[2])
+        return named
+    named = maps()
+    check(sorted(named) == ["ReplicatedStorage/Tall.lua", "Workspace/Roof.lua"], f"{named}")
+    with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
+        text = file.read()
+    source_map = json.loads(text)
+    check(source_map["version"] == 3 and source_map["sources"] == ["ReplicatedStorage/Tall.ts"],
+          text)
+    lua = side(place, "server")["ReplicatedStorage/Tall.lua"].decode().split("\n")
+    source, lines = tall.split("\n"), {}
+    for (line, column), (which, at, where) in segments(source_map["mappings"]).items():
+        check(which == 0 and column <= len(lua[line]) and where <= len(source[at]),
+              f"{line}:{column} → {at}:{where} is nowhere")
+        lines.setdefault(line, []).append(at)
+        word, own = re.match(r"\w*", lua[line][column:])[0], source[at][where:]
+        if word in ("roof", "limit", "isTall", "height", "return"):
+            check(own.startswith((word, "function " + word, "const " + word, "export")),
+                  f"{lua[line]!r} at {column} is not {own!r}")
+    for part, line in (("function", 5), ("99", 7), (".height >", 9)):
+        at = next(i for i, text in enumerate(lua) if part in text)
+        check(lines[at][0] + 1 == line, f"{lua[at]!r} is line {line}, not {lines[at][0] + 1}")
+    # Lost, cut off, or something else of the same size.
+    for damage in (os.remove, lambda path: os.truncate(path, 9),
+                   lambda path: write(place, path, text.replace("3", "4"))):
+        damage(named["ReplicatedStorage/Tall.lua"])
+        answer = build_json(program, place)
+        check(answer["ok"] and answer["unchanged"], f"{answer}")
+        with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
+            check(file.read() == text, "it is there again")
+
+
         check(re.search(pattern, said.stderr, re.M), f"{pattern} in\n{said.stderr}")
     check("not built: 6 errors" in said.stderr, said.stderr)
     check(side(place, "server") == {}, "nothing was made")

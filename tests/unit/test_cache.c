@@ -275,6 +275,10 @@ TEST(a_blob_is_what_its_name_says)
     snprintf(path, sizeof path, "cache/blobs/%.2s/%s", hex, hex + 2);
     test_folder_write(&stage.folder, path, "a picturE");
     CHECK(!cache_find_blob(stage.cache, hash, 9, &out));
+    Buffer again = buffer_of(64); // kept once more, it is what it was
+    cache_keep_blob(stage.cache, "a picture", 9, hash);
+    CHECK(cache_find_blob(stage.cache, hash, 9, &again));
+    buffer_free(&again);
     // Nor through a link to the right bytes.
     char full[512], real[512];
     test_folder_write(&stage.folder, "real", "a picture");
