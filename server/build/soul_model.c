@@ -290,6 +290,16 @@ static const char repair_text[] =
 // One question; with what was wrong, if there was an answer before.
 static Status ask_once(Asking *asking)
 {
+    uint32_t *left = asking->config->questions_left;
+    if (left != NULL && *left == 0) {
+        return fail(asking, "soul-questions",
+                    "not asked: one build asks a model at most %d questions, and this one has; "
+                    "build again, or `sandlot soul ask`",
+                    SOUL_QUESTIONS_MAX);
+    }
+    if (left != NULL) {
+        *left -= 1;
+    }
     const SoulPrompt *prompt = &asking->view->prompt;
     Buffer repair = buffer_of(2 * REPAIR_BYTES_MAX);
     const bool is_repair = asking->problem.bytes > 0;

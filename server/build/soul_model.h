@@ -10,7 +10,8 @@
 #include "server/build/soul.h"
 #include "server/build/worker.h"
 
-#define SOUL_REPAIRS_MAX 2
+#define SOUL_REPAIRS_MAX   2
+#define SOUL_QUESTIONS_MAX 20 // of one build, repairs too: the place may be a stranger's
 
 typedef struct ModelConfig {
     const char *url;   // SANDLOT_MODEL_URL; default: the vendor's
@@ -19,6 +20,7 @@ typedef struct ModelConfig {
     uint32_t timeout_ms;
     uint32_t retries_max; // after a rate limit, waiting as told, within the timeout
     const atomic_bool *cancel;
+    uint32_t *questions_left; // counted down; NULL: as many as are wanted
 } ModelConfig;
 ModelConfig model_config_environment(void);
 

@@ -322,6 +322,29 @@ def test_soul_watch_does_not_pay_twice(program, places, folder):
             process.wait(20)
 
 
+def test_soul_a_build_asks_only_so_much(program, places, folder):
+    """A stranger's place may have any number of souls; the operator's key pays for twenty questions."""
+    place = make_place(folder, soul=None,
+                       scene={"format": 1, "entities": [{"id": 1, "name": "Start", "type": "spawn"}]})
+    for number in range(23):
+        write(place, f"Workspace/S{number:02}.soul", SOUL)
+    with ModelServer(lua(GOOD)) as server:
+        result = expect(build(program, place, server), 1, "S20.soul: error: not asked",
+                        "S22.soul: error: not asked", "build again, or `sandlot soul ask`")
+        check(len(server.seen) == 20, f"{len(server.seen)} questions")
+        check(result.codes().count("soul-questions") == 3, result.text)
+        expect(soul(program, "ask", place, "Workspace/S22", server=server), 0)
+        check(len(server.seen) == 21, f"{len(server.seen)} questions")
+        expect(build(program, place, server), 0)
+        check(len(server.seen) == 23, f"{len(server.seen)} questions")
+    # Repairs are questions too.
+    for number in range(23):
+        os.remove(os.path.join(place, f"Workspace/S{number:02}.soul.lua"))
+    with ModelServer(lua(BROKEN)) as server:
+        expect(build(program, place, server), 1, "S22.soul: error: not asked")
+        check(len(server.seen) == 20, f"{len(server.seen)} questions")
+
+
 def test_soul_certificate(program, places, folder):
     """A server that anybody could be is not told the key."""
     if shutil.which("openssl") is None:
