@@ -43,6 +43,7 @@ static const struct {
     {"remote_client.ts", "StarterPlayer/Remote.ts"},
     {"store.ts", "ServerScriptService/Store.ts"},
     {"fault.ts", "StarterGui/Fault.ts"},
+    {"endless.ts", "StarterGui/Endless.ts"},
 };
 
 static const TypeScriptResult *compiled(void)
@@ -313,6 +314,28 @@ static void check_fault_lines(ScriptSide side)
     }
     CHECK_INT(seen, 7);
     small_world_close(world);
+}
+
+static void check_endless(ScriptSide side)
+{
+    SampleWorld *world = small_world_open();
+    ScriptSystem *system = sample_world_scripts(world, side);
+    load(system, "StarterGui/Endless", NULL);
+    (void)bind(world, side, "StarterGui/Endless", NULL);
+    sample_world_step(world, 5);
+    ScriptFault fault = {0};
+    CHECK_INT(script_faults(system, &fault, 1), 1);
+    CHECK_INT(fault.kind, FAULT_BUDGET);
+    if (fault.line < 5 || fault.line > 10) {
+        test_fail(__FILE__, __LINE__, "line %u%s", fault.line, fault.traceback);
+    }
+    small_world_close(world);
+}
+
+TEST(a_budget_fault_names_a_line_of_its_loop_in_the_source)
+{
+    check_endless(SCRIPT_SERVER);
+    check_endless(SCRIPT_CLIENT);
 }
 
 TEST(faults_name_lines_of_the_source_on_both_sides)
