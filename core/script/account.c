@@ -9,6 +9,8 @@
 #define THROTTLE_FAULTS 3
 #define OFF_FAULTS      8
 #define FORGIVE_SECONDS 60
+// Frames of a fault that go into the log; all that were kept are in the fault itself.
+#define TRACE_LINES_MAX 10
 
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes)
 {
@@ -70,6 +72,33 @@ bool account_may_run(ScriptSystem *system, Script *script)
     return script->state == SCRIPT_RUNNING;
 }
 
+// Lua's own errors begin with the place where they were raised.
+static bool begins_with_place(const char *text, const char *path)
+{
+    const size_t bytes = strlen(path);
+    return bytes > 0 && strncmp(text, path, bytes) == 0 && text[bytes] == ':';
+}
+
+// What went wrong, after the script and its line, and then how the script came there.
+static void say_fault(ScriptSystem *system, const ScriptFault *fault)
+{
+    char place[SCRIPT_PATH_BYTES + 16];
+    snprintf(place, sizeof place, "%s:%u", fault->path, (unsigned)fault->line);
+    const bool has_place = fault->line == 0 || begins_with_place(fault->message, fault->path);
+    account_say(system, LOG_ERROR, has_place ? fault->path : place, fault->message);
+    const char *frame = fault->traceback;
+    for (uint32_t i = 0; i <= TRACE_LINES_MAX && system->config.log != NULL; i++) {
+        frame += strspn(frame, "\n\t");
+        const size_t bytes = strcspn(frame, "\n");
+        if (bytes == 0) {
+            break;
+        }
+        log_write(system->config.log, system->tick, LOG_ERROR, "script", "    %.*s",
+                  i < TRACE_LINES_MAX ? (int)bytes : 3, i < TRACE_LINES_MAX ? frame : "...");
+        frame += bytes;
+    }
+}
+
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback)
 {
@@ -99,7 +128,7 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         system->fault_count += 1;
     }
     system->faults[at] = fault;
-    account_say(system, LOG_ERROR, fault.path, fault.message);
+    say_fault(system, &fault);
     if (script != NULL) {
         punish(system, script);
     }
@@ -119,8 +148,7 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
 // The path goes before the text, unless an error message has it there already.
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text)
 {
-    const size_t bytes = strlen(path);
-    const bool named = bytes > 0 && strncmp(text, path, bytes) == 0 && text[bytes] == ':';
+    const bool named = begins_with_place(text, path);
     if (system->config.log != NULL) {
         log_write(system->config.log, system->tick, level, "script", "%s%s%s", named ? "" : path,
                   named ? "" : ": ", text);

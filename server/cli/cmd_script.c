@@ -132,16 +132,9 @@ static void take_faults(Run *run, ScriptSystem *scripts)
     const uint32_t before = run->fault_count;
     run->fault_count += script_faults(scripts, run->faults + before, FAULTS_MAX - before);
     for (uint32_t i = before; i < run->fault_count && !run->options.json; i++) {
-        const ScriptFault *fault = &run->faults[i];
-        // The message itself is in the log already.
-        printf("        fault of kind %s in %s\n", kind_names[fault->kind],
-               hook_names[fault->hook]);
-        for (const char *line = fault->traceback; *line != '\0';) {
-            line += strspn(line, "\n\t");
-            const size_t bytes = strcspn(line, "\n");
-            diagnostic_print(stdout, "          %.*s", (int)bytes, line);
-            line += bytes;
-        }
+        // What it was, and how the script came there, is in the log already.
+        printf("        fault of kind %s in %s\n", kind_names[run->faults[i].kind],
+               hook_names[run->faults[i].hook]);
     }
 }
 

@@ -414,6 +414,56 @@ TEST(budget_memory_and_capability_are_kinds_of_their_own)
     script_fixture_close(&fixture);
 }
 
+TEST(the_log_says_where_a_fault_was_and_how_the_script_came_there)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Loop",
+                             "local function spin()\n"
+                             "  local n = 0\n"
+                             "  while true do\n"
+                             "    n = n + 1\n"
+                             "  end\n"
+                             "end\n"
+                             "function onStart()\n"
+                             "  spin()\n"
+                             "end",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Thrown",
+                             "function onStart()\n"
+                             "  error({name = 'TypeError', message = 'thrown'})\n"
+                             "end",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Above",
+                             "local function check(x)\n"
+                             "  error('not that', 2)\n"
+                             "end\n"
+                             "function onStart()\n"
+                             "  check(1)\n"
+                             "end",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Deep",
+                             "local function f(n) if n == 0 then error('deep') end\n"
+                             "  f(n - 1)\n"
+                             "end\n"
+                             "function onStart() f(50) end",
+                             0);
+    script_fixture_run(&fixture, 3);
+    CHECK_INT(fixture.fault_count, 4);
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/Loop:4: ran for more than 5 ms"),
+              1);
+    CHECK_INT(script_fixture_lines(&fixture, "    ServerScriptService/Loop:4: in function 'spin'"),
+              1);
+    CHECK_INT(script_fixture_lines(&fixture, "    ServerScriptService/Loop:8: in"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/Thrown:2: TypeError: thrown"), 1);
+    // A place that Lua gave stays alone.
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/Above:5: not that"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/Above:2: Server"), 0);
+    // As many frames as help.
+    CHECK(script_fixture_lines(&fixture, "ServerScriptService/Deep:") <= 11);
+    CHECK_INT(script_fixture_lines(&fixture, "    ..."), 1);
+    script_fixture_close(&fixture);
+}
+
 TEST(repeated_faults_throttle_then_switch_off_until_a_change)
 {
     script_fixture_open(&fixture, NULL);
