@@ -201,12 +201,18 @@ static Status write_file(Writing *writing, const char *path, const void *data, s
     if (folder >= 0) {
         const bool replaces =
             may_replace || (writing->is_completing && is_begun(folder, name, data, bytes));
-        file = openat(folder, name,
-                      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replaces ? O_TRUNC : O_EXCL),
-                      0666);
+        // A pipe that was put there is refused, instead of waited for.
+        const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+        file = openat(folder, name, flags | (replaces ? O_TRUNC : O_EXCL), 0666);
         const int error = errno;
         close(folder);
         errno = error;
+    }
+    struct stat about;
+    if (file >= 0 && (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))) {
+        close(file);
+        file = -1;
+        errno = EINVAL;
     }
     if (file >= 0) {
         note(writing, path, strlen(path), false);
