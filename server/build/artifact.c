@@ -4,11 +4,13 @@
 
 #include "core/base/check.h"
 #include "server/sys/clock.h"
+#include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,7 @@ static const char *const side_folders[ARTIFACT_SIDES] = {HOME "/server/" NAME,
 
 struct Artifacts {
     int home, lock, aside; // .sandlot, .sandlot/build.lock, .sandlot/aside
+    int fresh;             // a new folder in there, once something is prepared
     int sides[ARTIFACT_SIDES];
     bool is_prepared[ARTIFACT_SIDES];
     bool has_list; // prepared
@@ -74,7 +77,7 @@ static void remove_entry(int folder, const char *name, uint32_t depth)
     const int inner = openat(folder, name, FOLDER_FLAGS);
     if (inner >= 0) {
         remove_inside(inner, depth + 1);
-        (void)unlinkat(folder, name, AT_REMOVEDIR); // what stays is tried again next time
+        (void)unlinkat(folder, name, AT_REMOVEDIR);
     }
 }
 
@@ -94,7 +97,8 @@ static void remove_inside(int folder, uint32_t depth)
     closedir(list);
 }
 
-// What is aside; we hold the lock, so nobody else needs it.
+// What is aside; we hold the lock, so nobody else needs it. What is nested too deeply stays, and
+// is in nobody's way.
 static void remove_leftovers(const Artifacts *artifacts)
 {
     const int folder = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
@@ -104,6 +108,13 @@ static void remove_leftovers(const Artifacts *artifacts)
 }
 
 // --- opening ------------------------------------------------------------------------------------
+
+static void close_one(int descriptor)
+{
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+}
 
 static int make_folder(int at, const char *name)
 {
@@ -162,21 +173,43 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
     return STATUS_OK;
 }
 
-Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **out,
-                      char reason[WORKER_REASON_BYTES])
+// Nothing is made or waited for; what is not there is -1.
+static void look_at_all(Artifacts *artifacts)
+{
+    const int place = open(artifacts->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    artifacts->home = place >= 0 ? openat(place, HOME, FOLDER_FLAGS) : -1;
+    for (uint32_t i = 0; artifacts->home >= 0 && i < ARTIFACT_SIDES; i++) {
+        artifacts->sides[i] = openat(artifacts->home, side_names[i], FOLDER_FLAGS);
+    }
+    close_one(place);
+}
+
+static Status create(const char *place, Artifacts **out, char reason[WORKER_REASON_BYTES])
 {
     Artifacts *artifacts = malloc(sizeof *artifacts);
     if (artifacts == NULL) {
         snprintf(reason, WORKER_REASON_BYTES, "out of memory");
         return STATUS_LIMIT;
     }
-    *artifacts = (Artifacts){.home = -1, .lock = -1, .aside = -1, .sides = {-1, -1}};
+    *artifacts = (Artifacts){.home = -1, .lock = -1, .aside = -1, .fresh = -1, .sides = {-1, -1}};
     const int length = snprintf(artifacts->place, sizeof artifacts->place, "%s", place);
-    Status status =
-        length >= 0 && (size_t)length < sizeof artifacts->place ? STATUS_OK : STATUS_RANGE;
-    if (status == STATUS_OK) {
-        status = open_all(artifacts, cancel, reason);
+    if (length < 0 || (size_t)length >= sizeof artifacts->place) {
+        free(artifacts);
+        return STATUS_RANGE;
     }
+    *out = artifacts;
+    return STATUS_OK;
+}
+
+Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **out,
+                      char reason[WORKER_REASON_BYTES])
+{
+    Artifacts *artifacts = NULL;
+    Status status = create(place, &artifacts, reason);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = open_all(artifacts, cancel, reason);
     if (status != STATUS_OK) {
         artifacts_close(artifacts);
         return status;
@@ -185,11 +218,13 @@ Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **
     return STATUS_OK;
 }
 
-static void close_one(int descriptor)
+Status artifacts_look(const char *place, Artifacts **out, char reason[WORKER_REASON_BYTES])
 {
-    if (descriptor >= 0) {
-        close(descriptor);
+    const Status status = create(place, out, reason);
+    if (status == STATUS_OK) {
+        look_at_all(*out);
     }
+    return status;
 }
 
 void artifacts_close(Artifacts *artifacts)
@@ -201,6 +236,7 @@ void artifacts_close(Artifacts *artifacts)
         remove_leftovers(artifacts); // of a disk that was full in the middle
     }
     close_one(artifacts->aside);
+    close_one(artifacts->fresh);
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
         close_one(artifacts->sides[i]);
     }
@@ -222,7 +258,7 @@ Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder
     }
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifacts->place, side_folders[side]);
-    return place_folder_read_all(path, out, reason, WORKER_REASON_BYTES);
+    return place_folder_read_made(path, out, reason, WORKER_REASON_BYTES);
 }
 
 // --- replacing ----------------------------------------------------------------------------------
@@ -245,6 +281,20 @@ static int make_parents(int root, const char *path, const char **name)
     }
     *name = path;
     return folder;
+}
+
+// A folder that nobody has put anything into: what came along in .sandlot/aside, and could not be
+// removed, would be in the artifacts otherwise.
+static bool open_fresh(Artifacts *artifacts)
+{
+    if (artifacts->fresh < 0) {
+        char name[SEGMENT_BYTES];
+        snprintf(name, sizeof name, "%016" PRIx64, entropy_u64());
+        if (mkdirat(artifacts->aside, name, 0700) == 0) {
+            artifacts->fresh = openat(artifacts->aside, name, FOLDER_FLAGS);
+        }
+    }
+    return artifacts->fresh >= 0;
 }
 
 static bool write_file(int root, const PlaceFile *file)
@@ -329,16 +379,16 @@ static bool is_same_file(const PlaceFolder *before, const PlaceFile *file)
 static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fresh)
 {
     const int folder = artifacts->sides[side];
-    if (renameat(artifacts->aside, fresh, folder, NAME) == 0) {
+    if (renameat(artifacts->fresh, fresh, folder, NAME) == 0) {
         return true; // there was none
     }
-    if (renameat2(artifacts->aside, fresh, folder, NAME, RENAME_EXCHANGE) == 0) {
+    if (renameat2(artifacts->fresh, fresh, folder, NAME, RENAME_EXCHANGE) == 0) {
         return true; // the old one is aside now
     }
     char old[SEGMENT_BYTES];
     snprintf(old, sizeof old, "old %s", fresh);
-    return renameat(folder, NAME, artifacts->aside, old) == 0 &&
-           renameat(artifacts->aside, fresh, folder, NAME) == 0;
+    return renameat(folder, NAME, artifacts->fresh, old) == 0 &&
+           renameat(artifacts->fresh, fresh, folder, NAME) == 0;
 }
 
 // Both give the path that failed; NULL: none did.
@@ -373,8 +423,8 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
                          const PlaceFile *files, uint32_t file_count,
                          char reason[WORKER_REASON_BYTES])
 {
-    ASSERT(!artifacts->is_prepared[side]);
-    const int root = make_folder(artifacts->aside, side_names[side]);
+    ASSERT(artifacts->aside >= 0 && !artifacts->is_prepared[side]);
+    const int root = open_fresh(artifacts) ? make_folder(artifacts->fresh, side_names[side]) : -1;
     const int old_root = openat(artifacts->sides[side], NAME, FOLDER_FLAGS);
     bool *is_new = calloc(file_count + 1u, sizeof *is_new);
     const char *failed = HOME "/" ASIDE;
@@ -409,8 +459,9 @@ Status artifacts_prepare_list(Artifacts *artifacts, const void *data, size_t byt
                               char reason[WORKER_REASON_BYTES])
 {
     const PlaceFile file = {.path = LIST, .data = data, .bytes = bytes};
-    ASSERT(!artifacts->has_list);
-    if (!write_file(artifacts->aside, &file) || !sync_path(artifacts->aside, LIST, O_RDONLY)) {
+    ASSERT(artifacts->aside >= 0 && !artifacts->has_list);
+    if (!open_fresh(artifacts) || !write_file(artifacts->fresh, &file) ||
+        !sync_path(artifacts->fresh, LIST, O_RDONLY)) {
         return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     artifacts->has_list = true;
@@ -421,7 +472,7 @@ static bool take_list(Artifacts *artifacts)
 {
     const int folder = artifacts->sides[ARTIFACT_CLIENT];
     const bool taken = !artifacts->has_list ||
-                       (renameat(artifacts->aside, LIST, folder, LIST) == 0 && fsync(folder) == 0);
+                       (renameat(artifacts->fresh, LIST, folder, LIST) == 0 && fsync(folder) == 0);
     artifacts->has_list = false;
     return taken;
 }
@@ -444,5 +495,7 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
         return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     remove_leftovers(artifacts); // the old ones
+    close_one(artifacts->fresh); // it went with them
+    artifacts->fresh = -1;
     return STATUS_OK;
 }

@@ -16,6 +16,9 @@ typedef struct Artifacts Artifacts;
 // Waits until no other build of this place writes. STATUS_DENIED: cancelled meanwhile.
 MUST_USE Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **out,
                                char reason[WORKER_REASON_BYTES]);
+// Only to read them: nothing is made in the place, which may be read-only.
+MUST_USE Status artifacts_look(const char *place, Artifacts **out,
+                               char reason[WORKER_REASON_BYTES]);
 void artifacts_close(Artifacts *artifacts); // NULL is allowed
 // What is there now; STATUS_NOT_FOUND: nothing. Paths are relative to the folder, sorted.
 MUST_USE Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder *out,

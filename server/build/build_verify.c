@@ -204,7 +204,7 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
         return STATUS_LIMIT;
     }
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
-    const Status status = place_folder_read_all(path, &side->folder, reason, WORKER_REASON_BYTES);
+    const Status status = place_folder_read_made(path, &side->folder, reason, WORKER_REASON_BYTES);
     if (status == STATUS_NOT_FOUND) {
         snprintf(reason, WORKER_REASON_BYTES, "%s is not there: this place was not built",
                  artifact_folder(which));

@@ -24,7 +24,7 @@
 
 typedef struct Walk {
     PlaceFolder *folder;
-    bool takes_all;
+    bool takes_all, takes_hidden;
     DiagnosticList *diagnostics; // NULL: the first fault ends it
     uint32_t capacity;
     char *reason;
@@ -211,7 +211,9 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     const int length =
         snprintf(path, sizeof path, "%s%s%s", parent, parent[0] != '\0' ? "/" : "", name);
     struct stat about;
-    if (is_skipped(name) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+    const bool is_dots = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    if ((walk->takes_hidden ? is_dots : is_skipped(name)) ||
+        fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
         return STATUS_OK;
     }
     const bool is_folder = S_ISDIR(about.st_mode);
@@ -307,6 +309,13 @@ Status place_folder_read_told(const char *path, PlaceFolder *out, DiagnosticList
 Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
 {
     const Walk walk = {.takes_all = true, .reason = reason, .reason_bytes = reason_bytes};
+    return read_folder(path, walk, out);
+}
+
+Status place_folder_read_made(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+{
+    const Walk walk = {
+        .takes_all = true, .takes_hidden = true, .reason = reason, .reason_bytes = reason_bytes};
     return read_folder(path, walk, out);
 }
 

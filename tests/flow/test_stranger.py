@@ -132,5 +132,118 @@ def test_stranger_shows_no_key_to_git(program, places, folder):
             check("ticket.key" not in git("ls-files"), git("ls-files"))
 
 
+# --- links, pipes, things aside -------------------------------------------------------------------
+
+def everything(folder):
+    found = []
+    for root, _, names in os.walk(folder):
+        found += [os.path.join(root, name) for name in names]
+    return found
+
+
+def test_stranger_links_lead_no_cache_out(program, places, folder):
+    outside = os.path.join(folder, "outside")
+    place = small_place(folder, "place", SCRIPTS)
+    os.mkdir(outside)
+    for part in ("entry", "blobs"):
+        brought(place, ".sandlot/cache/" + part)
+        for i in range(256):
+            os.mkdir(f"{outside}/{part}{i:02x}")
+            os.symlink(f"{outside}/{part}{i:02x}", f"{place}/.sandlot/cache/{part}/{i:02x}")
+    os.chmod(f"{place}/.sandlot", 0o700)
+    os.chmod(f"{place}/.sandlot/cache", 0o700)
+    build(program, place)
+    build(program, place)
+    check(everything(outside) == [], f"written outside: {everything(outside)}")
+    two = small_place(folder, "two", SCRIPTS)
+    brought(two, ".sandlot")
+    brought(two, ".sandlot/cache")
+    os.symlink(outside, f"{two}/.sandlot/cache/aside")
+    write(outside, "1.0", "precious")
+    build(program, two, code=1)
+    check(everything(outside) == [f"{outside}/1.0"], f"outside: {everything(outside)}")
+
+
+def test_stranger_pipes_keep_nobody_waiting(program, places, folder):
+    place = small_place(folder, "place", SCRIPTS)
+    build(program, place)
+    entries = everything(f"{place}/.sandlot/cache")
+    check(len(entries) > 3, f"there is a cache: {entries}")
+    for path in entries:
+        if not path.endswith(".gitignore"):
+            os.remove(path)
+            os.mkfifo(path)
+    answer = build_json(program, place)
+    check(answer["compiled"] == 1, f"{answer}")
+    answer = build_json(program, place)
+    check(answer["compiled"] == 0, f"they were replaced: {answer}")
+    os.makedirs(f"{place}/.sandlot/types")
+    os.mkfifo(f"{place}/.sandlot/types/sandlot.lua")
+    done = subprocess.run([program, "new", place, "--types"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60)
+    check(done.returncode == 1 and "sandlot.lua" in done.stderr, done.stderr)
+    for name in ("build.lock", "client/assets.json", "data/made-here", "data/ticket.key",
+                 "data/ticket.key.old", "data/.gitignore", ".gitignore", "save.lock"):
+        path = f"{place}/.sandlot/{name}"
+        kept = path + ".kept"
+        if os.path.exists(path):
+            os.rename(path, kept)
+        os.mkfifo(path)
+        done = subprocess.run([program, "build", place, "--allow-weak-jail"], timeout=60,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        check(done.returncode in (0, 1), f"{name}: {done}")
+        os.remove(path)
+        if os.path.exists(kept):
+            os.rename(kept, path)
+    build(program, place)
+
+
+def test_stranger_leaves_nothing_in_artifacts(program, places, folder):
+    place = small_place(folder, "place", SCRIPTS)
+    deep = "/".join(["d"] * 40)
+    for path in (f"client/{deep}/evil.rune", f"server/{deep}/evil.rune", f"assets.json/{deep}/x",
+                 f"{deep}/x"):
+        write(place, f".sandlot/aside/{path}", "evil")
+    os.chmod(f"{place}/.sandlot", 0o700)
+    build(program, place)
+    check(sorted(side(place, "client")) == ["Workspace/A.rune", "manifest.json"],
+          f"{sorted(side(place, 'client'))}")
+    check(sorted(side(place, "server")) == ["Workspace/A.rune", "manifest.json"],
+          f"{sorted(side(place, 'server'))}")
+    check(os.path.isfile(f"{place}/.sandlot/client/assets.json"), "and the list")
+    # Strays whose names are hidden are strays.
+    write(place, ".sandlot/client/soul/.evil.rune", "evil")
+    write(place, ".sandlot/client/soul/node_modules/evil.rune", "evil")
+    build(program, place, "--verify", code=1)
+    build(program, place)
+    build(program, place, "--verify")
+    check(sorted(side(place, "client")) == ["Workspace/A.rune", "manifest.json"],
+          f"{sorted(side(place, 'client'))}")
+
+
+# --- data elsewhere -------------------------------------------------------------------------------
+
+def test_stranger_place_stays_as_it_is(program, places, folder):
+    """With --data elsewhere nothing is written into the place, which may be read-only."""
+    place, data = small_place(folder, "place", SCRIPTS), os.path.join(folder, "data")
+    before = sorted(everything(place))
+    for path in (place, f"{place}/Workspace"):
+        os.chmod(path, 0o555)  # root is not held by that, and must not try
+    World(program, place, data).stop()
+    for path in (place, f"{place}/Workspace"):
+        os.chmod(path, 0o755)
+    check(sorted(everything(place)) == before and not os.path.exists(f"{place}/.sandlot"),
+          f"{everything(place)}")
+    # Saving writes the script, and the job that follows no artifacts.
+    world = World(program, place, data)
+    status, answer = save(world, "Workspace/B.lua", "print(2)\n", None, place="place")
+    check(status == 200, f"{status} {answer}")
+    check(ended(world, answer["job_id"])["status"] == "done", "it is built")
+    world.stop()
+    check(sorted(everything(place)) == sorted([*before, f"{place}/.sandlot/save.lock",
+                                                f"{place}/Workspace/B.lua"]),
+          f"{everything(place)}")
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))
