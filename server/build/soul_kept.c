@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "server/build/place_file.h"
+#include "server/build/place_home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,40 +248,44 @@ Status soul_file_write(const SoulFile *file, const void *data, size_t bytes,
 
 // --- what was accepted --------------------------------------------------------------------------
 
-#define REVIEWED_FOLDER ".sandlot"
+// In the data folder, which is known to be from here: what somebody brought along, together with a
+// header that names its hash, would be shown as if it had been read, and a review would miss all of
+// it.
+#define REVIEWED "reviewed"
 
-// The folder and the name in it; false when .sandlot is a link or the path is too long.
-static bool reviewed_path(const char *place, const uint8_t hash[SHA256_BYTES],
-                          char folder[PATH_BYTES], char name[PATH_BYTES])
+static void name_of(const uint8_t hash[SHA256_BYTES], char name[PLACE_FILE_PATH_BYTES])
 {
     char hex[2 * SHA256_BYTES + 1];
     sha256_hex(hash, hex);
-    (void)snprintf(name, PATH_BYTES, "reviewed/%s.lua", hex);
-    const int length = snprintf(folder, PATH_BYTES, "%s/" REVIEWED_FOLDER, place);
-    struct stat about;
-    if (length < 0 || length >= PATH_BYTES) {
-        return false;
-    }
-    (void)mkdir(folder, 0700);
-    return lstat(folder, &about) == 0 && S_ISDIR(about.st_mode);
+    (void)snprintf(name, PLACE_FILE_PATH_BYTES, REVIEWED "/%s.lua", hex);
 }
 
 Status soul_reviewed_write(const char *place, const SoulKept *kept)
 {
-    char folder[PATH_BYTES], name[PATH_BYTES];
-    if (!reviewed_path(place, kept->body_hash, folder, name)) {
-        return STATUS_BLOCKED;
+    char data[PLACE_HOME_PATH_BYTES], folder[PLACE_HOME_PATH_BYTES + sizeof REVIEWED];
+    char name[PLACE_FILE_PATH_BYTES];
+    const char *why = "";
+    Status status = place_home_data(place, data, &why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    const Status status = place_file_write(folder, name, kept->body, kept->body_bytes, true);
+    (void)snprintf(folder, sizeof folder, "%s/" REVIEWED, data);
+    (void)mkdir(folder, 0700); // it may be there; others never write there, whatever the umask is
+    name_of(kept->body_hash, name);
+    status = place_file_write(data, name, kept->body, kept->body_bytes, true);
     return status == STATUS_EXISTS ? STATUS_OK : status;
 }
 
 Status soul_reviewed_read(const char *place, const SoulHeader *header, uint8_t **out, size_t *bytes)
 {
-    char folder[PATH_BYTES], name[PATH_BYTES];
-    if (!header->has_review || !reviewed_path(place, header->review, folder, name)) {
+    char folder[PATH_BYTES], name[PLACE_FILE_PATH_BYTES];
+    const char *why = "";
+    const int length = snprintf(folder, sizeof folder, "%s/.sandlot/data", place);
+    if (!header->has_review || length < 0 || length >= PATH_BYTES ||
+        place_home_check(place, &why) != STATUS_OK) {
         return STATUS_NOT_FOUND;
     }
+    name_of(header->review, name);
     uint8_t *text = NULL;
     size_t count = 0;
     const Status status = place_file_read(folder, name, FILE_BYTES_MAX, &text, &count);

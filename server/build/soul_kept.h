@@ -71,9 +71,10 @@ typedef struct SoulFile {
 MUST_USE Status soul_file_write(const SoulFile *file, const void *data, size_t bytes,
                                 char reason[WORKER_REASON_BYTES]);
 
-// What was accepted is kept in <place>/.sandlot/reviewed by its hash, so that the next review shows
-// what changed. It is a convenience of this machine: the header alone says what was reviewed.
+// What was accepted is kept in <place>/.sandlot/data/reviewed by its hash, so that the next review
+// shows what changed. It is a convenience of this machine: the header alone says what was reviewed.
+// But it decides what a person is shown, so it is believed only in a data folder of our own.
 MUST_USE Status soul_reviewed_write(const char *place, const SoulKept *kept);
-// Free with free(). STATUS_NOT_FOUND: nothing was accepted, or on another machine.
+// Free with free(). STATUS_NOT_FOUND: nothing was accepted, or elsewhere.
 MUST_USE Status soul_reviewed_read(const char *place, const SoulHeader *header, uint8_t **out,
                                    size_t *bytes);

@@ -460,6 +460,32 @@ def test_soul_accept(program, places, folder):
         check(len(server.seen) == 2, "asked twice in all")
 
 
+def test_soul_accept_shows_what_nobody_here_has_read(program, places, folder):
+    """A stranger's place says that nearly all of the script was reviewed, and brings that text along."""
+    place = make_place(folder)
+    with ModelServer(lua(GOOD)) as server:
+        expect(build(program, place, server), 0)
+    expect(soul(program, "accept", place, "--yes"), 0, "accepted")
+    kept = read(place, KEPT)
+    review = re.search(r"reviewed:([0-9a-f]{64})", kept)[1]
+    stranger = os.path.join(folder, "stranger")
+    shutil.copytree(place, stranger)
+    base = kept.split("\n", 1)[1]
+    write(stranger, f".sandlot/reviewed/{review}.lua", base)
+    for changed in (kept, kept + "print('and more')\n"):
+        write(stranger, KEPT, re.sub(r"(sha256|source):[0-9a-f]{64}", r"\1:" + "0" * 64, changed))
+        result = expect(soul(program, "accept", stranger, "Workspace/Door", "--yes"), 0,
+                        "+function onStart(self)", "reviewed elsewhere")
+        check("is the one that was reviewed" not in result.text, result.text)
+    # Their data folder is not believed, so that nothing was kept there; ours is.
+    shutil.rmtree(os.path.join(stranger, ".sandlot"))
+    write(stranger, KEPT, kept + "print('more')\n")
+    expect(soul(program, "accept", stranger, "--yes"), 0, "+function onStart(self)")
+    write(stranger, KEPT, read(stranger, KEPT) + "print('less')\n")
+    result = expect(soul(program, "accept", stranger, "--yes"), 0, "+print('less')")
+    check("+function onStart(self)" not in result.text, result.text)
+
+
 def test_soul_accept_asks_on_a_terminal(program, places, folder):
     place = make_place(folder)
     with ModelServer(lua(GOOD)) as server:

@@ -202,7 +202,7 @@ TEST(what_was_accepted_is_found_by_its_hash)
     // Somebody changed it: it is not what was accepted.
     char hex[2 * SHA256_BYTES + 1];
     sha256_hex(kept.body_hash, hex);
-    (void)snprintf(path, sizeof path, "%s/.sandlot/reviewed/%s.lua", place, hex);
+    (void)snprintf(path, sizeof path, "%s/.sandlot/data/reviewed/%s.lua", place, hex);
     FILE *file = fopen(path, "w");
     REQUIRE(file != NULL);
     fputs("return 2\n", file);
@@ -212,10 +212,23 @@ TEST(what_was_accepted_is_found_by_its_hash)
     CHECK_INT(soul_reviewed_read(place, &header, &text, &bytes), STATUS_NOT_FOUND);
     header.has_review = false;
     CHECK_INT(soul_reviewed_read(place, &header, &text, &bytes), STATUS_NOT_FOUND);
-    (void)snprintf(path, sizeof path, "%s/.sandlot/reviewed", place);
-    rmdir(path);
+    // What came along with the place was read by nobody here: as before, and in a data folder.
+    header.has_review = true;
+    static const char *const brought[] = {"reviewed", "data/reviewed"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char command[1024];
+        (void)snprintf(
+            command, sizeof command,
+            "rm -rf %s/.sandlot && mkdir -p -m 700 %s/.sandlot/%s && printf 'return 1\\n' "
+            "> %s/.sandlot/%s/%s.lua && chmod -R go-w %s/.sandlot",
+            place, place, brought[i], place, brought[i], hex, place);
+        REQUIRE(system(command) == 0);
+        CHECK_INT(soul_reviewed_read(place, &header, &text, &bytes), STATUS_NOT_FOUND);
+    }
+    CHECK_INT(soul_reviewed_write(place, &kept), STATUS_DENIED);
+    (void)snprintf(path, sizeof path, "rm -rf %s/.sandlot", place);
+    REQUIRE(system(path) == 0);
     (void)snprintf(path, sizeof path, "%s/.sandlot", place);
-    rmdir(path);
     // .sandlot as a link: nothing is written through it.
     REQUIRE(symlink("/tmp", path) == 0);
     CHECK_INT(soul_reviewed_write(place, &kept), STATUS_BLOCKED);
