@@ -44,6 +44,7 @@ static const struct {
     {"store.ts", "ServerScriptService/Store.ts"},
     {"fault.ts", "StarterGui/Fault.ts"},
     {"endless.ts", "StarterGui/Endless.ts"},
+    {"rejected.ts", "StarterGui/Rejected.ts"},
 };
 
 static const TypeScriptResult *compiled(void)
@@ -316,6 +317,26 @@ static void check_fault_lines(ScriptSide side)
     small_world_close(world);
 }
 
+// Nothing else would ever say that it failed.
+static void check_rejected(ScriptSide side)
+{
+    SampleWorld *world = small_world_open();
+    ScriptSystem *system = sample_world_scripts(world, side);
+    load(system, "StarterGui/Rejected", NULL);
+    (void)bind(world, side, "StarterGui/Rejected", NULL);
+    sample_world_step(world, 5);
+    ScriptFault faults[8];
+    const uint32_t count = script_faults(system, faults, 8);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK_TEXT(faults[i].path, "StarterGui/Rejected");
+        seen |= strstr(faults[i].message, "unhandled rejection: TypeError: nobody looked") ? 1 : 0;
+        seen |= strstr(faults[i].message, "unhandled rejection: plain") ? 2 : 0;
+    }
+    CHECK(count == 2 && seen == 3);
+    small_world_close(world);
+}
+
 static void check_endless(ScriptSide side)
 {
     SampleWorld *world = small_world_open();
@@ -342,4 +363,10 @@ TEST(faults_name_lines_of_the_source_on_both_sides)
 {
     check_fault_lines(SCRIPT_SERVER);
     check_fault_lines(SCRIPT_CLIENT);
+}
+
+TEST(a_rejection_that_nobody_handles_is_a_fault)
+{
+    check_rejected(SCRIPT_CLIENT);
+    check_rejected(SCRIPT_SERVER);
 }

@@ -155,6 +155,37 @@ const PREFIX =
     "local debug = {getinfo = function(level) if level == 3 then return {} end end, " +
     "traceback = function() end}\nlocal unpack = table.unpack\n";
 
+// A rejection that nobody has handled by the end of the turn is a fault of its script, as it is
+// anywhere else; by itself the library forgets it.
+const REJECTIONS = `
+do
+    local Promise, prototype = __TS__Promise, __TS__Promise.prototype
+    local add, reject, rejected = prototype.addCallbacks, prototype.reject, Promise.reject
+    local function watch(promise)
+        task.defer(function()
+            if not promise.isHandled then
+                error("unhandled rejection: " .. tostring(promise.rejectionReason), 0)
+            end
+        end)
+    end
+    function prototype.addCallbacks(self, ...)
+        self.isHandled = true
+        return add(self, ...)
+    end
+    function prototype.reject(self, reason)
+        if self.state == 0 and not self.isHandled then
+            watch(self)
+        end
+        return reject(self, reason)
+    end
+    function Promise.reject(...)
+        local promise = rejected(...)
+        watch(promise)
+        return promise
+    end
+end
+`;
+
 /** What the Lua made from TypeScript calls, whole: it is the same for every place, so that it is
  *  compiled, sent and kept once, and an edit never changes it. */
 export function library() {
@@ -163,8 +194,10 @@ export function library() {
     // Weak tables would show scripts when memory is collected: WeakMap and WeakSet keep what is in
     // them.
     const pieces = text.split('{__mode = "k"}');
-    if (pieces.length !== 3) {
+    const plain = pieces.join("{}");
+    const exported = plain.lastIndexOf("return {");
+    if (pieces.length !== 3 || exported < plain.lastIndexOf("\nend")) {
         throw new Error("TypeScriptToLua's library is not the one that this compiler knows");
     }
-    return PREFIX + pieces.join("{}");
+    return PREFIX + plain.slice(0, exported) + REJECTIONS + plain.slice(exported);
 }
