@@ -82,6 +82,8 @@ const char *lint_kind_name(LintKind kind)
         return "unknown-member";
     case LINT_UNKNOWN_HOOK:
         return "unknown-hook";
+    case LINT_INVISIBLE:
+        return "invisible-character";
     case LINT_KIND_COUNT:
         break;
     }

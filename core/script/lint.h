@@ -11,6 +11,7 @@ typedef enum LintKind {
     LINT_WRONG_SIDE,       // a call of the other side
     LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
     LINT_UNKNOWN_HOOK,     // a global function that nobody calls, with nearly the name of a hook
+    LINT_INVISIBLE,        // a character that a reviewer would not see
     LINT_KIND_COUNT
 } LintKind;
 
@@ -36,6 +37,8 @@ typedef struct LintResult {
 const char *lint_kind_name(LintKind kind); // "undefined-global"
 // The function (compiled by vm_compile) is at the top of the stack and stays there.
 void lint_function(lua_State *thread, LintSide side, LintResult *result);
+// Adds what the text itself shows, after lint_function: one finding a line.
+void lint_text(const void *source, size_t bytes, LintResult *result);
 // Every instruction of the function and those inside it gets the line that `lines` has for its own
 // (from 0): faults then name the lines of the source that the Lua was made from.
 MUST_USE Status lint_map_lines(lua_State *thread, const uint32_t *lines, uint32_t count);

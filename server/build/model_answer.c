@@ -213,19 +213,13 @@ static bool begins_like_lua(const char *text, const char *end)
            (next == ' ' && after == '=');
 }
 
-// U+202A…U+202E and U+2066…U+2069 change the direction of what follows: Lua that a reviewer reads
-// must be the Lua that runs.
+// Lua that a reviewer reads must be the Lua that runs: nothing in it is invisible or changes the
+// direction of what follows.
 static bool is_hidden_at(const uint8_t *at, size_t bytes)
 {
-    if (at[0] < 0x20) {
-        return at[0] != '\n' && at[0] != '\t' && at[0] != '\r';
-    }
-    if (at[0] == 0x7f || (bytes >= 2 && at[0] == 0xc2 && at[1] < 0xa0)) {
-        return true;
-    }
-    return bytes >= 3 && at[0] == 0xe2 &&
-           ((at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
-            (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+    const size_t length = utf8_length(at, bytes);
+    const bool is_space = at[0] == '\n' || at[0] == '\t' || at[0] == '\r';
+    return length > 0 && !is_space && utf8_is_hidden(utf8_code_point(at, length));
 }
 
 static LuaFound take_lua(const char *text, const char *end, Buffer *out)

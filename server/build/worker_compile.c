@@ -160,6 +160,9 @@ static Status finish(Work *work, lua_State *lua, char *reason)
     }
     if (status == STATUS_OK) {
         lint_function(lua, side_of(request->context), &work->lint);
+        if (!request->is_generated) { // else its own text was looked at
+            lint_text(request->source, request->source_bytes, &work->lint);
+        }
         tell_findings(work);
         work->rune = malloc(RUNE_BYTES_MAX);
         status = work->rune == NULL ? STATUS_LIMIT

@@ -308,6 +308,28 @@ TEST(hooks_with_nearly_the_right_name)
 
 // --- requires -----------------------------------------------------------------------------------
 
+TEST(characters_that_nobody_sees)
+{
+    static const char source[] = "-- \xe2\x80\xae right to left \xe2\x80\x8b\n"
+                                 "local s = \"a\xe2\x80\x8b\"\n\t-- fine: \xc3\xa9 \xe2\x82\xac\r\n"
+                                 "local family = \"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\"\n"
+                                 "local joined = \"a\xe2\x80\x8d\", \"\xff\x80\"\n";
+    LintFinding found[2];
+    LintResult text = {.findings = found, .finding_max = 2};
+    lint_text(source, sizeof source - 1, &text);
+    CHECK_INT(text.finding_count, 2);
+    CHECK_INT(text.dropped_count, 1);
+    CHECK(found[0].kind == LINT_INVISIBLE && found[0].line == 1 && !found[0].is_error);
+    CHECK(strstr(found[0].message, "U+202E") != NULL);
+    CHECK(found[1].line == 2 && strstr(found[1].message, "\\u{200B}") != NULL);
+    CHECK_TEXT(lint_kind_name(LINT_INVISIBLE), "invisible-character");
+    // Broken text is looked at byte by byte, to its end.
+    text = (LintResult){.findings = found, .finding_max = 2};
+    lint_text("\xe2\x80", 2, &text);
+    lint_text("", 0, &text);
+    CHECK_INT(text.finding_count + text.dropped_count, 0);
+}
+
 TEST(requires_by_a_constant_path)
 {
     lint("local b = require('ReplicatedStorage/B')\nlocal a = require \"ReplicatedStorage/A\"\n"

@@ -140,6 +140,15 @@ TEST(what_a_reader_would_not_see)
     check_lua("```lua\nprint(\"\x1b[2J\")\n```", LUA_HIDDEN, "");
     check_lua("```lua\n\x1bLua\n```", LUA_HIDDEN, "");
     check_lua("```lua\nprint(1) -- \xc2\x9b hidden\n```", LUA_HIDDEN, "");
+    // Zero-width, soft hyphen, a mark of the order of bytes, a tag; in comments as in strings.
+    check_lua("```lua\nprint(\"a\xe2\x80\x8b\")\n```", LUA_HIDDEN, "");
+    check_lua("```lua\n-- a\xe2\x80\x8f\nprint(1)\n```", LUA_HIDDEN, "");
+    check_lua("```lua\n-- a\xe2\x81\xa0\nprint(1)\n```", LUA_HIDDEN, "");
+    check_lua("```lua\n-- a\xc2\xad\nprint(1)\n```", LUA_HIDDEN, "");
+    check_lua("```lua\n-- a\xef\xbb\xbf\nprint(1)\n```", LUA_HIDDEN, "");
+    check_lua("```lua\n-- a\xf3\xa0\x81\x81\nprint(1)\n```", LUA_HIDDEN, "");
+    check_lua("```lua\nprint(\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\")\n```", LUA_FOUND,
+              "print(\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\")\n");
     check_lua("print(\"\xff\")", LUA_HIDDEN, "");
     check_lua("```lua\nprint(\"T\xc3\xbcr \xe2\x86\x92 \xf0\x9f\x9a\xaa\")\n```", LUA_FOUND,
               "print(\"T\xc3\xbcr \xe2\x86\x92 \xf0\x9f\x9a\xaa\")\n");

@@ -240,6 +240,10 @@ static const struct {
     {"export const x: string = World.Find(\"Door\");\n", "TS2322", 1},
     {"export function onStart(self: Entity) {\n    self.SetVelocity(5);\n}\n", "TS2345", 2},
     // traps
+    {"export const s = \"a\xe2\x80\x8b\";\n", "invisible-character", 1},
+    {"// to the \xe2\x80\xaetfel\nexport const s = 1;\n", "invisible-character", 1},
+    {"export const s = 1;\n// \xef\xbb\xbf\n", "invisible-character", 2},
+    {"export const s = \"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 \xc3\xa9\";\n", NULL, 0},
     {"export const f = (x: number) => x | 0;\n", "trap-bits", 1},
     {"export const f = (x: number) => ~~x;\n", "trap-bits", 1},
     {"export const f = (x: number) => (x / 2) & 1;\n", "trap-bits", 1},

@@ -665,8 +665,37 @@ class Finder {
 }
 
 /** [{line, column, code, message}] of one source without errors. */
+/** Characters that nobody sees, one a line; as lint_text does it for Lua (utf8_is_hidden). */
+const INVISIBLE = new RegExp(
+    "(?<![\\ufe0f\\u{1f000}-\\u{10ffff}])\\u200d|[" +
+        "\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5" +
+        "\\u180b-\\u180f\\u200b\\u200c\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff" +
+        "\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
+    "u",
+);
+
+function findInvisible(sourceFile) {
+    const found = [];
+    sourceFile.text.split("\n").forEach((text, line) => {
+        const match = INVISIBLE.exec(text);
+        // The mark at the very beginning is some editors'.
+        if (match !== null && line + match.index > 0) {
+            const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+            found.push({
+                line: line + 1,
+                column: match.index + 1,
+                code: "invisible-character",
+                message:
+                    `U+${code} is a character that nobody sees: remove it, or write it in a string ` +
+                    `as \\u{${code}}`,
+            });
+        }
+    });
+    return found;
+}
+
 export function findTraps(program, sourceFile) {
     const finder = new Finder(program, sourceFile);
     finder.walk();
-    return finder.found;
+    return [...finder.found, ...findInvisible(sourceFile)];
 }
