@@ -528,6 +528,42 @@ TEST(bombs_of_types_and_expressions)
     typescript_destroy(compiler);
 }
 
+// A few bytes that become much Lua: the script is named, not the compiler blamed.
+TEST(a_script_that_becomes_too_much_lua_is_named)
+{
+    static char uses[8192];
+    static const uint32_t counts[] = {2, 21, 500}; // of 200 kB each
+    char *value = repeat("", "x", 200000, "");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        TypeScriptPlace place = {0};
+        size_t at = 0;
+        for (uint32_t use = 0; use < counts[i]; use++) {
+            at += (size_t)snprintf(uses + at, sizeof uses - at, "E.A%s",
+                                   use + 1 < counts[i] ? ", " : "");
+        }
+        Buffer source = buffer_of(1u << 20);
+        buffer_print(&source, "const enum E { A = \"");
+        buffer_put(&source, value, strlen(value));
+        buffer_print(&source, "\" }\nexport const all = [%s];\n", uses);
+        buffer_put_u8(&source, 0);
+        typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
+        typescript_place_add(&place, "Workspace/Bomb.ts", (const char *)source.data);
+        Compiled compiled = compile(shared(), &place, NULL);
+        CHECK_INT(compiled.status, STATUS_MALFORMED);
+        const Diagnostic *found = find_code(&compiled, "too-large");
+        if (found == NULL) {
+            say(&compiled);
+        }
+        REQUIRE(found != NULL);
+        CHECK_TEXT(found->file, "Workspace/Bomb.ts");
+        CHECK(strstr(found->message, "at most 256") != NULL);
+        compiled_free(&compiled);
+        buffer_free(&source);
+    }
+    free(value);
+    check_works(shared());
+}
+
 TEST(a_compiler_that_was_killed_is_replaced)
 {
     const TypeScriptConfig config = typescript_config_default();

@@ -27,6 +27,8 @@ const NO_MODULE_ADVICE =
     '("../ReplicatedStorage/Name"), and nothing else';
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
+const LUA_BYTES_MAX = 256 * 1024; // of one script: VM_SOURCE_BYTES_MAX
+const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_MAX is a little more
 
 let libraries;
 let place;
@@ -205,16 +207,37 @@ class GaveUp extends Error {
             code: "compiler",
             message:
                 error instanceof RangeError
-                    ? "a type or an expression is nested too deeply for the compiler"
+                    ? /length/.test(error.message)
+                        ? "a text becomes too long for the compiler"
+                        : "a type or an expression is nested too deeply for the compiler"
                     : `the compiler fails on this script (${error?.message ?? error}); write it in ` +
                       "a plainer way",
         };
     }
 }
 
+function tooLarge(file, message) {
+    return { isError: true, file, line: 0, column: 0, code: "too-large", message };
+}
+
+/** A few bytes of TypeScript can become any amount of Lua: constants are written out at each use. */
+function whyTooLarge(lua) {
+    const bytes = Buffer.byteLength(lua);
+    return bytes <= LUA_BYTES_MAX
+        ? undefined
+        : `its Lua has ${Math.ceil(bytes / 1024)} KiB, and a script has at most ` +
+              `${LUA_BYTES_MAX / 1024}: cut it in two; where a large const enum or its like is ` +
+              "used often, use a plain const";
+}
+
 function makeOne(script, sourceFile, names) {
     try {
         const result = transpile(program, sourceFile, place, script.file);
+        const why = whyTooLarge(result.lua);
+        if (why !== undefined) {
+            const diagnostics = [tooLarge(script.file, why)];
+            return { lua: "", map: "", lines: [], usesLibrary: false, diagnostics };
+        }
         const traps = findTraps(program, sourceFile);
         return {
             ...result,
@@ -232,9 +255,10 @@ function makeOne(script, sourceFile, names) {
 
 function makeLua(scripts, sources, keys, names, diagnostics) {
     const outputs = [];
+    let bytes = 0;
     const before = made;
     made = new Map();
-    scripts.forEach((script, i) => {
+    for (const [i, script] of scripts.entries()) {
         let result = before.get(keys[i]);
         if (result === undefined && script.isWanted) {
             result = makeOne(script, sources[i], names);
@@ -246,8 +270,17 @@ function makeLua(scripts, sources, keys, names, diagnostics) {
         if (script.isWanted) {
             diagnostics.push(...result.diagnostics);
             outputs.push({ path: script.path, ...result });
+            bytes += Buffer.byteLength(result.lua) + result.map.length + 4 * result.lines.length;
         }
-    });
+        if (bytes > ANSWER_BYTES_MAX) {
+            made = new Map();
+            const all = `${ANSWER_BYTES_MAX / 1024 / 1024} MiB`;
+            diagnostics.push(
+                tooLarge(script.file, `with this one the Lua of all scripts has more than ${all}`),
+            );
+            break;
+        }
+    }
     if (outputs.some(({ usesLibrary }) => usesLibrary)) {
         libraryText ??= library();
         outputs.push({ path: LIBRARY_PATH, lua: libraryText, map: "", lines: [] });
