@@ -42,6 +42,8 @@ typedef struct Job {
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
+    uint64_t until_ns; // it runs no longer
+    bool is_late;      // it would have
     bool has_result;
     BuildResult result;
 } Job;
@@ -54,6 +56,7 @@ typedef struct JobThread {
 struct JobQueue {
     BuildConfig config;
     pthread_mutex_t lock; // for everything below
+    uint32_t limit_ms;
     pthread_cond_t work;  // something waits, or a place is free again
     pthread_cond_t ended; // some job ended
     bool stop;
@@ -205,6 +208,10 @@ static void on_progress(void *user, const BuildProgress *progress)
     status->total = progress->total;
     const char *item = progress->item != NULL ? progress->item : "";
     snprintf(status->item, sizeof status->item, "%s", item);
+    if (clock_ns() >= watch->job->until_ns && !atomic_load(&watch->job->cancel)) {
+        watch->job->is_late = true;
+        atomic_store(&watch->job->cancel, true);
+    }
     pthread_mutex_unlock(&watch->queue->lock);
 }
 
@@ -232,7 +239,12 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     JobStatus *status = &job->status;
     log_result(status, result);
     JobState state = JOB_DONE;
-    if (built == STATUS_DENIED && atomic_load(&job->cancel)) {
+    if (built == STATUS_DENIED && job->is_late) {
+        state = JOB_FAILED;
+        snprintf(status->reason, sizeof status->reason,
+                 "the build took longer than %u minutes and was ended at: %s %s",
+                 queue->limit_ms / 60000, build_stage_name(status->stage), status->item);
+    } else if (built == STATUS_DENIED && atomic_load(&job->cancel)) {
         state = JOB_CANCELLED;
         snprintf(status->reason, sizeof status->reason, "it was cancelled");
     } else if (built != STATUS_OK) {
@@ -266,6 +278,7 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
 static void run_job(JobQueue *queue, Builder **builder, Job *job)
 {
     job->status.state = JOB_RUNNING;
+    job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
     const BuildRequest request = {.place = job->place,
                                   .force = job->force,
                                   .write = true,
@@ -338,6 +351,7 @@ Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue 
         return STATUS_LIMIT;
     }
     queue->config = *config;
+    queue->limit_ms = JOB_MS_MAX;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->work, NULL);
     init_ended(&queue->ended);
@@ -352,6 +366,13 @@ Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue 
     }
     *out = queue;
     return STATUS_OK;
+}
+
+void job_queue_limit(JobQueue *queue, uint32_t ms)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->limit_ms = ms;
+    pthread_mutex_unlock(&queue->lock);
 }
 
 void job_queue_destroy(JobQueue *queue)

@@ -10,6 +10,7 @@
 #define JOBS_KEPT_MAX  256
 #define JOBS_WAIT_MAX  64
 #define JOBS_AT_A_TIME 2
+#define JOB_MS_MAX     (30u * 60 * 1000) // a whole build; each question of it has its own limit
 
 typedef enum JobState { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } JobState;
 
@@ -30,6 +31,9 @@ typedef struct JobQueue JobQueue;
 
 // What the config points to is kept. At most 8 at a time.
 MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out);
+// For builds that begin from now on. One that takes longer is ended at its next sign of progress,
+// and fails with what it was at.
+void job_queue_limit(JobQueue *queue, uint32_t ms);
 void job_queue_destroy(JobQueue *queue); // cancels what runs, and waits for it
 // STATUS_LIMIT: too many wait; STATUS_NOT_FOUND: no such folder. *joined: it is one that was there
 // already: one that waits, or one that runs and has seen every file as it is now. Builds of one

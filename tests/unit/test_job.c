@@ -96,6 +96,27 @@ TEST(a_failure_says_why)
     test_folder_remove(&place);
 }
 
+TEST(a_build_without_end_is_ended)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char id[JOB_ID_BYTES];
+    bool joined;
+    job_queue_limit(queue, 0);
+    fake_builder_set(STATUS_OK, 0, true); // it would hold for ever
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK(strstr(status_of()->reason, "took longer than 0 minutes") != NULL);
+    CHECK(strstr(status_of()->reason, "at: compile a") != NULL);
+    // The next one has its own time.
+    job_queue_limit(queue, JOB_MS_MAX);
+    fake_builder_set(STATUS_OK, 0, false);
+    CHECK_OK(job_start(queue, place.path, true, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
 TEST(the_same_request_joins)
 {
     const TestFolder place = test_folder_make();
