@@ -50,20 +50,36 @@ static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *
     }
 }
 
+static void tell(DiagnosticList *diagnostics, const JsonError *error)
+{
+    diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, SETTINGS, error->line, error->column, "place",
+                    "%s%s%s", error->path, error->path[0] != '\0' ? " " : "", error->message);
+}
+
+// Every member that is wrong is told of; what the others take away is taken all the same.
 static void narrow_all(const char *text, size_t bytes, const SoulList *list, Arena *arena,
-                       JsonError *error)
+                       DiagnosticList *diagnostics)
 {
     JsonConfig config = json_config_default(arena);
     config.bytes_max = SETTINGS_BYTES;
     config.node_count_max = SETTINGS_NODES;
-    const JsonNode *root = NULL;
+    JsonError whole = {0};
+    const JsonNode *root = NULL, *member = NULL;
     // That the rest of its members are right is WORKER_PLACE's to say; but what cannot be read here
     // fails here, or a narrowing in it would be lost.
-    if (json_parse(&config, text, bytes, &root, error) == STATUS_OK) {
+    if (json_parse(&config, text, bytes, &root, &whole) == STATUS_OK) {
         const JsonNode *contexts = json_find(root, "contexts");
-        const JsonNode *member = contexts == NULL ? NULL : json_read_object(contexts, error);
-        for (; member != NULL && error->status == STATUS_OK; member = member->next) {
-            narrow_one(list, member, error);
+        member = contexts == NULL ? NULL : json_read_object(contexts, &whole);
+    }
+    if (whole.status != STATUS_OK) {
+        tell(diagnostics, &whole);
+        return;
+    }
+    for (; member != NULL; member = member->next) {
+        JsonError error = {0};
+        narrow_one(list, member, &error);
+        if (error.status != STATUS_OK) {
+            tell(diagnostics, &error);
         }
     }
 }
@@ -89,21 +105,13 @@ static bool read_souls(ByteReader *reader, SoulList *list)
     return byte_reader_finish(reader) == STATUS_OK;
 }
 
-static void answer(WorkerCall *call, const SoulList *list, const JsonError *error)
+static void answer(WorkerCall *call, const SoulList *list, const DiagnosticList *diagnostics)
 {
-    DiagnosticList diagnostics = {0};
-    if (error->status != STATUS_OK) {
-        diagnostic_addf(&diagnostics, DIAGNOSTIC_ERROR, SETTINGS, error->line, error->column,
-                        "place", "%s %s", error->path, error->message);
+    diagnostic_list_write(diagnostics, &call->reply);
+    buffer_put_u32(&call->reply, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        buffer_put_u8(&call->reply, (uint8_t)list->items[i].context);
     }
-    diagnostic_list_write(&diagnostics, &call->reply);
-    if (diagnostics.error_count == 0) {
-        buffer_put_u32(&call->reply, list->count);
-        for (uint32_t i = 0; i < list->count; i++) {
-            buffer_put_u8(&call->reply, (uint8_t)list->items[i].context);
-        }
-    }
-    diagnostic_list_free(&diagnostics);
 }
 
 static size_t arena_bytes_for(size_t text_bytes)
@@ -126,10 +134,11 @@ Status worker_narrow(WorkerCall *call)
         status = worker_refuse(call, STATUS_MALFORMED, "not a request for contexts");
     } else {
         Arena arena;
-        JsonError error = {0};
+        DiagnosticList diagnostics = {0};
         arena_init(&arena, block, arena_bytes_for(bytes));
-        narrow_all((const char *)text, bytes, &list, &arena, &error);
-        answer(call, &list, &error);
+        narrow_all((const char *)text, bytes, &list, &arena, &diagnostics);
+        answer(call, &list, &diagnostics);
+        diagnostic_list_free(&diagnostics);
     }
     free(block);
     soul_list_free(&list);
@@ -174,13 +183,11 @@ Status narrow_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList *d
     }
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     RunContext contexts[SOULS_MAX];
-    const bool has_contexts = list.error_count == 0;
-    const Status status =
-        has_contexts ? read_contexts(&reader, souls, contexts) : byte_reader_finish(&reader);
-    for (uint32_t i = 0; status == STATUS_OK && has_contexts && i < souls->count; i++) {
-        soul_narrow(&souls->items[i], contexts[i]);
-    }
+    const Status status = read_contexts(&reader, souls, contexts);
     if (status == STATUS_OK) {
+        for (uint32_t i = 0; i < souls->count; i++) {
+            soul_narrow(&souls->items[i], contexts[i]);
+        }
         diagnostic_list_append(diagnostics, &list);
     }
     diagnostic_list_free(&list);

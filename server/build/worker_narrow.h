@@ -1,16 +1,16 @@
 // What WORKER_NARROW is asked and answers: which side of which script place.json takes away. It is
-// asked before anything is compiled, because it decides whether a script may leave the server, and of
-// a process that has seen nothing else.
+// asked before anything is compiled, because it decides whether a script may leave the server, and
+// of a process that has seen nothing else.
 //
 //   request   block place.json, u32 scripts; each: block path, u8 service
-//   reply     diagnostics; without an error: u32 scripts; each: u8 context
+//   reply     diagnostics, u32 scripts; each: u8 context
 #pragma once
 
 #include "server/build/soul.h"
 #include "server/build/worker.h"
 
 // Changes `context` and `replicate` of what soul_scan found. A place.json that is not understood,
-// names no script or would widen a context is a diagnostic, and then nothing is changed.
+// names no script or would widen a context is a diagnostic.
 MUST_USE Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 

@@ -220,13 +220,17 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
         {"{\"contexts\":{\"Workspace/Door\":\"Server\"}", "ends"},
         {"{\"contexts\":{\"Workspace/Door\":\"Server\",\"Workspace/Door\":\"Both\"}}", "twice"},
         {"\xff", ""},
+        // The others hold all the same, so that nobody is shown a secret as sent.
+        {"{\"contexts\":{\"Workspace/Dor\":\"Server\",\"Workspace/Lamp\":\"Server\"}}", "names no"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         add("ServerScriptService/Sea.lua", "");
         add("StarterGui/Bar.lua", "");
         add("Workspace/Door.lua", "");
+        add("Workspace/Lamp.lua", "");
         add("place.json", rows[i].text);
         scan();
+        CHECK(named("Workspace/Lamp")->replicate == (strstr(rows[i].text, "Lamp") == NULL));
         if (list.error_count != 1 || strcmp(list.items[0].file, "place.json") != 0 ||
             list.items[0].line != 1 || strstr(list.items[0].message, rows[i].message) == NULL) {
             test_fail(__FILE__, __LINE__, "%s\n  %u errors: %s", rows[i].text, list.error_count,
