@@ -7,6 +7,7 @@
 #include "server/build/build.h"
 #include "server/build/build_show.h"
 #include "server/build/diagnostic.h"
+#include "server/build/editor_files.h"
 #include "server/build/place_home.h"
 #include "server/cli/build_watch.h"
 #include "server/cli/command.h"
@@ -228,6 +229,17 @@ static void print_summary(const BuildOptions *options, const BuildResult *result
     fflush(stdout);
 }
 
+// A place that was cloned or unpacked has none, and one of an older program others. Without them it
+// is built all the same.
+static void renew_types(const BuildOptions *options)
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    bool written = false;
+    if (editor_files_renew_types(options->place, &written, reason) != STATUS_OK) {
+        diagnostic_print(stderr, "sandlot build: no types for editors: %s", reason);
+    }
+}
+
 static bool build_once(const BuildOptions *options, Builder *builder)
 {
     BuildShow show = build_show_begin();
@@ -247,6 +259,9 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     if (!done) {
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
                          reason[0] != '\0' ? reason : status_text(status));
+    }
+    if (done) {
+        renew_types(options);
     }
     if (options->json) {
         done = print_json(&result, status, reason) && done;

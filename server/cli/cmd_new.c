@@ -1,6 +1,7 @@
 // `sandlot new`: a place to begin with.
 #define _GNU_SOURCE
 #include "server/build/diagnostic.h"
+#include "server/build/editor_files.h"
 #include "server/build/template.h"
 #include "server/cli/command.h"
 
@@ -44,7 +45,9 @@ static void print_usage(FILE *out)
     fprintf(
         out,
         "\n"
-        "  --typescript     its scripts in TypeScript\n\n"
+        "  --typescript     its scripts in TypeScript\n"
+        "  --types          .sandlot/types and .luarc.json; tsconfig.json too, where there are\n"
+        "                   scripts in TypeScript, or with --typescript\n\n"
         "An editor with a language server for Lua or TypeScript then completes everything that\n"
         "a script can call. Exit codes: 0 made, 1 failed, 2 wrong usage.\n");
 }
@@ -67,12 +70,25 @@ static void print_next(const NewOptions *options, uint32_t file_count)
     printf("give it away:   sandlot pack %s\n", folder);
 }
 
+static Status write_types(const NewOptions *options, uint32_t *file_count,
+                          char reason[WORKER_REASON_BYTES])
+{
+    bool written = false;
+    Status status = template_write_types(options->folder, file_count, reason);
+    if (status == STATUS_OK) {
+        status =
+            editor_files_write_settings(options->folder, options->typescript, &written, reason);
+    }
+    *file_count += written ? 1 : 0;
+    return status;
+}
+
 static int run(const NewOptions *options)
 {
     char reason[WORKER_REASON_BYTES] = "";
     uint32_t file_count = 0;
     const Status status = options->types
-                              ? template_write_types(options->folder, &file_count, reason)
+                              ? write_types(options, &file_count, reason)
                               : template_write(options->folder, options->name, options->typescript,
                                                &is_cancelled, &file_count, reason);
     if (status != STATUS_OK) {

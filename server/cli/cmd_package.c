@@ -354,6 +354,15 @@ static Status read_package(Session *session, uint8_t **bytes, size_t *count)
     return status;
 }
 
+static void print_next(const char *folder)
+{
+    char quoted[PATH_BYTES];
+    command_quote(folder, quoted, sizeof quoted);
+    diagnostic_print(stdout, "is it right?    sandlot build %s", quoted);
+    diagnostic_print(stdout, "play it:        sandlot world --place %s", quoted);
+    diagnostic_print(stdout, "for an editor:  sandlot new %s --types", quoted);
+}
+
 static int unpack(Session *session)
 {
     const Options *options = session->options;
@@ -380,6 +389,7 @@ static int unpack(Session *session)
         char size[16];
         package_show_bytes(files.bytes, size);
         diagnostic_print(stdout, "%s: %u files, %s", folder, files.file_count, size);
+        print_next(folder);
     }
     place_folder_free(&files);
     return status == STATUS_OK ? EXIT_OK : fail(session, status, options->from);

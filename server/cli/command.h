@@ -1,6 +1,8 @@
 // One file per subcommand; main.c only dispatches.
 #pragma once
 
+#include <stddef.h>
+
 // Exit codes of every subcommand.
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 
@@ -16,6 +18,12 @@ int cmd_soul(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+
+// As a shell takes it for one word. `bytes`: at least 8; what is too long is cut.
+void command_quote(const char *word, char *out, size_t bytes);
+
+// A reason without the name of what was asked for, which stands before it already.
+const char *command_reason(const char *reason, const char *name);
 
 // The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
 // leaks with another process) is not allowed any more.

@@ -5,9 +5,9 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
 #include "server/build/build_show.h"
 #include "server/build/diagnostic.h"
+#include "server/build/editor_files.h"
 #include "server/build/manifest_sign.h"
 #include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
@@ -61,6 +61,17 @@ static Status build(Host *host)
                          reason[0] != '\0' ? ": " : "", reason);
     }
     return status;
+}
+
+// As `sandlot build` does, where the build may write.
+static void renew_types(const Host *host)
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    bool written = false;
+    if (host->config.data == NULL &&
+        editor_files_renew_types(host->config.place, &written, reason) != STATUS_OK) {
+        host_log(LOG_WARN, "build", "no types for editors: %s", reason);
+    }
 }
 
 static void say_built(const Host *host)
@@ -164,6 +175,7 @@ Status host_place_open(Host *host)
     }
     if (status == STATUS_OK) {
         say_built(host);
+        renew_types(host);
     }
     return status;
 }

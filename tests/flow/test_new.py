@@ -95,6 +95,64 @@ def test_new_in_typescript(program, places, folder):
         check_built(program, place)
 
 
+def test_types_come_back(program, places, folder):
+    """A place that was cloned has no .sandlot; a build brings the types of this program."""
+    place = make(program, folder, "blank", typescript=True)
+    types = os.path.join(place, ".sandlot/types")
+    whole = files_of(types)
+    old = os.path.join(types, "sandlot.d.ts")
+    with open(old, encoding="utf-8") as file:
+        current = file.read()
+
+    def check_types():
+        with open(old, encoding="utf-8") as file:
+            check(file.read() == current and files_of(types) == whole, f"{files_of(types)}")
+    shutil.rmtree(os.path.join(place, ".sandlot"))
+    sandlot(program, "build", place, "--allow-weak-jail")
+    check_types()
+    with open(old, "w", encoding="utf-8") as file:
+        file.write("// of another version")
+    sandlot(program, "build", place, "--allow-weak-jail")
+    check_types()
+    times = os.stat(old)
+    sandlot(program, "build", place, "--allow-weak-jail")
+    check(os.stat(old).st_mtime_ns == times.st_mtime_ns, "what is right is not written again")
+    os.remove(os.path.join(types, "sandlot.lua"))
+    world = World(program, place, None)
+    world.stop()
+    check_types()
+    # Who keeps the data elsewhere wants nothing written here.
+    shutil.rmtree(os.path.join(place, ".sandlot"))
+    world = World(program, place, os.path.join(folder, "data"))
+    world.stop()
+    check(not os.path.exists(types), "no types are written")
+
+
+def test_types_for_typescript(program, places, folder):
+    """--types writes tsconfig.json where there are scripts in TypeScript, or where it is asked for."""
+    place = make(program, folder, "blank")
+    settings = os.path.join(place, "tsconfig.json")
+    sandlot(program, "new", place, "--types")
+    check(not os.path.exists(settings), "no TypeScript here")
+    sandlot(program, "new", place, "--types", "--typescript")
+    check(os.path.exists(settings), "asked for")
+    os.remove(settings)
+    with open(os.path.join(place, "ServerScriptService/More.ts"), "w", encoding="utf-8") as file:
+        file.write("print(1);\n")
+    sandlot(program, "new", place, "--types")
+    check(os.path.exists(settings), "there is a .ts")
+    root = os.path.dirname(places)
+    done = subprocess.run([os.path.join(root, "tools/node"),
+                           os.path.join(root, "node_modules/typescript/bin/tsc"), "-p", place],
+                          capture_output=True, text=True, timeout=110, check=False)
+    check(done.returncode == 0, f"tsc: {done.stdout}{done.stderr}")
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write("{}")
+    sandlot(program, "new", place, "--types", "--typescript")
+    with open(settings, encoding="utf-8") as file:
+        check(file.read() == "{}", "somebody's own stays")
+
+
 def test_new_refuses(program, _places, folder):
     place = make(program, folder, "blank")
     text = sandlot(program, "new", place, code=1)
