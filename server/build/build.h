@@ -58,6 +58,7 @@ typedef struct BuildRequest {
     const char *place; // folder
     bool force;        // the cache is not asked
     bool write;        // artifacts; without it everything stays in the result
+    bool update;       // references in the scene; with `write` they are in any case
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;
     const atomic_bool *cancel; // may be NULL

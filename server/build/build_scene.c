@@ -49,7 +49,8 @@ static Status update_references(Build *build)
     uint32_t changed = 0;
     const Status status =
         scene_ref_update(build->worker, build->request->place, &build->folder, build->result->runes,
-                         build->result->rune_count, build->request->write, &changed, build->reason);
+                         build->result->rune_count, build->request->write || build->request->update,
+                         &changed, build->reason);
     if (status == STATUS_OK && changed == 0) {
         cache_keep(build->cache, &key, "1", 1);
     }

@@ -288,8 +288,10 @@ Status build_write(Build *build)
         return STATUS_LIMIT;
     }
     writing->build = build;
-    status =
-        artifacts_open(build->request->place, build->request->cancel, &artifacts, build->reason);
+    const BuildRequest *request = build->request;
+    status = request->write
+                 ? artifacts_open(request->place, request->cancel, &artifacts, build->reason)
+                 : artifacts_look(request->place, &artifacts, build->reason);
     if (status == STATUS_OK) {
         status = write_all(writing, artifacts, &halves);
         artifacts_close(artifacts);

@@ -281,7 +281,8 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
     const BuildRequest request = {.place = job->place,
                                   .force = job->force,
-                                  .write = true,
+                                  .write = queue->config.cache == NULL,
+                                  .update = true,
                                   .progress = on_progress,
                                   .user = &(Watch){queue, job},
                                   .cancel = &job->cancel};

@@ -29,7 +29,8 @@ typedef struct JobStatus {
 
 typedef struct JobQueue JobQueue;
 
-// What the config points to is kept. At most 8 at a time.
+// What the config points to is kept. At most 8 at a time. With a cache elsewhere a place gets no
+// artifacts: results are in memory alone. What its scene says of scripts is kept true in any case.
 MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out);
 // For builds that begin from now on. One that takes longer is ended at its next sign of progress,
 // and fails with what it was at.

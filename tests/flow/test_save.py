@@ -82,8 +82,7 @@ def save_and_build(world, place):
     refs = [e["scriptRef"] for e in scene["entities"]
             if e.get("scriptRef", {}).get("path") == KILL]
     check(len(refs) == 4 and all(ref["codeHash"] == hash_of(code) for ref in refs), f"{refs}")
-    with open(os.path.join(place, ".sandlot/server/soul/manifest.json"), encoding="utf-8") as file:
-        check(json.load(file)["version"] == int(done["result_revision_id"]), "the artifacts are there")
+    check(not os.path.exists(os.path.join(place, ".sandlot/server")), "with --data no artifacts")
     # An error: saved all the same, and the job says where.
     status, answer = save(world, "Workspace/Broken.lua", "local x = = 1\n", None)
     check(status == 200, f"{status} {answer}")
@@ -213,6 +212,21 @@ class OpenWorld(World):
         return super().wait_line(pattern.replace(r"127\.0\.0\.1", r"[^/]+"), seconds)
 
 
+def test_save_makes_artifacts(program, places, folder):
+    place = make_place(places, folder)
+    world = World(program, place, None)
+    try:
+        status, answer = save(world, "Workspace/New.lua", "print(1)\n", None)
+        check(status == 200, f"{status} {answer}")
+        done = ended(world, answer["job_id"])
+        manifest = json.loads(read(place, ".sandlot/server/soul/manifest.json"))
+        check(manifest["version"] == int(done["result_revision_id"]) and
+              any(row["path"] == "Workspace/New.lua" for row in manifest["scripts"]), f"{manifest}")
+        world.stop()
+    finally:
+        world.kill()
+
+
 def test_save_is_for_development(program, places, folder):
     """A world that others can reach gives nothing away and takes nothing."""
     place = make_place(places, folder)
@@ -271,6 +285,6 @@ def test_save_through_a_proxy(program, places, folder):
 
 if __name__ == "__main__":
     tests = {name: value for name, value in globals().items()
-             if name in ("test_save_over_http", "test_save_is_for_development",
-                         "test_save_through_a_proxy")}
+             if name in ("test_save_over_http", "test_save_makes_artifacts",
+                         "test_save_is_for_development", "test_save_through_a_proxy")}
     sys.exit(run(tests, sys.argv))

@@ -93,7 +93,7 @@ void builder_destroy(Builder *builder)
     free(builder);
 }
 
-static uint32_t begin(const char *place)
+static uint32_t begin(const char *place, bool writes)
 {
     pthread_mutex_lock(&lock);
     uint32_t slot = 0, same = 1;
@@ -103,6 +103,7 @@ static uint32_t begin(const char *place)
     }
     running[slot] = place;
     state.began += 1;
+    state.wrote += writes;
     state.at_once += 1;
     state.most = state.at_once > state.most ? state.at_once : state.most;
     state.most_same = same > state.most_same ? same : state.most_same;
@@ -128,7 +129,7 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
                      char reason[WORKER_REASON_BYTES])
 {
     (void)builder;
-    const uint32_t slot = begin(request->place);
+    const uint32_t slot = begin(request->place, request->write);
     request->progress(request->user,
                       &(BuildProgress){.stage = BUILD_COMPILE, .done = 1, .total = 4, .item = "a"});
     while (fake_builder().hold && !atomic_load(request->cancel)) {

@@ -9,6 +9,7 @@ typedef struct FakeBuilder {
     uint32_t errors;    // diagnostics they have
     bool hold;          // builds wait until this is false, or they are cancelled
     uint32_t began;     // so far
+    uint32_t wrote;     // of these, with artifacts
     uint32_t at_once;   // now
     uint32_t most;      // at once, ever
     uint32_t most_same; // of one place

@@ -41,6 +41,25 @@ static JobState ended(JobQueue *queue, const char *id)
     return status_of()->state;
 }
 
+TEST(with_a_cache_elsewhere_places_stay_as_they_are)
+{
+    const TestFolder place = test_folder_make();
+    static const char *const caches[] = {NULL, "/tmp/elsewhere"};
+    for (uint32_t i = 0; i < 2; i++) {
+        fake_builder_reset();
+        const BuildConfig config = {.cache = caches[i]};
+        JobQueue *queue = NULL;
+        REQUIRE(job_queue_create(&config, 1, &queue) == STATUS_OK);
+        char id[JOB_ID_BYTES];
+        bool joined;
+        REQUIRE(job_start(queue, place.path, false, id, &joined) == STATUS_OK);
+        CHECK_INT(ended(queue, id), JOB_DONE);
+        CHECK_INT(fake_builder().wrote, caches[i] == NULL ? 1 : 0);
+        end_queue(queue);
+    }
+    test_folder_remove(&place);
+}
+
 TEST(a_job_runs_and_tells)
 {
     const TestFolder place = test_folder_make();
