@@ -193,10 +193,9 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
 {
     char path[PATH_BYTES];
     side->side = which;
-    const int length = snprintf(path, sizeof path, "%s/%s", place, artifact_folder(which));
-    if (length < 0 || (size_t)length >= sizeof path) {
-        snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
-        return STATUS_RANGE;
+    Status status = check_folders(place, artifact_folder(which), reason);
+    if (status != STATUS_OK) {
+        return status;
     }
     side->block = malloc(MANIFEST_ARENA_BYTES);
     if (side->block == NULL) {
@@ -204,7 +203,7 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
         return STATUS_LIMIT;
     }
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
-    const Status status = place_folder_read_made(path, &side->folder, reason, WORKER_REASON_BYTES);
+    status = place_folder_read_made(path, &side->folder, reason, WORKER_REASON_BYTES);
     if (status == STATUS_NOT_FOUND) {
         snprintf(reason, WORKER_REASON_BYTES, "%s is not there: this place was not built",
                  artifact_folder(which));
@@ -242,6 +241,30 @@ static Status tell_key(const char *key, Status status, char reason[WORKER_REASON
 
 static Status check_place(const char *place, char reason[WORKER_REASON_BYTES])
 {
+// A build follows no link on the way there, and what lies elsewhere is not what it wrote.
+static Status check_folders(const char *place, const char *inside, char reason[WORKER_REASON_BYTES])
+{
+    const char *end = inside;
+    do {
+        char path[PATH_BYTES];
+        struct stat about;
+        end = strchrnul(end + 1, '/');
+        const int length =
+            snprintf(path, sizeof path, "%s/%.*s", place, (int)(end - inside), inside);
+        if (length < 0 || (size_t)length >= sizeof path) {
+            snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
+            return STATUS_RANGE;
+        }
+        if (lstat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+            snprintf(reason, WORKER_REASON_BYTES,
+                     "%.*s: is no folder, or a link; remove it and build the place",
+                     (int)(end - inside), inside);
+            return STATUS_BLOCKED;
+        }
+    } while (*end != '\0');
+    return STATUS_OK;
+}
+
     struct stat about;
     if (stat(place, &about) == 0 && S_ISDIR(about.st_mode)) {
         return STATUS_OK;

@@ -196,6 +196,111 @@ def test_build_verify_knows_who_signed(program, places, folder):
 
 
 def test_build_client_has_no_trace(program, places, folder):
+def test_build_verify_follows_no_link(program, places, folder):
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    build(program, place)
+    for name in ("client", "client/soul", "client/soul/Workspace", "server", "server/soul", ""):
+        inside = os.path.join(place, ".sandlot", name).rstrip("/")
+        other = os.path.join(folder, "elsewhere")
+        os.rename(inside, other)
+        os.symlink(other, inside)
+        said = build(program, place, "--verify", code=1)
+        check("link" in said.stderr and "verified" not in said.stdout, f"{name}: {said}")
+        os.remove(inside)
+        os.rename(other, inside)
+    build(program, place, "--verify")
+
+
+def test_build_verify_knows_the_lua(program, places, folder):
+    """What scriptPath calls the Lua that runs is what was made, and of these runes."""
+    place = small_place(folder, scripts={
+        "Workspace/Lift.ts": "[1].forEach((x) => print(x));\n", "Workspace/Plain.lua": "print(1)\n"})
+    soul = os.path.join(place, ".sandlot/server/soul")
+    lift, made = os.path.join(soul, "Workspace/Lift.lua"), os.path.join(soul, "made.sha256")
+    library = os.path.join(soul, "ReplicatedStorage/lualib_bundle.lua")
+    build(program, place)
+    with open(made, "rb") as file:
+        first = file.read()
+    done = subprocess.run(["sha256sum", "-c", "made.sha256"], cwd=soul, capture_output=True,
+                          text=True, check=False)
+    check(done.returncode == 0 and done.stdout.count(": OK") == 3, f"{done}")
+    check("made.sha256" not in side(place, "client"), "it names nothing to clients")
+
+    def damaged(path, text):
+        with open(path, "rb") as file:
+            before = file.read()
+        with open(path, "wb") as file:
+            file.write(text(before))
+
+    for path, text in ((lift, lambda text: text + b"-- more\n"),
+                       (library, lambda text: text.replace(b"local", b"LOCAL", 1)),
+                       (made, lambda text: text.replace(b"Lift", b"Lost")),
+                       (made, lambda text: text[:-20]), (made, lambda text: b""),
+                       (lift, None), (library, None), (made, None)):
+        os.remove(path) if text is None else damaged(path, text)
+        said = build(program, place, "--verify", code=1)
+        check(os.path.relpath(path, place) in said.stderr, f"{path}: {said.stderr}")
+        answer = build_json(program, place)
+        check(not answer["unchanged"] and answer["version"] == 1, f"{answer}")
+        build(program, place, "--verify")
+    # Another build's list and Lua, both signed by us, are not those of this manifest.
+    with open(lift, "rb") as file:
+        old = file.read()
+    write(place, "Workspace/Lift.ts", "[2].forEach((x) => print(x));\n")
+    build(program, place)
+    damaged(lift, lambda _: old)
+    damaged(made, lambda _: first)
+    said = build(program, place, "--verify", code=1)
+    check("soul/manifest.json: error: is not what made.sha256 names" in said.stderr, said.stderr)
+    # Without other languages there is no such list, and none may be there.
+    os.remove(os.path.join(place, "Workspace/Lift.ts"))
+    build(program, place)
+    check("made.sha256" not in side(place, "server"), "there is none")
+    with open(made, "wb") as file:
+        file.write(first)
+    build(program, place, "--verify", code=1)
+
+
+def test_build_version_never_falls(program, places, folder):
+    """Whatever is deleted beside the key, however often the key was changed."""
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    noted = os.path.join(place, ".sandlot/data/ticket.key.version")
+
+    def versions(source, *options):
+        write(place, "Workspace/A.lua", source)
+        answer = build_json(program, place, *options)
+        server, client = check_both(place)
+        check(server["version"] == client["version"] == answer["version"], f"{answer}")
+        build(program, place, "--verify")
+        return answer["version"]
+
+    def forget():
+        for name in os.listdir(os.path.join(place, ".sandlot")):
+            path = os.path.join(place, ".sandlot", name)
+            if os.path.isdir(path) and name != "data":
+                shutil.rmtree(path)
+    check(versions("local a = 1\n") == 1 and versions("local a = 2\n") == 2, "it rises")
+    forget()
+    check(versions("local a = 2\n") == 2, "the same set keeps its version")
+    forget()
+    check(versions("local a = 1\n") == 3, "another set has another one")
+    # More keys than are remembered, and no build that signed again in between.
+    write(place, "Workspace/A.lua", "local a = = 1\n")
+    for _ in range(17):
+        build(program, place, "--rotate-key", code=1)
+    said = build(program, place, "--verify", code=1)
+    check("not signed by this host" in said.stderr, said.stderr)
+    check(versions("local a = 1\n") == 3 and versions("local a = 3\n") == 4, "nor then")
+    # What is no note of ours counts as none; the manifests still do.
+    for damage in (lambda: write(place, noted, "version 900\nset x\n"),
+                   lambda: write(place, noted, "version 900"), lambda: write(place, noted, ""),
+                   lambda: (write(place, noted, f"version 900\nset {'0' * 64}\n"),
+                            os.chmod(noted, 0o666)), lambda: os.remove(noted)):
+        damage()
+        check(versions("local a = 3\n") == 4, "what others could have written is not believed")
+        check(os.stat(noted).st_mode & 0o777 == 0o600, "it is there again")
+
+
     secret = "local treasure = 'sunken gold'\nreturn treasure\n" * 1
     place = small_place(folder, scripts={
         "ServerScriptService/VaultOfSecrets.lua": secret,
