@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "server/build/artifact.h"
 #include "server/build/build_inside.h"
+#include "server/build/made_list.h"
 #include "server/build/manifest_sign.h"
 #include "server/build/place_home.h"
 
@@ -109,10 +110,65 @@ static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
     }
 }
 
+// Is the Lua that it was made of kept beside this rune?
+static bool has_lua(const Side *side, const ManifestRow *row)
+{
+    return side->side == ARTIFACT_SERVER &&
+           (!text_ends(row->path, ".lua") || text_is(row->path, TYPESCRIPT_LIBRARY ".lua"));
+}
+
+static bool has_any_lua(const Side *side)
+{
+    for (uint32_t i = 0; i < side->list.row_count; i++) {
+        if (has_lua(side, &side->list.rows[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_listed(Verify *verify, const Side *side, const PlaceFile *list, const char *name)
+{
+    const PlaceFile *file = artifact_named(&side->folder, name);
+    if (file == NULL) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
+    } else if (!made_list_has(list->data, list->bytes, file)) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, name,
+             "is not what " MADE_LIST_FILE " names; build the place");
+    }
+}
+
+// The Lua that was kept, and that all of it belongs to this manifest.
+static void check_lua(Verify *verify, const Side *side)
+{
+    if (!has_any_lua(side)) {
+        return;
+    }
+    const PlaceFile *list = artifact_named(&side->folder, MADE_LIST_FILE);
+    if (list == NULL || !made_list_verify(list->data, list->bytes, &verify->halves)) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MADE_LIST_FILE,
+             list == NULL ? "is missing; build the place"
+                          : "is not signed by this host's key, nor by one before it; build the "
+                            "place");
+        return;
+    }
+    check_listed(verify, side, list, MANIFEST_FILE);
+    for (uint32_t i = 0; i < side->list.row_count; i++) {
+        const ManifestRow *row = &side->list.rows[i];
+        if (has_lua(side, row)) {
+            char plain[SCRIPT_PATH_BYTES], name[SCRIPT_PATH_BYTES + 8];
+            plain_path(row->path, plain);
+            snprintf(name, sizeof name, "%s.lua", plain);
+            check_listed(verify, side, list, name);
+        }
+    }
+}
+
 // Does a manifest explain this file?
 static bool is_named(const Side *side, const char *path)
 {
-    if (strcmp(path, MANIFEST_FILE) == 0) {
+    if (strcmp(path, MANIFEST_FILE) == 0 ||
+        (strcmp(path, MADE_LIST_FILE) == 0 && has_any_lua(side))) {
         return true;
     }
     for (uint32_t i = 0; i < side->list.row_count; i++) {
@@ -120,14 +176,11 @@ static bool is_named(const Side *side, const char *path)
         char plain[SCRIPT_PATH_BYTES], name[SCRIPT_PATH_BYTES + 8];
         plain_path(row->path, plain);
         snprintf(name, sizeof name, "%s.rune", plain);
-        const bool has_lua =
-            side->side == ARTIFACT_SERVER &&
-            (!text_ends(row->path, ".lua") || text_is(row->path, TYPESCRIPT_LIBRARY ".lua"));
         if (strcmp(path, name) == 0) {
             return true;
         }
         snprintf(name, sizeof name, "%s.lua", plain);
-        if (has_lua && strcmp(path, name) == 0) {
+        if (has_lua(side, row) && strcmp(path, name) == 0) {
             return true;
         }
     }
@@ -143,6 +196,7 @@ static void check_side(Verify *verify, Side *side)
     for (uint32_t i = 0; i < side->list.row_count; i++) {
         check_rune(verify, side, &side->list.rows[i]);
     }
+    check_lua(verify, side);
     for (uint32_t i = 0; i < side->folder.file_count; i++) {
         if (!is_named(side, side->folder.files[i].path)) {
             tell(verify, DIAGNOSTIC_ERROR, side->side, side->folder.files[i].path,
@@ -188,6 +242,30 @@ static void check_sides(Verify *verify)
     }
 }
 
+// A build follows no link on the way there, and what lies elsewhere is not what it wrote.
+static Status check_folders(const char *place, const char *inside, char reason[WORKER_REASON_BYTES])
+{
+    const char *end = inside;
+    do {
+        char path[PATH_BYTES];
+        struct stat about;
+        end = strchrnul(end + 1, '/');
+        const int length =
+            snprintf(path, sizeof path, "%s/%.*s", place, (int)(end - inside), inside);
+        if (length < 0 || (size_t)length >= sizeof path) {
+            snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
+            return STATUS_RANGE;
+        }
+        if (lstat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+            snprintf(reason, WORKER_REASON_BYTES,
+                     "%.*s: is no folder, or a link; remove it and build the place",
+                     (int)(end - inside), inside);
+            return STATUS_BLOCKED;
+        }
+    } while (*end != '\0');
+    return STATUS_OK;
+}
+
 static Status read_side(Side *side, ArtifactSide which, const char *place,
                         char reason[WORKER_REASON_BYTES])
 {
@@ -197,6 +275,7 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
     if (status != STATUS_OK) {
         return status;
     }
+    snprintf(path, sizeof path, "%s/%s", place, artifact_folder(which)); // it fits
     side->block = malloc(MANIFEST_ARENA_BYTES);
     if (side->block == NULL) {
         snprintf(reason, WORKER_REASON_BYTES, "out of memory");
@@ -241,30 +320,6 @@ static Status tell_key(const char *key, Status status, char reason[WORKER_REASON
 
 static Status check_place(const char *place, char reason[WORKER_REASON_BYTES])
 {
-// A build follows no link on the way there, and what lies elsewhere is not what it wrote.
-static Status check_folders(const char *place, const char *inside, char reason[WORKER_REASON_BYTES])
-{
-    const char *end = inside;
-    do {
-        char path[PATH_BYTES];
-        struct stat about;
-        end = strchrnul(end + 1, '/');
-        const int length =
-            snprintf(path, sizeof path, "%s/%.*s", place, (int)(end - inside), inside);
-        if (length < 0 || (size_t)length >= sizeof path) {
-            snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
-            return STATUS_RANGE;
-        }
-        if (lstat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
-            snprintf(reason, WORKER_REASON_BYTES,
-                     "%.*s: is no folder, or a link; remove it and build the place",
-                     (int)(end - inside), inside);
-            return STATUS_BLOCKED;
-        }
-    } while (*end != '\0');
-    return STATUS_OK;
-}
-
     struct stat about;
     if (stat(place, &about) == 0 && S_ISDIR(about.st_mode)) {
         return STATUS_OK;

@@ -1,20 +1,25 @@
 // The manifests of both sides, signed, and the artifacts on disk. The version rises when the set of
-// (path, hash, context) is another than the one that was signed before, and only then; if all bytes
+// (path, hash, context) is another than the last one that was signed, and only then; if all bytes
 // on disk are already what they would become, nothing is written.
 #define _GNU_SOURCE
 #include "server/build/build_inside.h"
+#include "server/build/build_version.h"
+#include "server/build/made_list.h"
 #include "server/build/manifest_sign.h"
 
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MANIFEST_FILE "manifest.json"
 
-// What goes into one folder: the manifest, and for each script a rune and perhaps its Lua.
+// What goes into one folder: the manifest, for each script a rune and perhaps its Lua, and the list
+// of that Lua.
 typedef struct FileSet {
-    PlaceFile files[2 * MANIFEST_ROWS_MAX + 1];
-    char names[2 * MANIFEST_ROWS_MAX + 1][SCRIPT_PATH_BYTES + 8];
+    PlaceFile files[2 * MANIFEST_ROWS_MAX + 2];
+    char names[2 * MANIFEST_ROWS_MAX + 2][SCRIPT_PATH_BYTES + 8];
     uint32_t count;
 } FileSet;
 
@@ -27,7 +32,10 @@ typedef struct Writing {
     uint32_t row_count, client_row_count;
     FileSet sets[ARTIFACT_SIDES];
     Buffer manifests[ARTIFACT_SIDES];
-    uint8_t arena_block[MANIFEST_ARENA_BYTES];
+    Buffer made_list;
+    char version_path[BUILD_VERSION_PATH_BYTES];
+    BuildVersion version;
+    _Alignas(max_align_t) uint8_t arena_block[MANIFEST_ARENA_BYTES];
 } Writing;
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -99,10 +107,28 @@ static bool is_same_set(const ManifestList *before, const ManifestRow *rows, uin
     return true;
 }
 
+// Each field ends with a zero, which none of them holds.
+static void hash_set(const Writing *writing, uint8_t out[SHA256_BYTES])
+{
+    static const uint8_t zero[1] = {0};
+    Sha256 sha;
+    sha256_init(&sha);
+    for (uint32_t i = 0; i < writing->row_count; i++) {
+        const ManifestRow *row = &writing->rows[i];
+        sha256_update(&sha, row->path.data, row->path.bytes);
+        sha256_update(&sha, zero, sizeof zero);
+        sha256_update(&sha, row->run_context.data, row->run_context.bytes);
+        sha256_update(&sha, zero, sizeof zero);
+        sha256_update(&sha, row->rune_hash, sizeof row->rune_hash);
+    }
+    sha256_final(&sha, out);
+}
+
 // What was signed before counts, on either side: after a crash one of them may be ahead, and
-// versions only rise. What is unreadable or somebody else's counts as nothing.
+// versions only rise. What is unreadable or somebody else's counts as nothing. What was noted
+// beside the key is at least as new, unless somebody deleted it.
 static uint32_t next_version(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
-                             const SigningHalves *halves)
+                             const SigningHalves *halves, const BuildVersion *noted)
 {
     uint32_t highest = 0;
     bool is_same = false;
@@ -123,6 +149,10 @@ static uint32_t next_version(Writing *writing, const PlaceFolder before[ARTIFACT
         }
         highest = list.version > highest ? list.version : highest;
     }
+    if (noted->number > 0 && noted->number >= highest) {
+        highest = noted->number;
+        is_same = memcmp(noted->set, writing->version.set, sizeof noted->set) == 0;
+    }
     return is_same ? highest : highest + (highest < UINT32_MAX);
 }
 
@@ -141,9 +171,11 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
 }
 
-static void fill_set(Writing *writing, ArtifactSide side)
+static Status fill_set(Writing *writing, ArtifactSide side)
 {
     FileSet *set = &writing->sets[side];
+    bool has_lua = false;
+    Status status = STATUS_OK;
     add_file(set, MANIFEST_FILE, "", writing->manifests[side].data, writing->manifests[side].bytes);
     for (uint32_t i = 0; i < writing->build->item_count; i++) {
         const BuildItem *item = &writing->build->items[i];
@@ -152,9 +184,18 @@ static void fill_set(Writing *writing, ArtifactSide side)
         }
         if (side == ARTIFACT_SERVER && item->made.lua != NULL) {
             add_file(set, item->path, ".lua", item->made.lua, item->made.file_bytes);
+            has_lua = true;
         }
     }
     qsort(set->files, set->count, sizeof set->files[0], by_name);
+    if (has_lua) {
+        Buffer *list = &writing->made_list;
+        *list = buffer_of(MADE_LIST_BYTES_MAX);
+        status = made_list_write(set->files, set->count, &writing->build->key, list);
+        add_file(set, MADE_LIST_FILE, "", list->data, list->bytes);
+        qsort(set->files, set->count, sizeof set->files[0], by_name);
+    }
+    return status;
 }
 
 static bool is_same_folder(const PlaceFolder *before, const FileSet *set)
@@ -183,6 +224,22 @@ static Status sign(Writing *writing, ArtifactSide side, uint32_t version)
         snprintf(writing->build->reason, WORKER_REASON_BYTES,
                  "the manifest would be larger than %u MiB; scripts require too many others",
                  MANIFEST_BYTES_MAX >> 20);
+    }
+    return status;
+}
+
+// Before anybody can see it: whatever happens now, no later version is lower.
+static Status note_version(Writing *writing)
+{
+    const BuildVersion noted = build_version_read(writing->version_path);
+    if (noted.number == writing->version.number &&
+        memcmp(noted.set, writing->version.set, sizeof noted.set) == 0) {
+        return STATUS_OK;
+    }
+    const Status status = build_version_write(writing->version_path, &writing->version);
+    if (status != STATUS_OK) {
+        snprintf(writing->build->reason, WORKER_REASON_BYTES, "%.380s: cannot be written: %.100s",
+                 writing->version_path, strerror(errno));
     }
     return status;
 }
@@ -220,6 +277,9 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
             return status;
         }
     }
+    if (build->request->write && note_version(writing) != STATUS_OK) {
+        return STATUS_BLOCKED;
+    }
     const bool is_ready = !build->result->unchanged && build->request->write;
     return is_ready ? artifacts_switch(artifacts, build->reason) : STATUS_OK;
 }
@@ -254,13 +314,15 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHal
         status_ignore(artifacts_read(artifacts, (ArtifactSide)side, &before[side], ignored));
     }
     fill_rows(writing);
-    build->result->version = next_version(writing, before, halves);
-    Status status = STATUS_OK;
+    hash_set(writing, writing->version.set);
+    Status status =
+        build_version_path(build->key_path, build->request->place, writing->version_path);
+    const BuildVersion noted = build_version_read(writing->version_path);
+    writing->version.number = next_version(writing, before, halves, &noted);
+    build->result->version = writing->version.number;
     for (uint32_t side = 0; status == STATUS_OK && side < ARTIFACT_SIDES; side++) {
         status = sign(writing, (ArtifactSide)side, build->result->version);
-        if (status == STATUS_OK) {
-            fill_set(writing, (ArtifactSide)side);
-        }
+        status = status == STATUS_OK ? fill_set(writing, (ArtifactSide)side) : status;
     }
     status = status == STATUS_OK ? write_sides(writing, artifacts, before) : status;
     status = status == STATUS_OK ? give_manifests(writing) : status;
@@ -268,6 +330,7 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHal
         place_folder_free(&before[side]);
         buffer_free(&writing->manifests[side]);
     }
+    buffer_free(&writing->made_list);
     return status;
 }
 

@@ -16,28 +16,6 @@
 _Static_assert(sizeof((SigningKey){0}.secret) == crypto_sign_SECRETKEYBYTES, "libsodium's key");
 _Static_assert(sizeof((SigningKey){0}.public_half) == crypto_sign_PUBLICKEYBYTES, "and its half");
 
-// Our own, without those rights for others: asked of the very file that is read. What another user
-// put there would sign, or count, as ours.
-static Status read_own(const char *path, mode_t forbidden, size_t bytes_max, uint8_t **out,
-                       size_t *bytes)
-{
-    struct stat about;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) {
-        return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
-    }
-    Status status = file_read_open(file, bytes_max, out, bytes);
-    if (status == STATUS_OK && (fstat(file, &about) != 0 || about.st_uid != geteuid() ||
-                                (about.st_mode & forbidden) != 0)) {
-        sodium_memzero(*out, *bytes);
-        free(*out);
-        *out = NULL;
-        status = STATUS_DENIED;
-    }
-    close(file);
-    return status;
-}
-
 #define PATH_BYTES     4096
 #define OLD_LINE_BYTES (2 * SIGNING_PUBLIC_BYTES + 1) // hex and a line end
 #define OLD_BYTES_MAX  (SIGNING_OLD_MAX * OLD_LINE_BYTES)
@@ -80,11 +58,11 @@ Status signing_key_open(const char *path, SigningKey *out)
     }
     uint8_t *bytes = NULL;
     size_t count = 0;
-    Status status = read_own(path, S_IRWXG | S_IRWXO, 4096, &bytes, &count);
+    Status status = file_read_own(path, S_IRWXG | S_IRWXO, 4096, &bytes, &count);
     if (status == STATUS_NOT_FOUND) {
         status = make_first_key(path);
-        status =
-            status == STATUS_OK ? read_own(path, S_IRWXG | S_IRWXO, 4096, &bytes, &count) : status;
+        status = status == STATUS_OK ? file_read_own(path, S_IRWXG | S_IRWXO, 4096, &bytes, &count)
+                                     : status;
     }
     if (status != STATUS_OK) {
         return status;
@@ -130,8 +108,9 @@ static Status read_old(const char *path, SigningHalves *halves)
     uint8_t *bytes = NULL;
     size_t count = 0;
     Status status = old_path(path, old);
-    status = status == STATUS_OK ? read_own(old, S_IWGRP | S_IWOTH, OLD_BYTES_MAX, &bytes, &count)
-                                 : status;
+    status = status == STATUS_OK
+                 ? file_read_own(old, S_IWGRP | S_IWOTH, OLD_BYTES_MAX, &bytes, &count)
+                 : status;
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }

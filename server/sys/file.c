@@ -70,6 +70,22 @@ Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *byte
     return status;
 }
 
+Status file_read_own(const char *path, uint32_t forbidden, size_t bytes_max, uint8_t **out,
+                     size_t *bytes)
+{
+    struct stat about;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) {
+        return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
+    }
+    // Asked of the very file that is read.
+    const bool is_own =
+        fstat(file, &about) == 0 && about.st_uid == geteuid() && (about.st_mode & forbidden) == 0;
+    const Status status = is_own ? file_read_open(file, bytes_max, out, bytes) : STATUS_DENIED;
+    close(file);
+    return status;
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
 bool file_write_whole(int file, const void *data, size_t bytes)

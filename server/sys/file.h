@@ -12,6 +12,10 @@
 // STATUS_LIMIT when it is larger than `bytes_max`, STATUS_BLOCKED when the system refuses. A
 // symbolic link is not followed.
 MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
+// The same of a file that must be our own user's, without these rights of others. STATUS_DENIED: it
+// is not so.
+MUST_USE Status file_read_own(const char *path, uint32_t forbidden, size_t bytes_max, uint8_t **out,
+                              size_t *bytes);
 // The same of an open descriptor.
 MUST_USE Status file_read_open(int file, size_t bytes_max, uint8_t **out, size_t *bytes);
 // Exactly so many bytes, however often it takes; false: errno says why, or the file is shorter.
