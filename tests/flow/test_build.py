@@ -176,9 +176,10 @@ def test_build_verify_knows_who_signed(program, places, folder):
     said = build(program, place, "--verify", code=1)
     check("manifest.json" in said.stderr and "not signed by this host" in said.stderr, said.stderr)
     answer = build_json(program, place)
-    check(answer["version"] == 2, "a version that nobody signed does not count; the client's does")
+    check(answer["version"] == 1 and not answer["unchanged"],
+          f"a version that nobody signed does not count: {answer}")
     again = build_json(program, place, "--rotate-key")
-    check(again["version"] == 2 and not again["unchanged"], f"{again}")
+    check(again["version"] == 1 and not again["unchanged"], f"{again}")
     build(program, place, "--verify")
     check(os.path.getsize(os.path.join(place, ".sandlot/data/ticket.key.old")) == 65, "one old key")
     # What the key before signed is still ours.
@@ -195,7 +196,6 @@ def test_build_verify_knows_who_signed(program, places, folder):
     check("others may read this key" in said.stderr, said.stderr)
 
 
-def test_build_client_has_no_trace(program, places, folder):
 def test_build_verify_follows_no_link(program, places, folder):
     place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
     build(program, place)
@@ -301,6 +301,7 @@ def test_build_version_never_falls(program, places, folder):
         check(os.stat(noted).st_mode & 0o777 == 0o600, "it is there again")
 
 
+def test_build_client_has_no_trace(program, places, folder):
     secret = "local treasure = 'sunken gold'\nreturn treasure\n" * 1
     place = small_place(folder, scripts={
         "ServerScriptService/VaultOfSecrets.lua": secret,
@@ -376,6 +377,76 @@ def test_build_typescript(program, places, folder):
     said = build(program, "small", cwd=folder, code=1)
     check(re.search(r"^small/Workspace/Roof\.ts:4: error: .*stays on the server", said.stderr, re.M),
           said.stderr)
+
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def segments(mappings):
+    """(line, column) of the Lua → (source, line, column), all from 0, of a source map of version 3."""
+    found, sums = {}, [0, 0, 0]
+    for line, group in enumerate(mappings.split(";")):
+        column = 0
+        for segment in filter(None, group.split(",")):
+            numbers, value, shift = [], 0, 0
+            for digit in map(DIGITS.index, segment):
+                value, shift = value | (digit & 31) << shift, shift + 5
+                if not digit & 32:
+                    numbers.append(-(value >> 1) if value & 1 else value >> 1)
+                    value, shift = 0, 0
+            check(shift == 0 and len(numbers) in (1, 4, 5), f"a segment {segment}")
+            column += numbers[0]
+            if len(numbers) > 1:
+                sums = [a + b for a, b in zip(sums, numbers[1:4])]
+                found[line, column] = tuple(sums)
+    return found
+
+
+def test_build_source_maps(program, places, folder):
+    """Each Lua names a map, which is one of that Lua and is there; one that was lost is made again."""
+    tall = ("interface Roof {\n  height: number;\n}\n\n"
+            "export function isTall(roof: Roof): boolean {\n  // comment\n"
+            "  const limit = 99;\n\n  return roof.height > limit;\n}\n")
+    place = small_place(folder, scripts={"ReplicatedStorage/Tall.ts": tall,
+                                         "Workspace/Roof.ts": "print(1);\n"})
+    build(program, place)
+
+    def maps():
+        named = {}
+        for path, text in side(place, "server").items():
+            found = re.search("\n-- source map: ([0-9a-f]{2})([0-9a-f]{62}) in .*\n$", text.decode()) \
+                if path.endswith(".lua") else None
+            if found:
+                named[path] = os.path.join(place, ".sandlot/cache/blobs", found[1], found[2])
+        return named
+    named = maps()
+    check(sorted(named) == ["ReplicatedStorage/Tall.lua", "Workspace/Roof.lua"], f"{named}")
+    with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
+        text = file.read()
+    source_map = json.loads(text)
+    check(source_map["version"] == 3 and source_map["sources"] == ["ReplicatedStorage/Tall.ts"],
+          text)
+    lua = side(place, "server")["ReplicatedStorage/Tall.lua"].decode().split("\n")
+    source, lines = tall.split("\n"), {}
+    for (line, column), (which, at, where) in segments(source_map["mappings"]).items():
+        check(which == 0 and column <= len(lua[line]) and where <= len(source[at]),
+              f"{line}:{column} → {at}:{where} is nowhere")
+        lines.setdefault(line, []).append(at)
+        word, own = re.match(r"\w*", lua[line][column:])[0], source[at][where:]
+        if word in ("roof", "limit", "isTall", "height", "return"):
+            check(own.startswith((word, "function " + word, "const " + word, "export")),
+                  f"{lua[line]!r} at {column} is not {own!r}")
+    for part, line in (("function", 5), ("99", 7), (".height >", 9)):
+        at = next(i for i, text in enumerate(lua) if part in text)
+        check(lines[at][0] + 1 == line, f"{lua[at]!r} is line {line}, not {lines[at][0] + 1}")
+    # Lost, cut off, or something else of the same size.
+    for damage in (os.remove, lambda path: os.truncate(path, 9),
+                   lambda path: write(place, path, text.replace("3", "4"))):
+        damage(named["ReplicatedStorage/Tall.lua"])
+        answer = build_json(program, place)
+        check(answer["ok"] and answer["unchanged"], f"{answer}")
+        with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
+            check(file.read() == text, "it is there again")
 
 
 NUMBERS = """0 -0 0.0 1.0 7 -7 0.5 -2.25 0.1 0.3 1e3 0x10 0b11 1_000 123456789 9007199254740991
@@ -495,76 +566,6 @@ def test_build_says_what_is_wrong(program, places, folder):
                     r"^small/ServerScriptService/Odd\.lua:1: error: .*on the client alone",
                     r"^small/scripts/Stray\.lua: error: .*ServerScriptService, ReplicatedStorage",
                     r"^small/Workspace/Twice\.ts: error: .*Workspace/Twice\.lua"):
-DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-def segments(mappings):
-    """(line, column) of the Lua → (source, line, column), all from 0, of a source map of version 3."""
-    found, sums = {}, [0, 0, 0]
-    for line, group in enumerate(mappings.split(";")):
-        column = 0
-        for segment in filter(None, group.split(",")):
-            numbers, value, shift = [], 0, 0
-            for digit in map(DIGITS.index, segment):
-                value, shift = value | (digit & 31) << shift, shift + 5
-                if not digit & 32:
-                    numbers.append(-(value >> 1) if value & 1 else value >> 1)
-                    value, shift = 0, 0
-            check(shift == 0 and len(numbers) in (1, 4, 5), f"a segment {segment}")
-            column += numbers[0]
-            if len(numbers) > 1:
-                sums = [a + b for a, b in zip(sums, numbers[1:4])]
-                found[line, column] = tuple(sums)
-    return found
-
-
-def test_build_source_maps(program, places, folder):
-    """Each Lua names a map, which is one of that Lua and is there; one that was lost is made again."""
-    tall = ("interface Roof {\n  height: number;\n}\n\n"
-            "export function isTall(roof: Roof): boolean {\n  // comment\n"
-            "  const limit = 99;\n\n  return roof.height > limit;\n}\n")
-    place = small_place(folder, scripts={"ReplicatedStorage/Tall.ts": tall,
-                                         "Workspace/Roof.ts": "print(1);\n"})
-    build(program, place)
-
-    def maps():
-        named = {}
-        for path, text in side(place, "server").items():
-            found = re.search("\n-- source map: ([0-9a-f]{2})([0-9a-f]{62}) in .*\n$", text.decode()) \
-                if path.endswith(".lua") else None
-            if found:
-                named[path] = os.path.join(place, ".sandlot/cache/blobs", found[1], found[2])
-        return named
-    named = maps()
-    check(sorted(named) == ["ReplicatedStorage/Tall.lua", "Workspace/Roof.lua"], f"{named}")
-    with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
-        text = file.read()
-    source_map = json.loads(text)
-    check(source_map["version"] == 3 and source_map["sources"] == ["ReplicatedStorage/Tall.ts"],
-          text)
-    lua = side(place, "server")["ReplicatedStorage/Tall.lua"].decode().split("\n")
-    source, lines = tall.split("\n"), {}
-    for (line, column), (which, at, where) in segments(source_map["mappings"]).items():
-        check(which == 0 and column <= len(lua[line]) and where <= len(source[at]),
-              f"{line}:{column} → {at}:{where} is nowhere")
-        lines.setdefault(line, []).append(at)
-        word, own = re.match(r"\w*", lua[line][column:])[0], source[at][where:]
-        if word in ("roof", "limit", "isTall", "height", "return"):
-            check(own.startswith((word, "function " + word, "const " + word, "export")),
-                  f"{lua[line]!r} at {column} is not {own!r}")
-    for part, line in (("function", 5), ("99", 7), (".height >", 9)):
-        at = next(i for i, text in enumerate(lua) if part in text)
-        check(lines[at][0] + 1 == line, f"{lua[at]!r} is line {line}, not {lines[at][0] + 1}")
-    # Lost, cut off, or something else of the same size.
-    for damage in (os.remove, lambda path: os.truncate(path, 9),
-                   lambda path: write(place, path, text.replace("3", "4"))):
-        damage(named["ReplicatedStorage/Tall.lua"])
-        answer = build_json(program, place)
-        check(answer["ok"] and answer["unchanged"], f"{answer}")
-        with open(named["ReplicatedStorage/Tall.lua"], encoding="utf-8") as file:
-            check(file.read() == text, "it is there again")
-
-
         check(re.search(pattern, said.stderr, re.M), f"{pattern} in\n{said.stderr}")
     check("not built: 6 errors" in said.stderr, said.stderr)
     check(side(place, "server") == {}, "nothing was made")
@@ -576,6 +577,29 @@ def test_build_source_maps(program, places, folder):
     check(again["cached"] > 0 and again["diagnostics"] == answer["diagnostics"], f"{again}")
     here = build(program, ".", cwd=place, code=1)
     check(re.search(r"^Workspace/Bad\.lua:2", here.stderr, re.M), here.stderr)
+
+
+def test_build_names_modules_in_a_circle(program, places, folder):
+    """What `require` would say when it runs, with file and line, and once for each circle."""
+    def module(*paths):
+        return "\n" + "".join(f'require("ReplicatedStorage/{path}")\n' for path in paths)
+    place = small_place(folder, scripts={
+        "ReplicatedStorage/A.lua": module("B"), "ReplicatedStorage/B.lua": module("Leaf", "C"),
+        "ReplicatedStorage/C.lua": module("A", "Leaf"), "ReplicatedStorage/Leaf.lua": "return 1\n",
+        "ReplicatedStorage/Self.lua": module("Self"), "Workspace/Main.lua": module("C", "B", "Self"),
+        "ReplicatedStorage/X.ts": 'import { y } from "./Y";\nexport const x = 1;\nprint(y);\n',
+        "ReplicatedStorage/Y.ts": 'import { x } from "./X";\nexport const y = 2;\nprint(x);\n',
+        "ReplicatedStorage/Types.ts": 'import type { Z } from "./More";\nexport type T = Z;\n',
+        "ReplicatedStorage/More.ts": 'import type { T } from "./Types";\nexport type Z = 1 | T[];\n'})
+    for _ in range(2):  # from the cache too
+        answer = build_json(program, place)
+        found = [d for d in answer["diagnostics"] if d["code"] == "require"]
+        check(answer["ok"] and [(d["file"], d["line"], d["level"]) for d in found] ==
+              [("ReplicatedStorage/A.lua", 2, "warning"), ("ReplicatedStorage/Self.lua", 2, "warning"),
+               ("ReplicatedStorage/X.ts", 1, "warning")], f"{found}")
+        for one, chain in zip(found, ("A B C A", "Self Self", "X Y X")):
+            names = " -> ".join("ReplicatedStorage/" + name for name in chain.split())
+            check(f"modules require each other: {names};" in one["message"], f"{one}")
 
 
 def test_build_failed_leaves_the_last_good(program, places, folder):
