@@ -1,5 +1,5 @@
 // Lua to runes in the worker, or from the cache; then whether everything that is required is there,
-// on the sides where it is.
+// on the sides where it is, and no module waits for itself.
 #define _GNU_SOURCE
 #include "core/base/bytes.h"
 #include "core/script/rune.h"
@@ -222,6 +222,85 @@ static void check_require(Build *build, const BuildItem *item, uint32_t index)
     }
 }
 
+// A path through what is required, deepest last. Each item is walked once, so that each way round
+// is found once, wherever it was begun.
+typedef struct RequireWalk {
+    Build *build;
+    uint32_t *stack;  // items
+    uint32_t *next;   // of each item: which of its requires comes next
+    uint32_t *height; // of each item: where it is in the stack, from 1; 0: it is not
+    bool *was_seen;
+    uint32_t depth;
+} RequireWalk;
+
+// In the words of `require` itself.
+static void tell_cycle(const RequireWalk *walk, uint32_t from)
+{
+    const BuildItem *items = walk->build->items, *first = &items[walk->stack[from]];
+    char chain[512];
+    size_t used = 0;
+    for (uint32_t i = from; i < walk->depth && used < sizeof chain; i++) {
+        used += (size_t)snprintf(chain + used, sizeof chain - used, "%s -> ",
+                                 items[walk->stack[i]].path);
+    }
+    const uint32_t line = first->output.require_lines[walk->next[walk->stack[from]] - 1];
+    diagnostic_addf(&walk->build->result->diagnostics, DIAGNOSTIC_WARNING, first->file, line, 0,
+                    "require",
+                    "modules require each other: %s%s; it fails, unless one of them requires the "
+                    "next in a function that is called later",
+                    used < sizeof chain ? chain : "… -> ", first->path);
+}
+
+static void enter_module(RequireWalk *walk, uint32_t index)
+{
+    if (walk->height[index] > 0) {
+        tell_cycle(walk, walk->height[index] - 1);
+    } else if (!walk->was_seen[index]) {
+        walk->was_seen[index] = true;
+        walk->stack[walk->depth++] = index;
+        walk->height[index] = walk->depth;
+    }
+}
+
+static void walk_requires(RequireWalk *walk, uint32_t begin)
+{
+    const BuildItem *items = walk->build->items;
+    enter_module(walk, begin);
+    while (walk->depth > 0) {
+        const uint32_t index = walk->stack[walk->depth - 1];
+        const CompileOutput *output = &items[index].output;
+        if (walk->next[index] == output->require_count) {
+            walk->height[index] = 0;
+            walk->depth -= 1;
+            continue;
+        }
+        const BuildItem *module = item_named(walk->build, output->requires[walk->next[index]++]);
+        if (module != NULL) {
+            enter_module(walk, (uint32_t)(module - items));
+        }
+    }
+}
+
+// For want of memory nothing is found out, which is no finding.
+static void check_cycles(Build *build)
+{
+    const uint32_t count = build->item_count;
+    uint32_t *numbers = calloc(3 * (size_t)count + 1, sizeof *numbers);
+    bool *was_seen = calloc((size_t)count + 1, sizeof *was_seen);
+    if (numbers != NULL && was_seen != NULL) {
+        RequireWalk walk = {.build = build,
+                            .stack = numbers,
+                            .next = numbers + count,
+                            .height = numbers + 2 * (size_t)count,
+                            .was_seen = was_seen};
+        for (uint32_t i = 0; i < count; i++) {
+            walk_requires(&walk, i);
+        }
+    }
+    free(numbers);
+    free(was_seen);
+}
+
 void build_check_requires(Build *build)
 {
     for (uint32_t i = 0; i < build->item_count; i++) {
@@ -235,4 +314,5 @@ void build_check_requires(Build *build)
                             item->output.require_count, MANIFEST_REQUIRES_MAX);
         }
     }
+    check_cycles(build);
 }
