@@ -336,6 +336,7 @@ static bool is_same(const Diagnostic *a, const Diagnostic *b)
     return a->level == b->level && a->line == b->line && a->column == b->column &&
            strcmp(a->file, b->file) == 0 && strcmp(a->code, b->code) == 0 &&
            strcmp(a->message, b->message) == 0;
+    status = status == STATUS_OK ? build_write_references(build) : status;
 }
 
 // What two stages say of one thing is said once.
@@ -377,6 +378,7 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
 {
     *out = (BuildResult){0};
     reason[0] = '\0';
+    scene_ref_changes_free(&build->references);
     const uint64_t start = clock_ns();
     Build build = {.builder = builder,
                    .request = request,

@@ -7,6 +7,7 @@
 #include "server/build/artifact.h"
 #include "server/build/build.h"
 #include "server/build/cache.h"
+#include "server/build/scene_ref.h"
 #include "server/build/worker_compile.h"
 #include "server/build/worker_narrow.h"
 
@@ -50,7 +51,8 @@ typedef struct Build {
     BuildCache *cache;
     PlaceFolder folder;
     SoulList souls;
-    BuildItem *items; // sorted by path
+    SceneRefChanges references; // what is different in the folder from what is on disk
+    BuildItem *items;           // sorted by path
     uint32_t item_count;
 } Build;
 
@@ -69,6 +71,8 @@ MUST_USE Status build_compile_all(Build *build);
 void build_check_requires(Build *build);
 // build_scene.c: references in the scene brought up to date, the scene compiled.
 MUST_USE Status build_scene(Build *build);
+// Once everything is there: what it changed in the creator's own files is written, no sooner.
+MUST_USE Status build_write_references(Build *build);
 // build_asset.c: pictures, sounds and models, checked and named by their hashes.
 MUST_USE Status build_assets(Build *build);
 // build_verify_asset.c: is the list of assets what a build would write now? Fails only for want of

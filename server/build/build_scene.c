@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "core/base/bytes.h"
 #include "server/build/build_inside.h"
-#include "server/build/scene_ref.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,21 +23,52 @@ static void add_files(CacheKeyMaker *maker, const PlaceFolder *folder)
 
 // --- references ---------------------------------------------------------------------------------
 
+static bool is_script(const BuildItem *item)
+{
+    return item->soul != NULL; // TypeScript's library is no creator's
+}
+
 static CacheKey references_key(const Build *build)
 {
     CacheKeyMaker maker = cache_key_begin("scene references");
     add_files(&maker, &build->folder);
-    for (uint32_t i = 0; i < build->result->rune_count; i++) {
-        const BuildRune *rune = &build->result->runes[i];
-        cache_key_add_text(&maker, rune->path);
-        cache_key_add_u32(&maker, rune->language);
-        cache_key_add(&maker, rune->code_hash, sizeof rune->code_hash);
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (is_script(item)) {
+            cache_key_add_text(&maker, item->path);
+            cache_key_add_u32(&maker, item->language);
+            cache_key_add(&maker, item->source, item->source_bytes);
+        }
     }
     return cache_key_end(&maker);
 }
 
+static Status ask_references(Build *build)
+{
+    SceneRefScript *scripts = calloc(build->item_count + 1u, sizeof *scripts);
+    if (scripts == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (is_script(item)) {
+            scripts[count] = (SceneRefScript){.path = item->path, .language = item->language};
+            sha256_of(item->source, item->source_bytes, scripts[count].code_hash);
+            count += 1;
+        }
+    }
+    const Status status =
+        scene_ref_update(build->worker, &build->folder, scripts, count, &build->references,
+                         &build->result->diagnostics, build->reason);
+    free(scripts);
+    return status;
+}
+
+// Those that name no script are errors, also when there are others.
 static Status update_references(Build *build)
 {
+    const uint32_t errors = build->result->diagnostics.error_count;
     const CacheKey key = references_key(build);
     Buffer none = buffer_of(16);
     const bool are_true = cache_find(build->cache, &key, &none);
@@ -46,12 +76,27 @@ static Status update_references(Build *build)
     if (are_true) {
         return STATUS_OK;
     }
-    uint32_t changed = 0;
-    const Status status =
-        scene_ref_update(build->worker, build->request->place, &build->folder, build->result->runes,
-                         build->result->rune_count, build->request->write || build->request->update,
-                         &changed, build->reason);
-    if (status == STATUS_OK && changed == 0) {
+    const Status status = ask_references(build);
+    const uint32_t errors_now = build->result->diagnostics.error_count;
+    if (status == STATUS_OK && build->references.count == 0 && errors_now == errors) {
+        cache_keep(build->cache, &key, "1", 1);
+    }
+    if (errors_now > 0) {
+        scene_ref_undo(&build->folder, &build->references);
+    }
+    return status;
+}
+
+Status build_write_references(Build *build)
+{
+    const bool is_wanted = build->request->write || build->request->update;
+    if (build->references.count == 0 || !is_wanted) {
+        return STATUS_OK;
+    }
+    const Status status = scene_ref_write(build->request->place, &build->references, build->reason);
+    if (status == STATUS_OK) {
+        // Who watches the folder builds once more now, and that build has nothing to ask.
+        const CacheKey key = references_key(build);
         cache_keep(build->cache, &key, "1", 1);
     }
     return status;
@@ -75,7 +120,7 @@ static uint8_t *copy(const uint8_t *data, size_t bytes)
     return block;
 }
 
-static bool find(Build *build, const CacheKey *key)
+static bool find(Build *build, const CacheKey *key, DiagnosticList *list)
 {
     Buffer entry = buffer_of(ENTRY_BYTES_MAX);
     bool found = !build->request->force && cache_find(build->cache, key, &entry);
@@ -88,7 +133,7 @@ static bool find(Build *build, const CacheKey *key)
         size_t used = 0;
         found = reader.status == STATUS_OK &&
                 diagnostic_list_read(entry.data + reader.at, entry.bytes - reader.at, &used,
-                                     &result->diagnostics) == STATUS_OK;
+                                     list) == STATUS_OK;
         result->whole = found ? copy(whole, result->whole_bytes) : NULL;
         result->stripped = found ? copy(stripped, result->stripped_bytes) : NULL;
         found = result->whole != NULL && result->stripped != NULL;
@@ -97,22 +142,20 @@ static bool find(Build *build, const CacheKey *key)
     return found;
 }
 
-static Status compile(Build *build, const CacheKey *key)
+static Status compile(Build *build, const CacheKey *key, DiagnosticList *list)
 {
     BuildResult *result = build->result;
     free(result->whole);
     free(result->stripped);
     result->whole = result->stripped = NULL;
     PlaceOutput output = {0};
-    DiagnosticList list = {0};
-    const Status status = place_call(build->worker, &build->folder, &output, &list, build->reason);
-    diagnostic_list_append(&result->diagnostics, &list);
+    const Status status = place_call(build->worker, &build->folder, &output, list, build->reason);
     if (status == STATUS_OK) {
         Buffer entry = buffer_of(ENTRY_BYTES_MAX);
         buffer_put_block(&entry, output.whole, output.whole_bytes);
         place_facts_write(&output.facts, &entry);
         buffer_put_block(&entry, output.stripped, output.stripped_bytes);
-        diagnostic_list_write(&list, &entry);
+        diagnostic_list_write(list, &entry);
         if (entry.status == STATUS_OK) {
             cache_keep(build->cache, key, entry.data, entry.bytes);
         }
@@ -123,22 +166,33 @@ static Status compile(Build *build, const CacheKey *key)
         result->stripped = output.stripped;
         result->stripped_bytes = output.stripped_bytes;
     }
-    const bool said_why = list.error_count > 0;
+    return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
+}
+
+static Status find_or_compile(Build *build, DiagnosticList *list)
+{
+    const CacheKey key = scene_key(build);
+    return find(build, &key, list) ? STATUS_OK : compile(build, &key, list);
+}
+
+// What does not compile is not written, so that what is wrong is told of the text that is on disk.
+static Status compile_scene(Build *build)
+{
+    DiagnosticList list = {0};
+    Status status = find_or_compile(build, &list);
+    if (list.error_count > 0 && build->references.count > 0) {
+        scene_ref_undo(&build->folder, &build->references);
+        diagnostic_list_free(&list);
+        status = find_or_compile(build, &list);
+    }
+    diagnostic_list_append(&build->result->diagnostics, &list);
     diagnostic_list_free(&list);
-    return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
+    return status;
 }
 
 Status build_scene(Build *build)
 {
     build_progress(build, BUILD_SCENE, 0, 1, "scene.json");
-    // A scene is only told of scripts that are all there.
-    Status status = STATUS_OK;
-    if (build->result->diagnostics.error_count == 0) {
-        status = update_references(build);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const CacheKey key = scene_key(build);
-    return find(build, &key) ? STATUS_OK : compile(build, &key);
+    const Status status = update_references(build);
+    return status == STATUS_OK ? compile_scene(build) : status;
 }

@@ -1,12 +1,14 @@
-// See scene_ref.h: the edits, and the worker's side of them. The tree says where values are, the
-// text is copied around them. Everything goes forward through the file once: nodes are visited in
-// the order of the text, so one cursor finds all of them, however long a line is.
+// See scene_ref.h: where the edits are, in the worker. The tree says where values are. Everything
+// goes forward through the file once: nodes are visited in the order of the text, so one cursor
+// finds all of them, however long a line is.
 #include "server/build/scene_ref.h"
 
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/nearest.h"
 #include "core/base/sha256.h"
+#include "core/wire/place_doc.h"
 #include "core/wire/script_path.h"
 #include "server/build/worker_op.h"
 
@@ -14,179 +16,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUE_BYTES   (SCRIPT_PATH_BYTES + 48) // the longest text that is put in
-#define STRING_BYTES  48                       // what a short text takes of the arena, rounded up
-#define NODES_PER_KEY 2                        // a member has a name and a value
+#define STRING_BYTES     48 // what a short text takes of the arena, rounded up
+#define NODES_PER_KEY    2  // a member has a name and a value
+#define ENTITY_EDITS_MAX 3  // path, hash, Lua
 
-typedef struct Edit {
-    const char *text;
+typedef struct Search {
+    const char *file, *text;
     size_t bytes;
-    size_t copied; // so far
-    Buffer *out;
-    bool changed;
+    DiagnosticList *diagnostics;
+    Buffer *edits;
 
     size_t at; // the cursor, and its place
     uint32_t line, column;
 
     const SceneRefScript *scripts;
     uint32_t script_count;
-} Edit;
+} Search;
+
+// Of one entity: all of them, or none.
+typedef struct EntityEdits {
+    SceneRefEdit items[ENTITY_EDITS_MAX];
+    uint32_t count;
+} EntityEdits;
 
 // --- places in the text -------------------------------------------------------------------------
 
 // The byte at which a node begins. Nodes must be asked for in the order of the text.
-static size_t seek(Edit *edit, const JsonNode *node)
+static size_t seek(Search *search, const JsonNode *node)
 {
-    while (edit->at < edit->bytes && (edit->line < node->line || edit->column < node->column)) {
-        const char byte = edit->text[edit->at++];
+    while (search->at < search->bytes &&
+           (search->line < node->line || search->column < node->column)) {
+        const char byte = search->text[search->at++];
         if (byte == '\n') {
-            edit->line += 1;
-            edit->column = 1;
+            search->line += 1;
+            search->column = 1;
             continue;
         }
-        while (edit->at < edit->bytes && ((uint8_t)edit->text[edit->at] & 0xc0) == 0x80) {
-            edit->at += 1; // columns count characters
+        while (search->at < search->bytes && ((uint8_t)search->text[search->at] & 0xc0) == 0x80) {
+            search->at += 1; // columns count characters
         }
-        edit->column += 1;
+        search->column += 1;
     }
-    return edit->at;
+    return search->at;
 }
 
-// Behind the string that begins here; the text is known to be JSON.
-static size_t string_end(const Edit *edit, size_t at)
+// Where the name of a member begins. The name is one of ours, so it has no quote inside, however it
+// is escaped.
+static uint32_t seek_name(Search *search, const JsonNode *member)
 {
-    ASSERT(edit->text[at] == '"');
-    for (at += 1; at < edit->bytes && edit->text[at] != '"'; at++) {
-        at += edit->text[at] == '\\';
+    size_t at = seek(search, member);
+    while (search->text[at] != ':') {
+        at -= 1;
     }
-    return at + 1;
-}
-
-// Behind the object that begins here.
-static size_t object_end(const Edit *edit, size_t at)
-{
-    ASSERT(edit->text[at] == '{');
-    for (uint32_t depth = 0; at < edit->bytes;) {
-        const char byte = edit->text[at];
-        if (byte == '"') {
-            at = string_end(edit, at);
-            continue;
-        }
-        depth += byte == '{' || byte == '[';
-        depth -= byte == '}' || byte == ']';
-        at += 1;
-        if (depth == 0) {
-            break;
-        }
-    }
-    return at;
-}
-
-// Where the name of the member begins whose value is here. The name is one of ours, so it has no
-// quote inside, however it is escaped.
-static size_t name_begin(const Edit *edit, size_t value)
-{
-    while (edit->text[value] != ':') {
-        value -= 1;
-    }
-    while (edit->text[value] != '"') {
-        value -= 1;
+    while (search->text[at] != '"') {
+        at -= 1;
     }
     do {
-        value -= 1;
-    } while (edit->text[value] != '"');
-    return value;
-}
-
-// --- what is put in -----------------------------------------------------------------------------
-
-static void replace(Edit *edit, size_t begin, size_t end, const char *text)
-{
-    ASSERT(begin >= edit->copied);
-    buffer_put(edit->out, edit->text + edit->copied, begin - edit->copied);
-    buffer_print(edit->out, "\"%s\"", text);
-    edit->copied = end;
-    edit->changed = true;
-}
-
-// A new member behind `end`, in the manner of the one whose value begins at `like`: on a line of
-// its own if that has one, and with the same space behind its colon.
-static void add_member(Edit *edit, size_t like, size_t end, const char *name, const char *text)
-{
-    const size_t begin = name_begin(edit, like);
-    size_t line = begin;
-    while (line > 0 && (edit->text[line - 1] == ' ' || edit->text[line - 1] == '\t')) {
-        line -= 1;
-    }
-    const bool own_line = line > 0 && edit->text[line - 1] == '\n';
-    const bool has_return = own_line && line > 1 && edit->text[line - 2] == '\r';
-    const bool spaced = edit->text[like - 1] == ' ';
-    ASSERT(end >= edit->copied);
-    buffer_put(edit->out, edit->text + edit->copied, end - edit->copied);
-    edit->copied = end;
-    buffer_print(edit->out, ",%s", own_line ? has_return ? "\r\n" : "\n" : spaced ? " " : "");
-    if (own_line) {
-        buffer_put(edit->out, edit->text + line, begin - line);
-    }
-    buffer_print(edit->out, "\"%s\":%s\"%s\"", name, spaced ? " " : "", text);
-    edit->changed = true;
+        at -= 1;
+    } while (search->text[at] != '"');
+    return (uint32_t)at;
 }
 
 // --- one entity ---------------------------------------------------------------------------------
 
-static const char *const endings[] = {".lua", ".ts", ".soul"};
-
-static const SceneRefScript *find_script(const Edit *edit, const JsonNode *path)
+static bool find_script(const Search *search, const JsonNode *path, uint32_t *index)
 {
     const ScriptPath plain = script_path_trim(path->text, path->count);
-    uint32_t low = 0, high = edit->script_count;
+    uint32_t low = 0, high = search->script_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const SceneRefScript *script = &edit->scripts[middle];
+        const SceneRefScript *script = &search->scripts[middle];
         const size_t bytes = strlen(script->path);
         const size_t common = bytes < plain.bytes ? bytes : plain.bytes;
         int order = memcmp(script->path, plain.data, common);
         order = order != 0 ? order : (bytes > plain.bytes) - (bytes < plain.bytes);
         if (order == 0) {
-            return script;
+            *index = middle;
+            return true;
         }
         low = order < 0 ? middle + 1 : low;
         high = order < 0 ? high : middle;
     }
-    return NULL;
-}
-
-// No script has such a name; one that had could not be written without escapes.
-static bool is_plain(const char *path)
-{
-    for (; *path != '\0'; path++) {
-        if ((uint8_t)*path < 0x20 || *path == '"' || *path == '\\') {
-            return false;
-        }
-    }
-    return true;
-}
-
-// What the three values should be.
-typedef struct Wanted {
-    char path[VALUE_BYTES], hash[2 * SHA256_BYTES + 1], lua[VALUE_BYTES];
-} Wanted;
-
-static Wanted wanted_of(const SceneRefScript *script, const JsonNode *path)
-{
-    static const char soul[] = "SoulService/";
-    const bool in_soul =
-        path->count > sizeof soul && memcmp(path->text, soul, sizeof soul - 1) == 0;
-    Wanted wanted;
-    snprintf(wanted.path, sizeof wanted.path, "%s%s%s", in_soul ? soul : "", script->path,
-             endings[script->language]);
-    if (script->language == SOUL_LUA) {
-        memcpy(wanted.lua, wanted.path, sizeof wanted.lua);
-    } else {
-        snprintf(wanted.lua, sizeof wanted.lua, SCENE_REF_MADE_FOLDER "%s.lua", script->path);
-    }
-    sha256_hex(script->code_hash, wanted.hash);
-    return wanted;
+    return false;
 }
 
 static bool is_text(const JsonNode *node)
@@ -194,64 +105,122 @@ static bool is_text(const JsonNode *node)
     return node != NULL && node->kind == JSON_STRING;
 }
 
-static void set_text(Edit *edit, const JsonNode *node, const char *text)
+static void add(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRefField field)
 {
-    const size_t begin = seek(edit, node);
-    if (!json_text_equal(node, text)) {
-        replace(edit, begin, string_end(edit, begin), text);
+    ASSERT(edits->count < ENTITY_EDITS_MAX);
+    like.at = at;
+    like.field = field;
+    edits->items[edits->count++] = like;
+}
+
+// The value of a member, unless it is what it should be.
+static void set(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *member,
+                SceneRefField field)
+{
+    char value[SCENE_REF_VALUE_BYTES];
+    scene_ref_value(&search->scripts[like.script], field, like.in_soul, value);
+    if (!json_text_equal(member, value)) {
+        add(edits, like, seek_name(search, member), field);
     }
 }
 
-static void edit_ref(Edit *edit, const JsonNode *ref, const Wanted *wanted, bool has_lua)
+static void look_at_ref(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *ref,
+                        bool has_lua)
 {
-    const size_t begin = seek(edit, ref);
-    const size_t end = object_end(edit, begin);
+    const uint32_t begin = seek_name(search, ref);
     const bool has_hash = json_find(ref, "codeHash") != NULL;
     for (const JsonNode *member = ref->first; member != NULL; member = member->next) {
         if (strcmp(member->name, "path") == 0) {
-            const size_t value = seek(edit, member);
-            set_text(edit, member, wanted->path);
+            const uint32_t at = seek_name(search, member);
+            set(search, edits, like, member, SCENE_REF_PATH);
             if (!has_hash) {
-                add_member(edit, value, string_end(edit, value), "codeHash", wanted->hash);
+                add(edits, like, at, SCENE_REF_NEW_HASH);
             }
         } else if (strcmp(member->name, "codeHash") == 0) {
-            set_text(edit, member, wanted->hash);
+            set(search, edits, like, member, SCENE_REF_HASH);
         }
     }
     if (!has_lua) {
-        add_member(edit, begin, end, "scriptPath", wanted->lua);
+        add(edits, like, begin, SCENE_REF_NEW_LUA);
     }
 }
 
-static void edit_entity(Edit *edit, const JsonNode *entity)
+// One that is written in a manner of its own, with escapes in its names or very long, stays.
+static void keep(Search *search, const EntityEdits *edits)
 {
+    size_t begin, end;
+    for (uint32_t i = 0; i < edits->count; i++) {
+        if (!scene_ref_find_value(search->text, search->bytes, &edits->items[i], &begin, &end)) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < edits->count; i++) {
+        buffer_put_u32(search->edits, edits->items[i].at);
+        buffer_put_u32(search->edits, edits->items[i].script);
+        buffer_put_u8(search->edits, (uint8_t)edits->items[i].field);
+        buffer_put_u8(search->edits, edits->items[i].in_soul);
+    }
+}
+
+// What is in no service that has entities is told of by who compiles the scene.
+static void tell_missing(const Search *search, const JsonNode *node)
+{
+    const ScriptPath plain = script_path_trim(node->text, node->count);
+    if (!place_script_has_entity((PlaceText){plain.data, (uint32_t)plain.bytes})) {
+        return;
+    }
+    Nearest nearest = nearest_begin_path(plain.data, plain.bytes);
+    for (uint32_t i = 0; i < search->script_count; i++) {
+        (void)nearest_consider(&nearest, search->scripts[i].path, strlen(search->scripts[i].path));
+    }
+    JsonError error = {0};
+    json_fail(&error, STATUS_NOT_FOUND, node, "names no script");
+    if (nearest.found != NULL) {
+        diagnostic_addf(search->diagnostics, DIAGNOSTIC_ERROR, search->file, node->line,
+                        node->column, "place", "%s names no script; did you mean %s?", error.path,
+                        nearest.found);
+    } else {
+        diagnostic_addf(search->diagnostics, DIAGNOSTIC_ERROR, search->file, node->line,
+                        node->column, "place",
+                        "%s names no script: there is no %.*s.lua, .ts or .soul", error.path,
+                        (int)plain.bytes, plain.data);
+    }
+}
+
+static void look_at_entity(Search *search, const JsonNode *entity)
+{
+    static const char soul[] = "SoulService/";
     const JsonNode *ref = json_find(entity, "scriptRef");
     const JsonNode *path = json_find(ref, "path");
     const JsonNode *hash = json_find(ref, "codeHash");
     const JsonNode *lua = json_find(entity, "scriptPath");
-    if (!is_text(path) || (hash != NULL && !is_text(hash)) || (lua != NULL && !is_text(lua))) {
+    SceneRefEdit like = {0};
+    const JsonNode *named = is_text(path) && path->count > 0 ? path : lua;
+    if (is_text(named) && named->count > 0 && !find_script(search, named, &like.script)) {
+        tell_missing(search, named);
+    }
+    if (!is_text(path) || (hash != NULL && !is_text(hash)) || (lua != NULL && !is_text(lua)) ||
+        !find_script(search, path, &like.script)) {
         return;
     }
-    const SceneRefScript *script = find_script(edit, path);
-    if (script == NULL || !is_plain(script->path)) {
-        return;
-    }
-    const Wanted wanted = wanted_of(script, path);
+    like.in_soul = path->count > sizeof soul && memcmp(path->text, soul, sizeof soul - 1) == 0;
+    EntityEdits edits = {0};
     for (const JsonNode *member = entity->first; member != NULL; member = member->next) {
         if (member == ref) {
-            edit_ref(edit, ref, &wanted, lua != NULL);
+            look_at_ref(search, &edits, like, ref, lua != NULL);
         } else if (member == lua) {
-            set_text(edit, lua, wanted.lua);
+            set(search, &edits, like, lua, SCENE_REF_LUA);
         }
     }
+    keep(search, &edits);
 }
 
 // --- a file -------------------------------------------------------------------------------------
 
-static void edit_all(Edit *edit, const JsonNode *root, SceneRefKind kind)
+static void look_at_all(Search *search, const JsonNode *root, SceneRefKind kind)
 {
     if (kind == SCENE_REF_PREFAB) {
-        edit_entity(edit, root);
+        look_at_entity(search, root);
         return;
     }
     const JsonNode *entities = json_find(root, "entities");
@@ -259,7 +228,7 @@ static void edit_all(Edit *edit, const JsonNode *root, SceneRefKind kind)
         return;
     }
     for (const JsonNode *entity = entities->first; entity != NULL; entity = entity->next) {
-        edit_entity(edit, entity);
+        look_at_entity(search, entity);
     }
 }
 
@@ -271,14 +240,13 @@ static size_t tree_bytes(size_t bytes)
     return count * (arena_need(sizeof(JsonNode)) + NODES_PER_KEY * STRING_BYTES) + bytes;
 }
 
-Status scene_ref_edit(const char *text, size_t bytes, SceneRefKind kind,
-                      const SceneRefScript *scripts, uint32_t script_count, Buffer *out,
-                      bool *changed)
+Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
+                      uint32_t script_count, DiagnosticList *diagnostics, Buffer *edits)
 {
-    if (bytes > JSON_BYTES_MAX) {
+    if (file->bytes > JSON_BYTES_MAX) {
         return STATUS_LIMIT;
     }
-    const size_t capacity = tree_bytes(bytes);
+    const size_t capacity = tree_bytes(file->bytes);
     void *block = calloc(1, capacity); // what is not touched takes no memory
     if (block == NULL) {
         return STATUS_LIMIT;
@@ -287,39 +255,48 @@ Status scene_ref_edit(const char *text, size_t bytes, SceneRefKind kind,
     arena_init_zeroed(&arena, block, capacity);
     const JsonConfig config = json_config_default(&arena);
     const JsonNode *root = NULL;
-    Status status = json_parse(&config, text, bytes, &root, NULL);
+    Status status = json_parse(&config, file->text, file->bytes, &root, NULL);
     if (status == STATUS_OK) {
-        Edit edit = {.text = text,
-                     .bytes = bytes,
-                     .out = out,
-                     .line = 1,
-                     .column = 1,
-                     .scripts = scripts,
-                     .script_count = script_count};
-        edit_all(&edit, root, kind);
-        buffer_put(out, text + edit.copied, bytes - edit.copied);
-        *changed = edit.changed;
-        status = out->status;
+        Search search = {.file = file->path,
+                         .text = file->text,
+                         .bytes = file->bytes,
+                         .diagnostics = diagnostics,
+                         .edits = edits,
+                         .line = 1,
+                         .column = 1,
+                         .scripts = scripts,
+                         .script_count = script_count};
+        look_at_all(&search, root, file->kind);
+        status = edits->status;
     }
     free(block);
     return status;
 }
 
-// --- in the worker ------------------------------------------------------------------------------
+// --- the request --------------------------------------------------------------------------------
 
-// Request: u32 kind, u32 scripts, for each block path, u32 language, 32 bytes; block text.
-// Reply: u8 changed, the text.
-static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIPT_PATH_BYTES])
+// Request: u32 kind, block file's path, u32 scripts, for each block path, u32 language, 32 bytes;
+// block text. Reply: diagnostics, edits.
+static bool read_path(ByteReader *reader, char path[SCRIPT_PATH_BYTES])
 {
     size_t bytes;
     const uint8_t *text = byte_read_block(reader, &bytes);
-    const uint32_t language = byte_read_u32(reader);
-    const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
-    if (text == NULL || bytes >= SCRIPT_PATH_BYTES || hash == NULL || language > SOUL_PLAIN) {
+    if (text == NULL || bytes >= SCRIPT_PATH_BYTES) {
         return false;
     }
     memcpy(path, text, bytes);
     path[bytes] = '\0';
+    return true;
+}
+
+static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIPT_PATH_BYTES])
+{
+    const bool has_path = read_path(reader, path);
+    const uint32_t language = byte_read_u32(reader);
+    const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
+    if (!has_path || hash == NULL || language > SOUL_PLAIN) {
+        return false;
+    }
     *out = (SceneRefScript){.path = path, .language = (SoulLanguage)language};
     memcpy(out->code_hash, hash, SHA256_BYTES);
     return true;
@@ -330,12 +307,14 @@ typedef struct Scripts {
     char paths[SOULS_MAX][SCRIPT_PATH_BYTES];
 } Scripts;
 
-static Status edit_request(WorkerCall *call, Scripts *scripts)
+static Status find_in_request(WorkerCall *call, Scripts *scripts)
 {
     ByteReader *reader = &call->request;
+    char path[SCRIPT_PATH_BYTES];
     const uint32_t kind = byte_read_u32(reader);
+    const bool has_path = read_path(reader, path);
     const uint32_t count = byte_read_u32(reader);
-    if (kind > SCENE_REF_PREFAB || count > SOULS_MAX) {
+    if (kind > SCENE_REF_PREFAB || !has_path || count > SOULS_MAX) {
         return STATUS_MALFORMED;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -348,21 +327,23 @@ static Status edit_request(WorkerCall *call, Scripts *scripts)
     if (text == NULL || byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
-    bool changed = false;
-    const size_t at = call->reply.bytes;
-    buffer_put_u8(&call->reply, 0);
-    const Status status = scene_ref_edit((const char *)text, bytes, (SceneRefKind)kind,
-                                         scripts->scripts, count, &call->reply, &changed);
+    const SceneRefFile file = {path, (SceneRefKind)kind, (const char *)text, bytes};
+    DiagnosticList diagnostics = {0};
+    Buffer edits = buffer_of(call->reply.bytes_max);
+    const Status status = scene_ref_find(&file, scripts->scripts, count, &diagnostics, &edits);
     if (status == STATUS_OK) {
-        call->reply.data[at] = changed;
+        diagnostic_list_write(&diagnostics, &call->reply);
+        buffer_put(&call->reply, edits.data, edits.bytes);
     }
-    return status;
+    diagnostic_list_free(&diagnostics);
+    buffer_free(&edits);
+    return status == STATUS_OK ? call->reply.status : status;
 }
 
 Status worker_scene_ref(WorkerCall *call)
 {
     Scripts *scripts = calloc(1, sizeof *scripts);
-    const Status status = scripts == NULL ? STATUS_LIMIT : edit_request(call, scripts);
+    const Status status = scripts == NULL ? STATUS_LIMIT : find_in_request(call, scripts);
     free(scripts);
     if (status != STATUS_OK) {
         snprintf(call->reason, sizeof call->reason, "script references: %s", status_text(status));

@@ -1,6 +1,5 @@
-// See scene_ref.h: the builder's side. The worker gives whole texts back, for the very files that
-// it was asked about and no larger than JSON may be; they are read in the worker again by the next
-// build, so a worker that went wrong reaches nothing new by them.
+// See scene_ref.h: the builder's side. The files are edited in memory first, because what is
+// compiled is what will be on disk; they are written when everything else went well.
 #define _GNU_SOURCE
 #include "core/base/limits.h"
 #include "server/build/place_file.h"
@@ -26,94 +25,161 @@ static bool may_refer(const PlaceFile *file, SceneRefKind *kind)
 static bool has_reference(const PlaceFile *file)
 {
     return file->bytes <= JSON_BYTES_MAX &&
-           memmem(file->data, file->bytes, "criptRef", strlen("criptRef")) != NULL;
+           (memmem(file->data, file->bytes, "criptRef", strlen("criptRef")) != NULL ||
+            memmem(file->data, file->bytes, "criptPath", strlen("criptPath")) != NULL);
 }
 
-static Buffer request_of(const PlaceFile *file, SceneRefKind kind, const BuildRune *runes,
-                         uint32_t rune_count)
+static Buffer request_of(const PlaceFile *file, SceneRefKind kind, const SceneRefScript *scripts,
+                         uint32_t script_count)
 {
     Buffer request = buffer_of(REQUEST_BYTES_MAX);
     buffer_put_u32(&request, kind);
-    buffer_put_u32(&request, rune_count);
-    for (uint32_t i = 0; i < rune_count; i++) {
-        buffer_put_block(&request, runes[i].path, strlen(runes[i].path));
-        buffer_put_u32(&request, runes[i].language);
-        buffer_put(&request, runes[i].code_hash, sizeof runes[i].code_hash);
+    buffer_put_block(&request, file->path, strlen(file->path));
+    buffer_put_u32(&request, script_count);
+    for (uint32_t i = 0; i < script_count; i++) {
+        buffer_put_block(&request, scripts[i].path, strlen(scripts[i].path));
+        buffer_put_u32(&request, scripts[i].language);
+        buffer_put(&request, scripts[i].code_hash, sizeof scripts[i].code_hash);
     }
     buffer_put_block(&request, file->data, file->bytes);
     return request;
 }
 
-// On disk, if it is still what was read.
-static Status write_file(const char *place, const PlaceFile *file, const uint8_t *text,
-                         size_t bytes)
+static Status refuse(char reason[WORKER_REASON_BYTES], const char *path, Status status)
 {
-    uint8_t *now = NULL;
-    size_t now_bytes = 0;
-    Status status = place_file_read(place, file->path, JSON_BYTES_MAX, &now, &now_bytes);
-    const bool same =
-        status == STATUS_OK && now_bytes == file->bytes && memcmp(now, file->data, now_bytes) == 0;
-    free(now);
-    return same ? place_file_write(place, file->path, text, bytes, false) : STATUS_OK;
+    snprintf(reason, WORKER_REASON_BYTES, "%s: %s", path, status_text(status));
+    return status;
 }
 
-// Takes over a text that the worker gave.
-static Status take_text(const char *place, PlaceFolder *folder, PlaceFile *file,
-                        const uint8_t *text, size_t bytes, bool write,
+// --- in memory ----------------------------------------------------------------------------------
+
+// The folder has the edited text from now on, and the changes the one before.
+static void change(PlaceFolder *folder, PlaceFile *file, Buffer *edited, SceneRefChanges *changes)
+{
+    changes->items[changes->count++] =
+        (SceneRefChange){.file = file, .data = file->data, .bytes = file->bytes};
+    folder->bytes += edited->bytes - file->bytes;
+    file->data = edited->data;
+    file->bytes = edited->bytes;
+}
+
+typedef struct Update {
+    Worker *worker;
+    PlaceFolder *folder;
+    const SceneRefScript *scripts;
+    uint32_t script_count;
+    SceneRefChanges *changes;
+    DiagnosticList *diagnostics;
+    char *reason;
+} Update;
+
+// The answer may be any bytes at all.
+static Status take(const Update *update, PlaceFile *file, const Buffer *reply)
+{
+    size_t used = 0;
+    Buffer edited = buffer_of(JSON_BYTES_MAX);
+    bool changed = false;
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, update->diagnostics);
+    if (status == STATUS_OK) {
+        status = scene_ref_apply((const char *)file->data, file->bytes, update->scripts,
+                                 update->script_count, reply->data + used, reply->bytes - used,
+                                 &edited, &changed);
+    }
+    if (status == STATUS_OK && changed) {
+        change(update->folder, file, &edited, update->changes);
+        return STATUS_OK;
+    }
+    buffer_free(&edited);
+    // One that has no room for its references is left as it is.
+    return status == STATUS_MALFORMED ? worker_distrust(update->worker, update->reason) : STATUS_OK;
+}
+
+static Status update_file(const Update *update, PlaceFile *file, SceneRefKind kind)
+{
+    Buffer request = request_of(file, kind, update->scripts, update->script_count), reply = {0};
+    Status status = request.status != STATUS_OK
+                        ? refuse(update->reason, file->path, request.status)
+                        : worker_call(update->worker, WORKER_SCENE_REF, request.data, request.bytes,
+                                      &reply, update->reason);
+    buffer_free(&request);
+    if (status == STATUS_OK) {
+        status = take(update, file, &reply);
+    } else if (status == STATUS_MALFORMED || status == STATUS_LIMIT || status == STATUS_RANGE ||
+               status == STATUS_TRUNCATED) {
+        status = STATUS_OK; // no JSON: whoever compiles the scene says where and why
+    }
+    buffer_free(&reply);
+    return status;
+}
+
+Status scene_ref_update(Worker *worker, PlaceFolder *folder, const SceneRefScript *scripts,
+                        uint32_t script_count, SceneRefChanges *out, DiagnosticList *diagnostics,
                         char reason[WORKER_REASON_BYTES])
 {
-    uint8_t *copy = malloc(bytes + 1);
-    if (copy == NULL) {
-        snprintf(reason, WORKER_REASON_BYTES, "%s: out of memory", file->path);
-        return STATUS_LIMIT;
+    out->items = calloc(folder->file_count + 1u, sizeof *out->items);
+    if (out->items == NULL) {
+        return refuse(reason, "scene.json", STATUS_LIMIT);
     }
-    memcpy(copy, text, bytes);
-    copy[bytes] = 0;
-    const Status status = write ? write_file(place, file, text, bytes) : STATUS_OK;
-    if (status != STATUS_OK) {
-        free(copy);
-        snprintf(reason, WORKER_REASON_BYTES,
-                 "%s cannot be written (%s): codeHash and scriptPath of its scripts belong there",
-                 file->path, status_text(status));
-        return status;
-    }
-    folder->bytes += bytes - file->bytes;
-    free((void *)(uintptr_t)file->data);
-    file->data = copy;
-    file->bytes = bytes;
-    return STATUS_OK;
-}
-
-Status scene_ref_update(Worker *worker, const char *place, PlaceFolder *folder,
-                        const BuildRune *runes, uint32_t rune_count, bool write,
-                        uint32_t *changed_count, char reason[WORKER_REASON_BYTES])
-{
-    uint32_t changed = 0;
+    const Update update = {worker, folder, scripts, script_count, out, diagnostics, reason};
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < folder->file_count && status == STATUS_OK; i++) {
         PlaceFile *file = &folder->files[i];
         SceneRefKind kind;
-        if (!may_refer(file, &kind) || !has_reference(file)) {
-            continue;
+        if (may_refer(file, &kind) && has_reference(file)) {
+            status = update_file(&update, file, kind);
         }
-        Buffer request = request_of(file, kind, runes, rune_count);
-        Buffer reply = {0};
-        status = request.status != STATUS_OK ? request.status
-                                             : worker_call(worker, WORKER_SCENE_REF, request.data,
-                                                           request.bytes, &reply, reason);
-        buffer_free(&request);
-        const bool is_new = status == STATUS_OK && reply.bytes > 1 && reply.data[0] != 0;
-        if (is_new && reply.bytes <= JSON_BYTES_MAX) {
-            status = take_text(place, folder, file, reply.data + 1, reply.bytes - 1, write, reason);
-            changed += status == STATUS_OK;
-        } else if (status == STATUS_MALFORMED || status == STATUS_LIMIT || status == STATUS_RANGE ||
-                   status == STATUS_TRUNCATED) {
-            status = STATUS_OK; // no JSON: whoever compiles the scene says where and why
-        }
-        buffer_free(&reply);
-    }
-    if (status == STATUS_OK) {
-        *changed_count = changed;
     }
     return status;
+}
+
+void scene_ref_undo(PlaceFolder *folder, SceneRefChanges *changes)
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        SceneRefChange *item = &changes->items[i];
+        folder->bytes += item->bytes - item->file->bytes;
+        free((void *)(uintptr_t)item->file->data);
+        item->file->data = item->data;
+        item->file->bytes = item->bytes;
+    }
+    free(changes->items);
+    *changes = (SceneRefChanges){0};
+}
+
+void scene_ref_changes_free(SceneRefChanges *changes)
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        free((void *)(uintptr_t)changes->items[i].data);
+    }
+    free(changes->items);
+    *changes = (SceneRefChanges){0};
+}
+
+// --- on disk ------------------------------------------------------------------------------------
+
+static Status write_file(const char *place, const SceneRefChange *item)
+{
+    const PlaceFile *file = item->file;
+    uint8_t *now = NULL;
+    size_t now_bytes = 0;
+    const Status status = place_file_read(place, file->path, JSON_BYTES_MAX, &now, &now_bytes);
+    const bool same =
+        status == STATUS_OK && now_bytes == item->bytes && memcmp(now, item->data, now_bytes) == 0;
+    free(now);
+    return same ? place_file_write(place, file->path, file->data, file->bytes, false) : STATUS_OK;
+}
+
+Status scene_ref_write(const char *place, const SceneRefChanges *changes,
+                       char reason[WORKER_REASON_BYTES])
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        const Status status = write_file(place, &changes->items[i]);
+        if (status != STATUS_OK) {
+            snprintf(reason, WORKER_REASON_BYTES,
+                     "%s cannot be written (%s): codeHash and scriptPath of its scripts belong "
+                     "there",
+                     changes->items[i].file->path, status_text(status));
+            return status;
+        }
+    }
+    return STATUS_OK;
 }

@@ -86,7 +86,7 @@ TEST(the_island_has_the_committed_hashes)
     build(&stage, (BuildRequest){.write = false});
     CHECK_TEXT(stage.reason, "");
     REQUIRE(stage.status == STATUS_OK);
-    static uint8_t block[1 << 16];
+    static _Alignas(16) uint8_t block[1 << 16];
     Arena arena;
     arena_init(&arena, block, sizeof block);
     const JsonConfig config = json_config_default(&arena);
@@ -180,6 +180,75 @@ typedef struct Seen {
     atomic_bool cancel;
     BuildStage cancel_at;
 } Seen;
+
+// What a build adds to the creator's own files it adds when it went well, and who watches them and
+// builds again finds nothing to do.
+TEST(references_are_written_last_and_once)
+{
+    Stage stage = begin();
+    static const char scene[] =
+        "{\"format\": 1, \"entities\": [\n"
+        "  {\"id\": 1, \"name\": \"S\", \"type\": \"spawn\"},\n"
+        "  {\"id\": 2, \"type\": \"part\", \"shape\": {\"size\": [1, 1, 1]},\n"
+        "   \"scriptRef\": {\n    \"path\": \"Workspace/Door.lua\"}},\n"
+        "  {\"id\": 3, \"type\": \"part\", \"shape\": {\"size\": [1, 1, 1]},\n"
+        "   \"scriptRef\": {\"path\": \"ReplicatedStorage/Tools.lua\"}}]}\n";
+    test_folder_write(&stage.folder, "scene.json", scene);
+    test_folder_write(&stage.folder, "Workspace/Door.lua", "function onStart(self) end");
+    test_folder_write(&stage.folder, "ReplicatedStorage/Tools.lua", "return {}");
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    REQUIRE(stage.result.diagnostics.count == 1);
+    const Diagnostic *told = &stage.result.diagnostics.items[0];
+    CHECK_INT(told->line, 7); // as the file is, not as it would have been
+    CHECK(strstr(told->message, "$.entities[2].scriptRef must be in Workspace/") == told->message);
+    CHECK_TEXT(test_folder_read(&stage.folder, "scene.json"), scene);
+
+    test_folder_write(&stage.folder, "Workspace/Tools.lua", "return {}");
+    char *mended = strdup(scene);
+    memcpy(strstr(mended, "ReplicatedStorage/Tools.lua\""), "Workspace/Tools.lua\"        ", 28);
+    test_folder_write(&stage.folder, "scene.json", mended);
+    build(&stage, (BuildRequest){.write = true});
+    REQUIRE(stage.status == STATUS_OK);
+    CHECK(strstr(test_folder_read(&stage.folder, "scene.json"), "codeHash") != NULL);
+    builder_destroy(stage.builder);
+    stage.builder = make_builder();
+    build(&stage, (BuildRequest){.write = true});
+    REQUIRE(stage.status == STATUS_OK);
+    CHECK(stage.result.unchanged);
+    CHECK_INT(stage.result.compiled_count, 0);
+    CHECK(!has_children());
+    free(mended);
+    end(&stage);
+}
+
+// With everything else that is wrong, each time, and in prefabs too.
+TEST(a_misspelt_script_of_a_scene_is_an_error)
+{
+    Stage stage = begin();
+    test_folder_write(
+        &stage.folder, "scene.json",
+        "{\"format\": 1, \"entities\": [{\"id\": 2, \"name\": \"S\", \"type\": \"spawn\"}, "
+        "{\"id\": 1, \"type\": \"part\", \"shape\": "
+        "{\"size\": [1, 1, 1]},\n\"scriptRef\": {\"path\": \"Workspace/Dooor.lua\"}}]}");
+    test_folder_write(&stage.folder, "prefabs/Gate.json",
+                      "{\"format\": 1, \"kind\": \"part\", \"shape\": {\"size\": [1, 1, 1]}, "
+                      "\"scriptPath\": \"Workspace/Gate\"}");
+    test_folder_write(&stage.folder, "Workspace/Door.lua", "function onStart(self end");
+    for (uint32_t i = 0; i < 2; i++) {
+        build(&stage, (BuildRequest){.write = true});
+        CHECK_INT(stage.status, STATUS_MALFORMED);
+        REQUIRE(stage.result.diagnostics.count == 3);
+        const Diagnostic *gate = &stage.result.diagnostics.items[1];
+        const Diagnostic *door = &stage.result.diagnostics.items[2];
+        CHECK_TEXT(gate->file, "prefabs/Gate.json");
+        CHECK(strstr(gate->message, "there is no Workspace/Gate.lua") != NULL);
+        CHECK_TEXT(door->file, "scene.json");
+        CHECK(door->level == DIAGNOSTIC_ERROR && door->line == 2 && door->column == 23);
+        CHECK(strstr(door->message, "did you mean Workspace/Door?") != NULL);
+    }
+    end(&stage);
+}
 
 static void see(void *user, const BuildProgress *progress)
 {

@@ -4,6 +4,7 @@
 #include "server/build/worker_op.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +26,31 @@ static uint32_t make_scripts(SceneRefScript scripts[3])
     return 3;
 }
 
+static DiagnosticList told;
+static Status find(const char *text, size_t bytes, SceneRefKind kind, const SceneRefScript *scripts,
+                   uint32_t count, Buffer *edits)
+{
+    const char *path = kind == SCENE_REF_SCENE ? "scene.json" : "prefabs/Gate.json";
+    const SceneRefFile file = {path, kind, text, bytes};
+    return scene_ref_find(&file, scripts, count, &told, edits);
+}
+
 // The text after an edit, terminated; "" and a failure of the test when it is refused.
 static char edited[8192];
 static bool edit(const char *text, SceneRefKind kind)
 {
     SceneRefScript scripts[3];
     const uint32_t count = make_scripts(scripts);
-    Buffer out = buffer_of(sizeof edited - 1);
+    Buffer edits = buffer_of(4096), out = buffer_of(sizeof edited - 1);
     bool changed = false;
-    CHECK_OK(scene_ref_edit(text, strlen(text), kind, scripts, count, &out, &changed));
+    told.count = told.error_count = 0;
+    CHECK_OK(find(text, strlen(text), kind, scripts, count, &edits));
+    CHECK_OK(scene_ref_apply(text, strlen(text), scripts, count, edits.data, edits.bytes, &out,
+                             &changed));
     memcpy(edited, out.bytes > 0 ? out.data : (const uint8_t *)"", out.bytes);
     edited[out.bytes] = '\0';
     buffer_free(&out);
+    buffer_free(&edits);
     CHECK(changed == (strcmp(text, edited) != 0));
     return changed;
 }
@@ -102,13 +116,12 @@ TEST(a_source_with_another_ending_is_followed)
 // Letters of more than one byte and escapes before and between the values.
 TEST(positions_are_found_behind_any_text)
 {
-    check_edit(
-        "{\"é\\\"{\": \"日本🐝\\\\\", \"entities\": [{\"name\": \"ü\", \"scr\\u0069ptRef\": "
-        "{\"pa\\u0074h\": \"Workspace\\/Door.lua\", \"codeHash\": \"\\\"}\"}, \"tags\": [\"]}\"], "
-        "\"scriptPath\": \"ß\"}]}",
-        "{\"é\\\"{\": \"日本🐝\\\\\", \"entities\": [{\"name\": \"ü\", \"scr\\u0069ptRef\": "
-        "{\"pa\\u0074h\": \"Workspace\\/Door.lua\", \"codeHash\": \"" HASH_A
-        "\"}, \"tags\": [\"]}\"], \"scriptPath\": \"Workspace/Door.lua\"}]}");
+    check_edit("{\"é\\\"{\": \"日本🐝\\\\\", \"entities\": [{\"name\": \"ü\", \"scriptRef\": "
+               "{\"path\": \"Workspace\\/Door.lua\", \"codeHash\": \"\\\"}\"}, \"tags\": [\"]}\"], "
+               "\"scriptPath\": \"ß\"}]}",
+               "{\"é\\\"{\": \"日本🐝\\\\\", \"entities\": [{\"name\": \"ü\", \"scriptRef\": "
+               "{\"path\": \"Workspace\\/Door.lua\", \"codeHash\": \"" HASH_A
+               "\"}, \"tags\": [\"]}\"], \"scriptPath\": \"Workspace/Door.lua\"}]}");
 }
 
 TEST(what_is_not_ours_stays)
@@ -129,10 +142,57 @@ TEST(what_is_not_ours_stays)
         "{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/Door.lua\"}, \"scriptPath\": {}}]}",
         "{\"scriptRef\": {\"path\": \"Workspace/Door.lua\"}}",
         "{\"x\": [{\"scriptRef\": {\"path\": \"Workspace/Door.lua\"}}], \"entities\": []}",
+        // Names that are not written as they are read.
+        "{\"entities\": [{\"scr\\u0069ptRef\": {\"path\": \"Workspace/Door.lua\"}}]}",
+        "{\"entities\": [{\"scriptRef\": {\"p\\u0061th\": \"Workspace/Door.lua\"}}]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         CHECK(!edit(texts[i], SCENE_REF_SCENE));
     }
+}
+
+// Whoever names a script that is not there hears of it where he wrote it.
+TEST(a_script_that_is_not_there_is_told)
+{
+    static const struct {
+        const char *entity, *message;
+    } cases[] = {
+        {"{\"scriptRef\": {\"path\": \"Workspace/Dor.lua\"}}",
+         "$.entities[1].scriptRef.path names no script; did you mean Workspace/Door?"},
+        {"{\"scriptPath\": \"SoulService/workspace/Door.lua\"}", NULL},
+        {"{\"scriptPath\": \"Workspace/DooR\"}",
+         "$.entities[1].scriptPath names no script; did you mean Workspace/Door?"},
+        {"{\"scriptRef\": {\"path\": \"\"}, \"scriptPath\": \"Workspace/deep/Lfit.ts\"}",
+         "$.entities[1].scriptPath names no script: there is no Workspace/deep/Lfit.lua, .ts or "
+         ".soul"},
+        {"{\"scriptRef\": {\"path\": \"ServerScriptService/Far.soul\"}}",
+         "$.entities[1].scriptRef.path names no script: there is no ServerScriptService/Far.lua, "
+         ".ts or .soul"},
+        // It is brought up to date.
+        {"{\"scriptRef\": {\"path\": \"Workspace/Door\"}, \"scriptPath\": \"Workspace/Old\"}",
+         NULL},
+        // The scene's compiler says what is wrong with these.
+        {"{\"scriptRef\": {\"path\": \"ReplicatedStorage/Dor\"}}", NULL},
+        {"{\"scriptRef\": {\"path\": \"Door\"}}", NULL},
+        {"{\"scriptRef\": {\"path\": 3}, \"scriptPath\": 4}", NULL},
+        {"{\"scriptPath\": \"\"}", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"entities\": [{},\n  %s]}", cases[i].entity);
+        (void)edit(text, SCENE_REF_SCENE);
+        REQUIRE(told.count == (cases[i].message != NULL));
+        if (cases[i].message != NULL) {
+            CHECK_TEXT(told.items[0].message, cases[i].message);
+            CHECK_TEXT(told.items[0].file, "scene.json");
+            CHECK(told.items[0].level == DIAGNOSTIC_ERROR && told.items[0].line == 2);
+        }
+    }
+    CHECK(!edit("{\"scriptPath\": \"Workspace/Dor\"}", SCENE_REF_PREFAB));
+    REQUIRE(told.count == 1);
+    CHECK_TEXT(told.items[0].file, "prefabs/Gate.json");
+    CHECK_INT(told.items[0].column, 16);
+    diagnostic_list_free(&told);
 }
 
 TEST(a_prefab_is_one_entity)
@@ -153,12 +213,11 @@ TEST(what_is_no_json_is_refused)
     SceneRefScript scripts[3];
     const uint32_t count = make_scripts(scripts);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        Buffer out = buffer_of(1024);
-        bool changed = true;
-        CHECK(scene_ref_edit(texts[i], strlen(texts[i]), SCENE_REF_SCENE, scripts, count, &out,
-                             &changed) != STATUS_OK);
-        CHECK(out.bytes == 0 && changed);
-        buffer_free(&out);
+        Buffer edits = buffer_of(1024);
+        CHECK(find(texts[i], strlen(texts[i]), SCENE_REF_SCENE, scripts, count, &edits) !=
+              STATUS_OK);
+        CHECK_INT(edits.bytes, 0);
+        buffer_free(&edits);
     }
 }
 
@@ -175,22 +234,126 @@ TEST(a_long_line_is_read_once)
     buffer_print(&text, "]}");
     SceneRefScript scripts[3];
     const uint32_t script_count = make_scripts(scripts);
-    Buffer out = buffer_of(8 << 20);
+    Buffer edits = buffer_of(1 << 20), out = buffer_of(8 << 20);
     bool changed = false;
-    CHECK_OK(scene_ref_edit((const char *)text.data, text.bytes, SCENE_REF_SCENE, scripts,
-                            script_count, &out, &changed));
+    const char *data = (const char *)text.data;
+    CHECK_OK(find(data, text.bytes, SCENE_REF_SCENE, scripts, script_count, &edits));
+    CHECK_OK(scene_ref_apply(data, text.bytes, scripts, script_count, edits.data, edits.bytes, &out,
+                             &changed));
     const size_t added =
         strlen(",\"codeHash\":\"" HASH_A "\",\"scriptPath\":\"Workspace/Door.lua\"");
     CHECK(changed);
     CHECK_INT(out.bytes, text.bytes + count * added);
     // A cap that is too small is a refusal.
-    Buffer small = buffer_of(text.bytes);
-    CHECK_INT(scene_ref_edit((const char *)text.data, text.bytes, SCENE_REF_SCENE, scripts,
-                             script_count, &small, &changed),
+    Buffer small = buffer_of(text.bytes), few = buffer_of(100);
+    CHECK_INT(find(data, text.bytes, SCENE_REF_SCENE, scripts, script_count, &few), STATUS_LIMIT);
+    CHECK_INT(scene_ref_apply(data, text.bytes, scripts, script_count, edits.data, edits.bytes,
+                              &small, &changed),
               STATUS_LIMIT);
+    buffer_free(&few);
     buffer_free(&small);
+    buffer_free(&edits);
     buffer_free(&out);
     buffer_free(&text);
+}
+
+// --- edits of a worker that somebody got the better of ------------------------------------------
+
+static void put_edit(Buffer *edits, uint32_t at, uint32_t script, uint32_t field, uint32_t in_soul)
+{
+    buffer_put_u32(edits, at);
+    buffer_put_u32(edits, script);
+    buffer_put_u8(edits, (uint8_t)field);
+    buffer_put_u8(edits, (uint8_t)in_soul);
+}
+
+static Status apply(const char *text, const Buffer *edits)
+{
+    SceneRefScript scripts[3];
+    const uint32_t count = make_scripts(scripts);
+    Buffer out = buffer_of(sizeof edited - 1);
+    bool changed = false;
+    const Status status = scene_ref_apply(text, strlen(text), scripts, count, edits->data,
+                                          edits->bytes, &out, &changed);
+    memcpy(edited, out.bytes > 0 ? out.data : (const uint8_t *)"", out.bytes);
+    edited[out.bytes] = '\0';
+    buffer_free(&out);
+    return status;
+}
+
+static uint32_t place_of(const char *text, const char *what)
+{
+    return (uint32_t)(strstr(text, what) - text);
+}
+
+static const char two[] = "{\"entities\":[{\"name\":\"Vault\",\"scriptRef\":{\"path\":\"a\","
+                          "\"codeHash\":\"b\"},\"scriptPath\":\"c\"},{\"scriptRef\":"
+                          "{\"path\":\"\\\"path\\\": \\\"\"},\"open\":[{\"scriptRef\":[1]}]}]}";
+
+TEST(an_edit_meets_a_member_of_ours_or_nothing)
+{
+    const uint32_t good = place_of(two, "\"path\""), bytes = (uint32_t)strlen(two);
+    for (uint32_t field = 0; field <= SCENE_REF_FIELD_COUNT; field++) {
+        for (uint32_t at = 0; at <= bytes + 1; at++) {
+            static const char *const names[] = {"path", "codeHash", "scriptPath", "path",
+                                                "scriptRef"};
+            const char *name = field < SCENE_REF_FIELD_COUNT ? names[field] : "?";
+            const bool is_there = at < bytes && two[at] == '"' && two[at - 1] != '\\' &&
+                                  strncmp(two + at + 1, name, strlen(name)) == 0 &&
+                                  two[at + 1 + strlen(name)] == '"' &&
+                                  strncmp(two + at, "\"scriptRef\":[", 13) != 0;
+            Buffer edits = buffer_of(64);
+            put_edit(&edits, at, 1, field, 0);
+            const Status status = apply(two, &edits);
+            CHECK_INT(status, is_there ? STATUS_OK : STATUS_MALFORMED);
+            CHECK(status != STATUS_OK || strstr(edited, HASH_A) != NULL ||
+                  strstr(edited, "\"Workspace/Door.lua\"") != NULL);
+            buffer_free(&edits);
+        }
+    }
+    const uint32_t wrong[][4] = {{good, 3, SCENE_REF_PATH, 0},
+                                 {good, UINT32_MAX, SCENE_REF_PATH, 0},
+                                 {UINT32_MAX, 1, SCENE_REF_PATH, 0},
+                                 {good, 1, SCENE_REF_FIELD_COUNT, 0},
+                                 {good, 1, 255, 0},
+                                 {good, 1, SCENE_REF_PATH, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        Buffer edits = buffer_of(64);
+        put_edit(&edits, wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3]);
+        CHECK_INT(apply(two, &edits), STATUS_MALFORMED);
+        buffer_free(&edits);
+    }
+}
+
+TEST(edits_go_forward_and_none_is_cut)
+{
+    const uint32_t path = place_of(two, "\"path\""), hash = place_of(two, "\"codeHash\""),
+                   ref = place_of(two, "\"scriptRef\"");
+    Buffer edits = buffer_of(128);
+    put_edit(&edits, path, 1, SCENE_REF_PATH, 1);
+    put_edit(&edits, path, 1, SCENE_REF_NEW_HASH, 0);
+    put_edit(&edits, hash, 1, SCENE_REF_HASH, 0);
+    put_edit(&edits, ref, 2, SCENE_REF_NEW_LUA, 0);
+    CHECK_OK(apply(two, &edits));
+    CHECK(strstr(edited, "\"SoulService/Workspace/Door.lua\",\"codeHash\":\"" HASH_A
+                         "\",\"codeHash\":\"" HASH_A "\"},\"scriptPath\":"
+                         "\".sandlot/server/soul/Workspace/deep/Lift.lua\"") != NULL);
+    for (size_t bytes = 1; bytes < edits.bytes; bytes++) {
+        const Buffer cut = {.data = edits.data, .bytes = bytes};
+        CHECK_INT(apply(two, &cut), bytes % 10 == 0 ? STATUS_OK : STATUS_MALFORMED);
+    }
+    const uint32_t back[][2] = {{SCENE_REF_NEW_LUA, ref}, // the same once more
+                                {SCENE_REF_PATH, path},
+                                {SCENE_REF_HASH, hash},
+                                {SCENE_REF_NEW_HASH, path}};
+    for (size_t i = 0; i < sizeof back / sizeof back[0]; i++) {
+        Buffer more = buffer_of(128);
+        buffer_put(&more, edits.data, edits.bytes);
+        put_edit(&more, back[i][1], 1, back[i][0], 0);
+        CHECK_INT(apply(two, &more), STATUS_MALFORMED);
+        buffer_free(&more);
+    }
+    buffer_free(&edits);
 }
 
 // The worker's request is any bytes at all.
@@ -198,6 +361,7 @@ TEST(a_request_that_is_cut_is_refused)
 {
     Buffer request = buffer_of(4096);
     buffer_put_u32(&request, SCENE_REF_PREFAB);
+    buffer_put_block(&request, "a.json", 6);
     buffer_put_u32(&request, 1);
     buffer_put_block(&request, "Workspace/Door", 14);
     buffer_put_u32(&request, SOUL_LUA);
@@ -210,11 +374,11 @@ TEST(a_request_that_is_cut_is_refused)
         WorkerCall call = {.request = byte_reader(request.data, bytes), .reply = buffer_of(4096)};
         const Status status = worker_scene_ref(&call);
         CHECK_INT(status, bytes == request.bytes ? STATUS_OK : STATUS_MALFORMED);
-        CHECK(status != STATUS_OK || (call.reply.bytes > strlen(text) && call.reply.data[0] == 1));
+        CHECK(status != STATUS_OK || call.reply.bytes == 4 + 30); // path, hash, Lua
         CHECK((status == STATUS_OK) == (call.reason[0] == '\0'));
         buffer_free(&call.reply);
     }
-    request.data[4] = 0xff; // 255 scripts
+    request.data[14] = 0xff; // 255 scripts
     WorkerCall call = {.request = byte_reader(request.data, request.bytes),
                        .reply = buffer_of(4096)};
     CHECK_INT(worker_scene_ref(&call), STATUS_MALFORMED);

@@ -33,13 +33,17 @@ static TestFolder make_place(void)
     return place;
 }
 
-static const BuildRune rune = {.path = "Workspace/Door", .language = SOUL_TYPESCRIPT};
+static const SceneRefScript script = {.path = "Workspace/Door", .language = SOUL_TYPESCRIPT};
 
-static Status update(Worker *worker, const TestFolder *place, PlaceFolder *folder, bool write,
-                     uint32_t *changed)
+static Status update(Worker *worker, PlaceFolder *folder, SceneRefChanges *changes)
 {
     reason[0] = '\0';
-    return scene_ref_update(worker, place->path, folder, &rune, 1, write, changed, reason);
+    *changes = (SceneRefChanges){0};
+    DiagnosticList diagnostics = {0};
+    const Status status =
+        scene_ref_update(worker, folder, &script, 1, changes, &diagnostics, reason);
+    CHECK_INT(diagnostics.count, 0);
+    return status;
 }
 
 static bool has(const PlaceFolder *folder, const char *path, const char *text)
@@ -55,41 +59,50 @@ static bool has(const PlaceFolder *folder, const char *path, const char *text)
 
 static const char made[] = ".sandlot/server/soul/Workspace/Door.lua";
 
-TEST(disk_and_memory_are_the_same)
+TEST(memory_first_then_the_disk)
 {
     const TestFolder place = make_place();
     Worker *worker = make_worker();
     PlaceFolder folder = {0};
+    SceneRefChanges changes;
     REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
-    uint32_t changed = 0;
-    REQUIRE(update(worker, &place, &folder, true, &changed) == STATUS_OK);
-    CHECK_INT(changed, 2);
+    const size_t bytes = folder.bytes;
+    REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
+    CHECK_INT(changes.count, 2);
     CHECK(has(&folder, "scene.json", made) && has(&folder, "prefabs/Gate.json", made));
     CHECK(!has(&folder, "other.json", made));
+    CHECK(folder.bytes > bytes);
+    CHECK_TEXT(test_folder_read(&place, "prefabs/Gate.json"), DOOR);
+    CHECK_OK(scene_ref_write(place.path, &changes, reason));
     CHECK(strstr(test_folder_read(&place, "scene.json"), made) != NULL);
     CHECK(strstr(test_folder_read(&place, "prefabs/Gate.json"), made) != NULL);
     CHECK_TEXT(test_folder_read(&place, "prefabs/Wrong.json"), "{\"scriptRef\": ");
     CHECK_TEXT(test_folder_read(&place, "other.json"), DOOR);
     CHECK_INT(test_folder_count(&place, ""), 3); // nothing is left beside them
+    scene_ref_changes_free(&changes);
     // Once is enough.
-    REQUIRE(update(worker, &place, &folder, true, &changed) == STATUS_OK);
-    CHECK_INT(changed, 0);
+    REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
+    CHECK_INT(changes.count, 0);
+    scene_ref_changes_free(&changes);
     place_folder_free(&folder);
     worker_destroy(worker);
     test_folder_remove(&place);
 }
 
-TEST(without_writing_the_disk_stays)
+TEST(what_is_undone_is_as_it_was)
 {
     const TestFolder place = make_place();
     Worker *worker = make_worker();
     PlaceFolder folder = {0};
+    SceneRefChanges changes;
     REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
-    uint32_t changed = 0;
-    REQUIRE(update(worker, &place, &folder, false, &changed) == STATUS_OK);
-    CHECK_INT(changed, 2);
+    const size_t bytes = folder.bytes;
+    REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
     CHECK(has(&folder, "scene.json", made));
-    CHECK_TEXT(test_folder_read(&place, "prefabs/Gate.json"), DOOR);
+    scene_ref_undo(&folder, &changes);
+    CHECK_INT(changes.count, 0);
+    CHECK_INT(folder.bytes, bytes);
+    CHECK(has(&folder, "scene.json", DOOR) && !has(&folder, "scene.json", made));
     place_folder_free(&folder);
     worker_destroy(worker);
     test_folder_remove(&place);
@@ -109,11 +122,13 @@ TEST(what_changed_meanwhile_is_left)
     snprintf(gate, sizeof gate, "%s/prefabs/Gate.json", place.path);
     snprintf(target, sizeof target, "%s/Gate.json", outside.path);
     CHECK(unlink(gate) == 0 && symlink(target, gate) == 0);
-    uint32_t changed = 0;
-    REQUIRE(update(worker, &place, &folder, true, &changed) == STATUS_OK);
+    SceneRefChanges changes;
+    REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
+    CHECK_OK(scene_ref_write(place.path, &changes, reason));
     CHECK(has(&folder, "scene.json", made)); // what is compiled is what was read
     CHECK_TEXT(test_folder_read(&place, "scene.json"), "{\"entities\": []}");
     CHECK_TEXT(test_folder_read(&outside, "Gate.json"), DOOR);
+    scene_ref_changes_free(&changes);
     place_folder_free(&folder);
     worker_destroy(worker);
     test_folder_remove(&place);
