@@ -59,7 +59,9 @@ def test_new_in_lua(program, _places, folder):
         check(not any(name.endswith(".ts") and ".sandlot" not in name for name in files),
               f"{files}")
         with open(os.path.join(place, "place.json"), encoding="utf-8") as file:
-            check(json.load(file)["name"] == template, "the place has the folder's name")
+            about = json.load(file)
+        check(about["name"] == template, "the place has the folder's name")
+        check(about.get("source", "closed") == "closed", "nobody's sources are open by default")
         with open(os.path.join(place, "README.md"), encoding="utf-8") as file:
             check(file.read().startswith(f"# {template}\n"), "the page has the folder's name")
         with open(os.path.join(place, ".luarc.json"), encoding="utf-8") as file:
