@@ -184,12 +184,28 @@ static Status open_cache(Build *build)
 
 // --- the stages ---------------------------------------------------------------------------------
 
+// Looked for before anything is made: a folder that is no place stays as it was.
+static bool is_place(const PlaceFolder *folder)
+{
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        if (strcmp(folder->files[i].path, "place.json") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static Status read_place(Build *build)
 {
     build_progress(build, BUILD_READ, 0, 0, build->request->place);
     Status status =
         place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
                                build->reason, WORKER_REASON_BYTES);
+    if (status == STATUS_OK && !is_place(&build->folder)) {
+        diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_ERROR, "place.json", 0, 0, "place",
+                        "there is none, so this is no place; `sandlot new` makes one");
+        return STATUS_MALFORMED;
+    }
     status = status == STATUS_OK ? open_key(build) : status;
     status = status == STATUS_OK ? open_cache(build) : status;
     return status == STATUS_OK ? ready_worker(build) : status;

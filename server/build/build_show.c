@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/build_show.h"
 
+#include "core/base/utf8.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ void build_show_progress(void *user, const BuildProgress *progress)
     }
     snprintf(text, sizeof text, "build: %s%s %.60s", build_stage_name(progress->stage), count,
              progress->item);
-    diagnostic_clean(text);
+    utf8_clean(text);
     if (show->is_terminal) {
         fprintf(stderr, "\r\033[K%s", text);
         show->has_line = true;

@@ -151,7 +151,9 @@ bool package_path_is_skipped(const char *path)
                                         "desktop.ini"};
     for (const char *at = path;;) {
         const size_t bytes = strcspn(at, "/");
-        bool skipped = at[0] == '.';
+        // Hidden files, and what editors keep of a file before it was changed.
+        bool skipped = at[0] == '.' || (bytes > 1 && at[bytes - 1] == '~') ||
+                       (bytes > 2 && at[0] == '#' && at[bytes - 1] == '#');
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             skipped = skipped || is_name(at, bytes, names[i]);
         }

@@ -70,8 +70,8 @@ MUST_USE Status package_refuse(char reason[WORKER_REASON_BYTES], const char *ent
 // `bytes` without the slash that a folder has at its end.
 MUST_USE Status package_path_check(const char *path, size_t bytes,
                                    char reason[WORKER_REASON_BYTES]);
-// Hidden files, what systems leave behind (__MACOSX, Thumbs.db), an editor's packages: not a
-// place's own. Of a checked path.
+// Hidden files, what systems leave behind (__MACOSX, Thumbs.db), an editor's packages and copies:
+// not a place's own. Of a checked path.
 bool package_path_is_skipped(const char *path);
 // Can every system hold it, and is it short and shallow enough? Of a checked path, as it will be in
 // the place's folder.

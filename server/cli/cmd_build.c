@@ -252,13 +252,14 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     BuildResult result;
     char reason[WORKER_REASON_BYTES];
     const Status status = builder_build(builder, &request, &result, reason);
-    diagnostic_clean(reason);
+    utf8_clean(reason);
     build_show_end(&show);
     build_show_diagnostics(&result.diagnostics, options->place);
     bool done = status == STATUS_OK;
     if (!done) {
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
-                         reason[0] != '\0' ? reason : status_text(status));
+                         reason[0] != '\0' ? command_reason(reason, options->place)
+                                           : status_text(status));
     }
     if (done) {
         renew_types(options);
@@ -310,7 +311,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
     BuildResult result = {0};
     char reason[WORKER_REASON_BYTES] = "";
     const Status status = build_verify(config, options->place, &result.diagnostics, reason);
-    diagnostic_clean(reason);
+    utf8_clean(reason);
     build_show_diagnostics(&result.diagnostics, options->place);
     if (status == STATUS_MALFORMED && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%u problem%s", result.diagnostics.error_count,
@@ -385,7 +386,7 @@ int cmd_build(int argc, char **argv)
         }
     }
     if (options.place == NULL || options.place[0] == '\0') {
-        return usage_error("which place?", NULL);
+        return usage_error("name the place's folder", NULL);
     }
     if (options.verify && (options.force || options.watch || options.rotate_key)) {
         return usage_error("--verify builds nothing; leave out --force, --watch and --rotate-key",

@@ -1,5 +1,6 @@
 // `sandlot new`: a place to begin with.
 #define _GNU_SOURCE
+#include "core/base/nearest.h"
 #include "server/build/diagnostic.h"
 #include "server/build/editor_files.h"
 #include "server/build/template.h"
@@ -60,14 +61,31 @@ static int usage_error(const char *what, const char *value)
     return EXIT_USAGE;
 }
 
+static int no_template(const char *name)
+{
+    char what[200];
+    Nearest nearest = nearest_begin(name, strlen(name));
+    for (uint32_t i = 0; template_name(i) != NULL; i++) {
+        (void)nearest_consider(&nearest, template_name(i), strlen(template_name(i)));
+    }
+    snprintf(what, sizeof what, "%.100s%s%s%s", name,
+             nearest.found != NULL ? "; did you mean " : "",
+             nearest.found != NULL ? nearest.found : "", nearest.found != NULL ? "?" : "");
+    return usage_error("there is no template", what);
+}
+
 static void print_next(const NewOptions *options, uint32_t file_count)
 {
-    const char *folder = options->folder;
-    printf("made %s from the template %s (%u files)\n\n", folder, options->name, file_count);
-    printf("play it:        sandlot world --place %s\n", folder);
-    printf("change it:      the scripts in its folders, and %s/scene.json\n", folder);
-    printf("is it right?    sandlot build %s\n", folder);
-    printf("give it away:   sandlot pack %s\n", folder);
+    char folder[4096];
+    command_quote(options->folder, folder, sizeof folder);
+    diagnostic_print(stdout, "made %s from the template %s (%u files)", options->folder,
+                     options->name, file_count);
+    printf("\n");
+    diagnostic_print(stdout, "play it:        sandlot world --place %s", folder);
+    diagnostic_print(stdout, "change it:      the scripts in its folders, and %s/scene.json",
+                     options->folder);
+    diagnostic_print(stdout, "is it right?    sandlot build %s", folder);
+    diagnostic_print(stdout, "give it away:   sandlot pack %s", folder);
 }
 
 static Status write_types(const NewOptions *options, uint32_t *file_count,
@@ -127,7 +145,7 @@ int cmd_new(int argc, char **argv)
         return usage_error("which folder?", NULL);
     }
     if (!template_exists(options.name)) {
-        return usage_error("there is no template", options.name);
+        return no_template(options.name);
     }
     if (!options.types) {
         take_signals();

@@ -23,6 +23,7 @@
 #define LINE_BYTES       1200
 #define PROGRESS_COLUMNS 24
 #define NAME_MAX_BYTES   256
+#define WEAK_JAIL        "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
 
 typedef struct Options {
     const char *command;
@@ -46,20 +47,22 @@ static atomic_bool is_cancelled;
 static void print_usage(const char *command, FILE *out)
 {
     if (strcmp(command, "pack") == 0) {
-        fprintf(out,
-                "usage: sandlot pack DIR [-o FILE] [--json]   a place as one .game file\n\n"
-                "  -o FILE  where to (the place's name with .game, here); one that is there is\n"
-                "           replaced, when the new one is whole\n"
-                "  --json   print one object: file, bytes, sha256, files, warnings\n\n"
-                "The same folder gives the same bytes. Hidden files are left out, .sandlot among\n"
-                "them: a package holds sources, the server that gets it compiles them.\n");
+        fprintf(
+            out,
+            "usage: sandlot pack DIR [-o FILE] [--json]   a place as one .game file\n\n"
+            "  -o FILE            where to (the place's name with .game, here); one that is there\n"
+            "                     is replaced, when the new one is whole\n"
+            "  --json             print one object: file, bytes, sha256, files, "
+            "warnings\n" WEAK_JAIL
+            "The same folder gives the same bytes. Hidden files are left out, .sandlot among\n"
+            "them: a package holds sources, the server that gets it compiles them.\n");
     } else if (strcmp(command, "unpack") == 0) {
         fprintf(
             out,
             "usage: sandlot unpack FILE [DIR]   a .game (or zip, tar, tar.gz, tar.zst) as a "
             "folder\n\n"
-            "  DIR  where to (the file's name without its ending, here); it must not exist, or\n"
-            "       be empty\n\n"
+            "  DIR                where to (the file's name without its ending, here); it must\n"
+            "                     not exist, or be empty\n" WEAK_JAIL
             "A package that breaks a rule is refused with the name of the entry and the rule,\n"
             "and nothing is written.\n");
     } else {
@@ -67,12 +70,12 @@ static void print_usage(const char *command, FILE *out)
             out,
             "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   what is inside\n\n"
             "  --json               print one object\n"
-            "  --thumbnail OUT.png  write the place's picture, at most 256 pixels\n\n"
+            "  --thumbnail OUT.png  write the place's picture, at most 256 pixels\n"
+            "  --allow-weak-jail    go on where the kernel lacks a layer of the jail\n\n"
             "Shows every file with kind, sizes and hash, where scripts run, and which of them\n"
             "players get to see.\n");
     }
-    fprintf(out, "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n"
-                 "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
+    fprintf(out, "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
 }
 
 static int usage_error(const Options *options, const char *what, const char *which)
@@ -192,9 +195,32 @@ static int fail(Session *session, Status status, const char *what)
     wipe_line(session);
     diagnostic_print(stderr, "sandlot %s: %s: %s", session->options->command, what,
                      status == STATUS_DENIED      ? "cancelled"
-                     : session->reason[0] != '\0' ? session->reason
+                     : session->reason[0] != '\0' ? command_reason(session->reason, what)
                                                   : status_text(status));
     return EXIT_FAILED;
+}
+
+// A reason that names a file of the folder, "path: rule: why" or "path: why", as editors parse it.
+static bool print_refusal(const Session *session, const char *folder)
+{
+    char file[PATH_BYTES];
+    const char *colon = strstr(session->reason, ": ");
+    if (colon == NULL) {
+        return false;
+    }
+    const int length = snprintf(file, sizeof file, "%s%s%.*s", folder,
+                                folder[strlen(folder) - 1] == '/' ? "" : "/",
+                                (int)(colon - session->reason), session->reason);
+    struct stat about;
+    if (length <= 0 || (size_t)length >= sizeof file || lstat(file, &about) != 0) {
+        return false;
+    }
+    const char *rule = colon + 2;
+    const size_t bytes = strspn(rule, "abcdefghijklmnopqrstuvwxyz-");
+    const bool has_rule = bytes > 0 && strncmp(rule + bytes, ": ", 2) == 0;
+    diagnostic_print(stderr, "%s: error: %s%s%.*s%s", file, has_rule ? rule + bytes + 2 : rule,
+                     has_rule ? " [" : "", has_rule ? (int)bytes : 0, rule, has_rule ? "]" : "");
+    return true;
 }
 
 static void print_warnings(Session *session)
@@ -318,6 +344,10 @@ static int pack(Session *session)
     Status status = package_pack(session->worker, options->from, &zip, &info, &session->warnings,
                                  session->reason);
     if (status != STATUS_OK) {
+        wipe_line(session);
+        if (print_refusal(session, options->from)) {
+            snprintf(session->reason, sizeof session->reason, "not packed: 1 error");
+        }
         return fail(session, status, options->from);
     }
     char name[NAME_MAX_BYTES];
@@ -435,6 +465,7 @@ static int show(Session *session, const PackageInfo *info, size_t count)
     soul_check_counts(&souls, &session->warnings);
     const PackageShown shown = {.path = options->from,
                                 .info = info,
+                                .is_folder = is_folder(options->from),
                                 .archive_bytes = count,
                                 .souls = &souls,
                                 .warnings = &session->warnings};

@@ -16,8 +16,8 @@ static void print_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot world --place DIR [options]   run one world of a place\n\n"
-        "  --place DIR         the folder with place.json and scene.json\n"
+        "usage: sandlot world DIR [options]   run one world of a place\n\n"
+        "  DIR, --place DIR    the folder with place.json and scene.json\n"
         "  --port N            to listen on (7777); 0 takes any\n"
         "  --address A         to listen on (127.0.0.1); on a loopback address everybody may\n"
         "                      join under any name\n"
@@ -133,6 +133,11 @@ int cmd_world(int argc, char **argv)
         }
         if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             config.allow_weak_jail = true;
+        } else if (argv[i][0] != '-' && argv[i][0] != '\0') {
+            if (config.place != NULL) {
+                return usage_error("one place at a time, not also", argv[i]);
+            }
+            config.place = argv[i];
         } else if (i + 1 == argc) {
             return usage_error("there is no such option, or its value is missing:", argv[i]);
         } else if (parse_option(&config, argv[i], argv[i + 1])) {
@@ -142,7 +147,7 @@ int cmd_world(int argc, char **argv)
         }
     }
     if (config.place == NULL) {
-        return usage_error("--place is needed", NULL);
+        return usage_error("which place? name its folder", NULL);
     }
     char page[PROGRAM_PATH_BYTES];
     if (!find_page(&config, page)) {

@@ -1,4 +1,6 @@
 // The sandlot program: finds the subcommand and hands over.
+#include "core/base/nearest.h"
+#include "server/build/diagnostic.h"
 #include "server/build/typescript_node.h"
 #include "server/build/worker.h"
 #include "server/cli/command.h"
@@ -36,16 +38,39 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\nEvery command has --help. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a "
+    fprintf(out, "\n`sandlot help COMMAND` says more of one. Exit codes: 0 done, 1 failed, 2 wrong "
+                 "usage, 3 a "
                  "script's fault.\n");
 }
 
+static int no_command(const char *name)
+{
+    Nearest nearest = nearest_begin(name, strlen(name));
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        (void)nearest_consider(&nearest, commands[i].name, strlen(commands[i].name));
+    }
+    const bool found = nearest.found != NULL;
+    diagnostic_print(stderr, "sandlot: there is no command \"%s\"%s%s%s; `sandlot help` lists them",
+                     name, found ? "; did you mean \"" : "", found ? nearest.found : "",
+                     found ? "\"?" : "");
+    return EXIT_USAGE;
+}
+
+// `sandlot help new` is `sandlot new --help`.
 static int cmd_help(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    print_help(stdout);
-    return EXIT_OK;
+    if (argc < 2 || argv[1][0] == '-' || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            char option[] = "--help";
+            char *arguments[] = {argv[1], option, NULL};
+            return commands[i].run(2, arguments);
+        }
+    }
+    return no_command(argv[1]);
 }
 
 static int cmd_version(int argc, char **argv)
@@ -69,7 +94,10 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return cmd_help(argc, argv);
+        return cmd_help(argc - 1, argv + 1);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        return cmd_version(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "world-process") == 0) {
         return cmd_world_process(argc - 1, argv + 1);
@@ -85,6 +113,5 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
         }
     }
-    fprintf(stderr, "sandlot: there is no command \"%s\"; `sandlot help` lists them\n", argv[1]);
-    return EXIT_USAGE;
+    return no_command(argv[1]);
 }

@@ -22,6 +22,12 @@ void package_show_bytes(uint64_t bytes, char out[16])
     }
 }
 
+// A folder was packed only to be looked at.
+static const char *format_name(const PackageShown *shown)
+{
+    return shown->is_folder ? "folder" : package_format_name(shown->info->format);
+}
+
 static const Soul *find_soul(const SoulList *souls, const char *path)
 {
     for (uint32_t i = 0; i < souls->count; i++) {
@@ -73,7 +79,7 @@ void package_show_table(const PackageShown *shown, FILE *out)
 {
     const PackageInfo *info = shown->info;
     char size[16], packed[16], line[LINE_BYTES];
-    diagnostic_print(out, "%s: %s%s%s", shown->path, package_format_name(info->format),
+    diagnostic_print(out, "%s: %s%s%s", shown->path, format_name(shown),
                      info->name[0] != '\0' ? ", " : "", info->name);
     fprintf(out, "\n%-6s %10s %10s  %-12s  %s\n", "kind", "size", "packed", "sha256", "file");
     for (uint32_t i = 0; i < info->folder.file_count; i++) {
@@ -167,7 +173,7 @@ static Status write_json(const PackageShown *shown, ByteWriter *out)
 {
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
-    put_text(&json, "format", package_format_name(shown->info->format));
+    put_text(&json, "format", format_name(shown));
     put_text(&json, "name", shown->info->name);
     put_number(&json, "bytes", shown->info->folder.bytes);
     put_number(&json, "packedBytes", shown->archive_bytes);

@@ -9,6 +9,7 @@
 typedef struct PackageShown {
     const char *path; // the file or folder that was looked at
     const PackageInfo *info;
+    bool is_folder;
     size_t archive_bytes;
     const SoulList *souls;
     const DiagnosticList *warnings;

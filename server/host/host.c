@@ -380,10 +380,11 @@ static void raise_limits(void)
 }
 
 // Looked at first: nothing is made for a mistyped name.
-static bool is_place(const char *path)
+static bool is_there(const char *path, const char *name)
 {
+    char file[HOST_PATH_BYTES];
     struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return host_join_path(file, path, name) && lstat(file, &about) == 0;
 }
 
 static int open_host(Host *host)
@@ -392,8 +393,11 @@ static int open_host(Host *host)
         strncmp(host->config.address, "127.", 4) == 0 || strcmp(host->config.address, "::1") == 0;
     entropy_fill(host->boot, sizeof host->boot);
     raise_limits();
-    if (!is_place(host->config.place)) {
-        fprintf(stderr, "sandlot world: %s: there is no such folder\n", host->config.place);
+    if (!is_there(host->config.place, "place.json")) {
+        diagnostic_print(stderr, "sandlot world: %s: %s", host->config.place,
+                         is_there(host->config.place, ".")
+                             ? "there is no place.json, so it is no place; `sandlot new` makes one"
+                             : "there is no such folder");
         return 1;
     }
     const char *refusal = find_data(host);

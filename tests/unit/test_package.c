@@ -85,9 +85,11 @@ TEST(a_path_is_judged_by_the_first_rule_it_breaks)
 
 TEST(what_is_no_ones_own_is_skipped)
 {
-    static const char *const skipped[] = {".git/HEAD", "a/.DS_Store",           "__MACOSX/a",
-                                          "Thumbs.db", "x/node_modules/y/z.ts", "a/desktop.ini"};
-    static const char *const kept[] = {"a.b", "MACOSX/a", "Thumbs.db.txt", "my_node_modules/a"};
+    static const char *const skipped[] = {
+        ".git/HEAD",     "a/.DS_Store", "__MACOSX/a", "Thumbs.db", "x/node_modules/y/z.ts",
+        "a/desktop.ini", "a/b.lua~",    "a/#b.lua#",  "old~/b.lua"};
+    static const char *const kept[] = {"a.b", "MACOSX/a", "Thumbs.db.txt", "my_node_modules/a",
+                                       "~",   "#a.lua",   "a~b.lua",       "##"};
     for (size_t i = 0; i < sizeof skipped / sizeof skipped[0]; i++) {
         CHECK(package_path_is_skipped(skipped[i]));
     }

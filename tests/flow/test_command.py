@@ -1,0 +1,102 @@
+"""The command line as a newcomer meets it: help, slips of the finger, and what is said when something is not there."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+from support import check, run
+
+
+def sandlot(program, *arguments, code=0, cwd=None):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=110,
+                          stdin=subprocess.DEVNULL, check=False, cwd=cwd)
+    check(done.returncode == code,
+          f"sandlot {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def test_help_and_version(program, _places, folder):
+    for command in ("new", "build", "pack", "unpack", "inspect", "world", "bots", "replay", "script",
+                    "soul"):
+        check(sandlot(program, "help", command) == sandlot(program, command, "--help"), command)
+    check("  new " in sandlot(program, "help") == sandlot(program, "--help"), "all of them")
+    check(sandlot(program, "--version") == sandlot(program, "version"), "--version")
+    check('no command "biuld"; did you mean "build"?' in sandlot(program, "biuld", code=2), "biuld")
+    check('did you mean "unpack"?' in sandlot(program, "help", "unpak", code=2), "help unpak")
+    check("did you mean" not in sandlot(program, "frobnicate", code=2), "nothing is near")
+    text = sandlot(program, "new", folder + "/a", "--template", "obbi", code=2)
+    check("no template obbi; did you mean obby?" in text, text)
+    for command in ("pack", "unpack", "inspect"):  # options stand together, prose below them
+        before = sandlot(program, command, "--help").split("--allow-weak-jail")[0]
+        check("\n\n" not in before.split("\n\n", 1)[1], f"{command}: {before}")
+
+
+def test_next_commands_can_be_copied(program, _places, folder):
+    name = "Ada's $HOME game"
+    for line in sandlot(program, "new", name, cwd=folder).splitlines():
+        if "sandlot " in line:
+            words = shlex.split(line[line.index("sandlot "):])
+            check(words[-1] == name, line)
+    sandlot(program, "pack", name, "-o", "it.game", "--allow-weak-jail", cwd=folder)
+    text = sandlot(program, "unpack", "it.game", "my copy", "--allow-weak-jail", cwd=folder)
+    for command in ("sandlot build 'my copy'", "sandlot world --place 'my copy'",
+                    "sandlot new 'my copy' --types"):
+        check(command in text, text)
+
+
+def test_world_takes_the_folder(program, _places, folder):
+    text = sandlot(program, "world", folder + "/nosuch", "--port", "0", code=1)
+    check("nosuch: there is no such folder" in text, text)
+    check("one place at a time" in sandlot(program, "world", "a", "b", code=2), "two")
+    check("one place at a time" in sandlot(program, "world", "--place", "a", "b", code=2), "two")
+    check("which place?" in sandlot(program, "world", "--port", "0", code=2), "none")
+
+
+def test_no_place_stays_as_it_was(program, _places, folder):
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    text = sandlot(program, "build", empty, "--allow-weak-jail", code=1)
+    check("empty/place.json: error: " in text and "sandlot new" in text, text)
+    check("no place.json" in sandlot(program, "world", empty, "--port", "0", code=1), "world")
+    check(os.listdir(empty) == [], f"{os.listdir(empty)}")
+    sandlot(program, "new", empty)
+
+
+def test_names_are_said_once(program, _places, folder):
+    for command in ("build", "pack"):
+        text = sandlot(program, command, "nosuch", "--allow-weak-jail", code=1, cwd=folder)
+        check(text.count("nosuch") == 1 and "No such file" in text, text)
+    text = sandlot(program, "build", code=2)
+    check("?;" not in text and "folder" in text, text)
+
+
+def test_pack_says_which_file(program, _places, folder):
+    sandlot(program, "new", "game", cwd=folder)
+    text = sandlot(program, "inspect", "game", "--allow-weak-jail", cwd=folder)
+    check(text.startswith("game: folder, game\n"), text)
+    answer = json.loads(sandlot(program, "inspect", "game", "--json", "--allow-weak-jail", cwd=folder))
+    check(answer["format"] == "folder", answer["format"])
+    # What an editor keeps of a file is not read by a build, and not packed.
+    for name in ("ServerScriptService/Game.lua~", "ServerScriptService/#Game.lua#", "scene.json~"):
+        write(os.path.join(folder, "game", name), "old")
+    sandlot(program, "build", "game", "--allow-weak-jail", cwd=folder)
+    sandlot(program, "pack", "game", "-o", "it.game", "--allow-weak-jail", cwd=folder)
+    text = sandlot(program, "inspect", "it.game", "--allow-weak-jail", cwd=folder)
+    check("it.game: zip" in text and "~" not in text and "#" not in text, text)
+    # What cannot be packed is named as editors follow it.
+    write(os.path.join(folder, "game/assets/run.exe"), "MZ")
+    text = sandlot(program, "pack", "game", "--allow-weak-jail", code=1, cwd=folder)
+    check(text.startswith("game/assets/run.exe: error: ") and "[" in text.split("\n")[0] and
+          text.endswith("sandlot pack: game: not packed: 1 error\n"), text)
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
