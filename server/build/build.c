@@ -336,6 +336,7 @@ static Status run(Build *build)
         return STATUS_MALFORMED;
     }
     status = status == STATUS_OK ? build_write(build) : status;
+    status = status == STATUS_OK ? build_write_references(build) : status;
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
             cache_prune(build->cache);
@@ -352,7 +353,6 @@ static bool is_same(const Diagnostic *a, const Diagnostic *b)
     return a->level == b->level && a->line == b->line && a->column == b->column &&
            strcmp(a->file, b->file) == 0 && strcmp(a->code, b->code) == 0 &&
            strcmp(a->message, b->message) == 0;
-    status = status == STATUS_OK ? build_write_references(build) : status;
 }
 
 // What two stages say of one thing is said once.
@@ -378,6 +378,7 @@ static void free_build(Build *build)
     }
     free(build->items);
     soul_list_free(&build->souls);
+    scene_ref_changes_free(&build->references);
     place_folder_free(&build->folder);
     cache_close(build->cache);
     signing_key_wipe(&build->key);
@@ -394,7 +395,6 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
 {
     *out = (BuildResult){0};
     reason[0] = '\0';
-    scene_ref_changes_free(&build->references);
     const uint64_t start = clock_ns();
     Build build = {.builder = builder,
                    .request = request,
