@@ -88,12 +88,56 @@ static void skip_space(Reader *reader)
     }
 }
 
+static bool is_next(const Reader *reader, const char *text)
+{
+    const size_t bytes = strlen(text);
+    return reader->bytes - reader->at >= bytes &&
+           memcmp(reader->text + reader->at, text, bytes) == 0;
+}
+
+// What people write who know other languages, and what programs for letters make of quotes; NULL:
+// none of it.
+static const char *slip_at(const Reader *reader)
+{
+    static const char *const comments[] = {"//", "/*", "#"};
+    static const char *const quotes[] = {
+        "'", "`", "\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "\xe2\x80\x9e"};
+    for (size_t i = 0; i < sizeof comments / sizeof comments[0]; i++) {
+        if (is_next(reader, comments[i])) {
+            return "a comment, and JSON has none; take it out";
+        }
+    }
+    for (size_t i = 0; i < sizeof quotes / sizeof quotes[0]; i++) {
+        if (is_next(reader, quotes[i])) {
+            return "the wrong quotes: JSON takes straight double ones, \"like this\"";
+        }
+    }
+    return NULL;
+}
+
+// What is no value has no path: it has a line and a column.
+static bool fail_text(Reader *reader, const char *message)
+{
+    (void)fail(reader, STATUS_MALFORMED, "%s", message);
+    reader->error->path[0] = '\0';
+    return false;
+}
+
 static bool fail_expected(Reader *reader, const char *what)
 {
-    if (at_end(reader)) {
-        return fail(reader, STATUS_TRUNCATED, "expected %s, but the text ends here", what);
+    const char *slip = slip_at(reader);
+    if (slip != NULL) {
+        return fail_text(reader, slip);
     }
-    return fail(reader, STATUS_MALFORMED, "expected %s", what);
+    if (at_end(reader)) {
+        (void)fail(reader, STATUS_TRUNCATED, "expected %s, but the text ends here", what);
+    } else {
+        (void)fail(reader, STATUS_MALFORMED, "expected %s", what);
+    }
+    if (strcmp(reader->error->path, "$") == 0) {
+        reader->error->path[0] = '\0'; // of the text as a whole it says nothing
+    }
+    return false;
 }
 
 static void *alloc(Reader *reader, size_t bytes)
@@ -557,6 +601,20 @@ static bool enter_container(Reader *reader)
     return reader->in_item || read_name(reader);
 }
 
+// At a comma. One with nothing behind it is told of where it stands.
+static bool read_comma(Reader *reader)
+{
+    const Reader comma = *reader;
+    reader->at += 1;
+    skip_space(reader);
+    if (peek(reader) == closing_bracket(reader->open)) {
+        *reader = comma;
+        return fail_text(reader, "a comma with nothing behind it; take it out");
+    }
+    reader->in_item = reader->open->kind == JSON_ARRAY;
+    return reader->in_item || read_name(reader);
+}
+
 // After a value: closes what ends here, and reads on to the next value if there is one.
 static bool leave_value(Reader *reader, bool *has_next)
 {
@@ -565,10 +623,8 @@ static bool leave_value(Reader *reader, bool *has_next)
         skip_space(reader);
         const bool is_array = reader->open->kind == JSON_ARRAY;
         if (peek(reader) == ',') {
-            reader->at += 1;
             *has_next = true;
-            reader->in_item = is_array;
-            return is_array || read_name(reader);
+            return read_comma(reader);
         }
         if (peek(reader) != closing_bracket(reader->open)) {
             return fail_expected(reader, is_array ? "',' or ']'" : "',' or '}'");
@@ -604,7 +660,8 @@ static const JsonNode *read_text(Reader *reader)
     }
     skip_space(reader);
     if (!at_end(reader)) {
-        (void)fail(reader, STATUS_MALFORMED, "is followed by more text");
+        const char *slip = slip_at(reader);
+        (void)fail_text(reader, slip != NULL ? slip : "more text, behind the end");
         return NULL;
     }
     return root;
@@ -616,9 +673,8 @@ static const JsonNode *read_checked(Reader *reader)
         (void)fail(reader, STATUS_LIMIT, "is longer than %zu bytes", reader->config->bytes_max);
         return NULL;
     }
-    if (reader->bytes >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
-        (void)fail(reader, STATUS_MALFORMED, "begins with a byte order mark");
-        return NULL;
+    if (is_next(reader, JSON_MARK)) { // some editors put it there, and it says nothing
+        reader->at = reader->line_at = strlen(JSON_MARK);
     }
     return read_text(reader);
 }

@@ -1,7 +1,8 @@
 // JSON (RFC 8259) read into a tree in an arena that the caller owns. The text may come from anyone:
 // bytes, nodes and depth are bounded, nothing recurses, and a text is refused for everything the
-// grammar does not allow, and also for a byte order mark, invalid UTF-8, lone surrogates, a member
-// that appears twice, and a number that no double can hold. Why own code: docs/decisions/0010.
+// grammar does not allow, and also for invalid UTF-8, lone surrogates, a member that appears twice,
+// and a number that no double can hold. A byte order mark at the begin is skipped. Why own code:
+// docs/decisions/0010.
 //
 // An error says where: line, column, and the path of the value, as in $.entities[3].half[1]. Typed
 // reads of a tree (json_read.h) report in the same way, so a loader has one kind of error.
@@ -16,6 +17,7 @@
 
 #define JSON_PATH_BYTES    160
 #define JSON_MESSAGE_BYTES 128
+#define JSON_MARK          "\xef\xbb\xbf"
 
 typedef enum JsonKind {
     JSON_NULL,
@@ -60,7 +62,7 @@ typedef struct JsonError {
     Status status;
     uint32_t line;
     uint32_t column;
-    char path[JSON_PATH_BYTES];
+    char path[JSON_PATH_BYTES];       // "": of the text itself, which is no JSON
     char message[JSON_MESSAGE_BYTES]; // goes on after the path: "must be a number"
 } JsonError;
 

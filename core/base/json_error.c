@@ -154,6 +154,7 @@ void json_error_text(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES])
         (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "%s", status_text(STATUS_OK));
         return;
     }
-    (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "line %u, column %u: %s %s", (unsigned)error->line,
-                   (unsigned)error->column, error->path, error->message);
+    (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "line %u, column %u: %s%s%s", (unsigned)error->line,
+                   (unsigned)error->column, error->path, error->path[0] != '\0' ? " " : "",
+                   error->message);
 }

@@ -110,7 +110,8 @@ static void read_name(PackageList *list, char name[PACKAGE_PLACE_NAME_BYTES])
     }
     if (error.status != STATUS_OK) {
         diagnostic_addf(&list->warnings, DIAGNOSTIC_WARNING, item->path, error.line, error.column,
-                        "json", "%s %s", error.path, error.message);
+                        "json", "%s%s%s", error.path, error.path[0] != '\0' ? " " : "",
+                        error.message);
     }
     free(block);
 }

@@ -266,6 +266,8 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
                          .column = 1,
                          .scripts = scripts,
                          .script_count = script_count};
+        const bool has_mark = strncmp(file->text, JSON_MARK, strlen(JSON_MARK)) == 0;
+        search.at = has_mark ? strlen(JSON_MARK) : 0; // columns begin behind it
         look_at_all(&search, root, file->kind);
         status = edits->status;
     }

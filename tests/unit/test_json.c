@@ -122,6 +122,14 @@ TEST(json_strings)
     CHECK_TEXT(parse_text("\"\x7f\"")->text, "\x7f");
 }
 
+TEST(json_takes_a_byte_order_mark)
+{
+    const JsonNode *root = parse_text("\xef\xbb\xbf [7]");
+    REQUIRE(root != NULL);
+    CHECK_INT(root->column, 2); // the mark is no character of the text
+    CHECK_INT(root->first->column, 3);
+}
+
 TEST(json_tree_keeps_order_and_links)
 {
     const JsonNode *root = parse_text("{\"a\": [1, [], {}], \"\": null,\n \"b\": {\"c\": \"d\"}}");
@@ -160,49 +168,68 @@ typedef struct Refused {
 } Refused;
 
 static const Refused refused[] = {
-    {"", STATUS_TRUNCATED, "line 1, column 1: $ expected a value, but the text ends here"},
-    {" \n ", STATUS_TRUNCATED, "line 2, column 2: $ expected a value, but the text ends here"},
-    {"tru", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"nul1", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"True", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"NaN", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"Infinity", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"-Infinity", STATUS_MALFORMED, "line 1, column 2: $ expected a digit"},
-    {"+1", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {".5", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
+    {"", STATUS_TRUNCATED, "line 1, column 1: expected a value, but the text ends here"},
+    {" \n ", STATUS_TRUNCATED, "line 2, column 2: expected a value, but the text ends here"},
+    {"tru", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {"nul1", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {"True", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {"NaN", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {"Infinity", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {"-Infinity", STATUS_MALFORMED, "line 1, column 2: expected a digit"},
+    {"+1", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {".5", STATUS_MALFORMED, "line 1, column 1: expected a value"},
     {"1.", STATUS_TRUNCATED,
-     "line 1, column 3: $ expected a digit after the point, but the text ends here"},
-    {"1.e3", STATUS_MALFORMED, "line 1, column 3: $ expected a digit after the point"},
+     "line 1, column 3: expected a digit after the point, but the text ends here"},
+    {"1.e3", STATUS_MALFORMED, "line 1, column 3: expected a digit after the point"},
     {"1e", STATUS_TRUNCATED,
-     "line 1, column 3: $ expected a digit in the exponent, but the text ends here"},
+     "line 1, column 3: expected a digit in the exponent, but the text ends here"},
     {"[1e+]", STATUS_MALFORMED, "line 1, column 5: $[0] expected a digit in the exponent"},
-    {"-", STATUS_TRUNCATED, "line 1, column 2: $ expected a digit, but the text ends here"},
+    {"-", STATUS_TRUNCATED, "line 1, column 2: expected a digit, but the text ends here"},
     {"01", STATUS_MALFORMED, "line 1, column 3: $ is a number that starts with zero"},
     {"-012", STATUS_MALFORMED, "line 1, column 5: $ is a number that starts with zero"},
-    {"0x10", STATUS_MALFORMED, "line 1, column 2: $ is followed by more text"},
+    {"0x10", STATUS_MALFORMED, "line 1, column 2: more text, behind the end"},
     {"1e999", STATUS_RANGE, "line 1, column 6: $ is a number too large"},
     {"[1,-1e400]", STATUS_RANGE, "line 1, column 10: $[1] is a number too large"},
-    {"1 2", STATUS_MALFORMED, "line 1, column 3: $ is followed by more text"},
-    {"{}}", STATUS_MALFORMED, "line 1, column 3: $ is followed by more text"},
-    {"// note\n1", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
-    {"\xef\xbb\xbf{}", STATUS_MALFORMED, "line 1, column 1: $ begins with a byte order mark"},
-    {"'a'", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
+    {"1 2", STATUS_MALFORMED, "line 1, column 3: more text, behind the end"},
+    {"{}}", STATUS_MALFORMED, "line 1, column 3: more text, behind the end"},
+    {"// note\n1", STATUS_MALFORMED, "line 1, column 1: a comment, and JSON has none; take it out"},
+    {"{\n  /* a */\"a\":1}", STATUS_MALFORMED,
+     "line 2, column 3: a comment, and JSON has none; take it out"},
+    {"{\"a\": 1, # one\n}", STATUS_MALFORMED,
+     "line 1, column 10: a comment, and JSON has none; take it out"},
+    {"[1] // one", STATUS_MALFORMED, "line 1, column 5: a comment, and JSON has none; take it out"},
+    {"\xef\xbb\xbf", STATUS_TRUNCATED,
+     "line 1, column 1: expected a value, but the text ends here"},
+    {"\xef\xbb\xbf!", STATUS_MALFORMED, "line 1, column 1: expected a value"},
+    {" \xef\xbb\xbf{}", STATUS_MALFORMED, "line 1, column 2: expected a value"},
+    {"'a'", STATUS_MALFORMED,
+     "line 1, column 1: the wrong quotes: JSON takes straight double ones, \"like this\""},
+    {"{'a': 1}", STATUS_MALFORMED,
+     "line 1, column 2: the wrong quotes: JSON takes straight double ones, \"like this\""},
+    {"{\"a\": \xe2\x80\x9c"
+     "b\xe2\x80\x9d}",
+     STATUS_MALFORMED,
+     "line 1, column 7: the wrong quotes: JSON takes straight double ones, \"like this\""},
     {"[", STATUS_TRUNCATED, "line 1, column 2: $[0] expected a value, but the text ends here"},
-    {"[1", STATUS_TRUNCATED, "line 1, column 3: $ expected ',' or ']', but the text ends here"},
+    {"[1", STATUS_TRUNCATED, "line 1, column 3: expected ',' or ']', but the text ends here"},
     {"[1,", STATUS_TRUNCATED, "line 1, column 4: $[1] expected a value, but the text ends here"},
-    {"[1,]", STATUS_MALFORMED, "line 1, column 4: $[1] expected a value"},
+    {"[1,]", STATUS_MALFORMED, "line 1, column 3: a comma with nothing behind it; take it out"},
+    {"[1,,2]", STATUS_MALFORMED, "line 1, column 4: $[1] expected a value"},
     {"[,1]", STATUS_MALFORMED, "line 1, column 2: $[0] expected a value"},
-    {"[1 2]", STATUS_MALFORMED, "line 1, column 4: $ expected ',' or ']'"},
-    {"[1}", STATUS_MALFORMED, "line 1, column 3: $ expected ',' or ']'"},
-    {"{\"a\":1]", STATUS_MALFORMED, "line 1, column 7: $ expected ',' or '}'"},
+    {"[1 2]", STATUS_MALFORMED, "line 1, column 4: expected ',' or ']'"},
+    {"[1}", STATUS_MALFORMED, "line 1, column 3: expected ',' or ']'"},
+    {"{\"a\":1]", STATUS_MALFORMED, "line 1, column 7: expected ',' or '}'"},
     {"{", STATUS_TRUNCATED,
-     "line 1, column 2: $ expected a name in double quotes, but the text ends here"},
-    {"{a:1}", STATUS_MALFORMED, "line 1, column 2: $ expected a name in double quotes"},
-    {"{\"a\":1,}", STATUS_MALFORMED, "line 1, column 8: $ expected a name in double quotes"},
+     "line 1, column 2: expected a name in double quotes, but the text ends here"},
+    {"{a:1}", STATUS_MALFORMED, "line 1, column 2: expected a name in double quotes"},
+    {"{\"a\":1,}", STATUS_MALFORMED,
+     "line 1, column 7: a comma with nothing behind it; take it out"},
+    {"{\"\xc3\xa9\": [1],\n\n }", STATUS_MALFORMED,
+     "line 1, column 10: a comma with nothing behind it; take it out"},
     {"{\"a\" 1}", STATUS_MALFORMED, "line 1, column 6: $.a expected ':'"},
     {"{\"a\":}", STATUS_MALFORMED, "line 1, column 6: $.a expected a value"},
     {"{\"a\"}", STATUS_MALFORMED, "line 1, column 5: $.a expected ':'"},
-    {"{1:2}", STATUS_MALFORMED, "line 1, column 2: $ expected a name in double quotes"},
+    {"{1:2}", STATUS_MALFORMED, "line 1, column 2: expected a name in double quotes"},
     {"\"a", STATUS_TRUNCATED, "line 1, column 1: $ is a string without an end"},
     {"\"a\\\"", STATUS_TRUNCATED, "line 1, column 1: $ is a string without an end"},
     {"\"a\nb\"", STATUS_MALFORMED,
@@ -219,7 +246,7 @@ static const Refused refused[] = {
     {"\"\xe2\x82\"", STATUS_MALFORMED, "line 1, column 2: $ is not valid UTF-8"},
     {"[\"\xc3\xa9\", !]", STATUS_MALFORMED, "line 1, column 7: $[1] expected a value"},
     {"[\"\xc3\xa9\",\n  !]", STATUS_MALFORMED, "line 2, column 3: $[1] expected a value"},
-    {"\xc3\xa9", STATUS_MALFORMED, "line 1, column 1: $ expected a value"},
+    {"\xc3\xa9", STATUS_MALFORMED, "line 1, column 1: expected a value"},
     {"{\"a\":1,\n \"b\":2, \"a\":3}", STATUS_MALFORMED, "line 2, column 13: $.a appears twice"},
     {"{\"a\":1,\"\\u0061\":2}", STATUS_MALFORMED, "line 1, column 17: $.a appears twice"},
     {"{\"entities\":[{},{\"name\":[true,\n  fals]}]}", STATUS_MALFORMED,
@@ -234,8 +261,8 @@ TEST(json_refuses_with_the_place)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         check_refused(refused[i].text, strlen(refused[i].text), refused[i].status, refused[i].want);
     }
-    check_refused("1\0", 2, STATUS_MALFORMED, "line 1, column 2: $ is followed by more text");
-    check_refused("\0", 1, STATUS_MALFORMED, "line 1, column 1: $ expected a value");
+    check_refused("1\0", 2, STATUS_MALFORMED, "line 1, column 2: more text, behind the end");
+    check_refused("\0", 1, STATUS_MALFORMED, "line 1, column 1: expected a value");
     check_refused("\"\0\"", 3, STATUS_MALFORMED,
                   "line 1, column 2: $ has the control character 0x00 in a string");
 }

@@ -124,6 +124,14 @@ TEST(positions_are_found_behind_any_text)
                "\"}, \"tags\": [\"]}\"], \"scriptPath\": \"Workspace/Door.lua\"}]}");
 }
 
+TEST(a_mark_before_the_text_moves_nothing)
+{
+    check_edit("\xef\xbb\xbf{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/Door\", "
+               "\"codeHash\": \"\"}, \"scriptPath\": \"\"}]}",
+               "\xef\xbb\xbf{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/Door.lua\", "
+               "\"codeHash\": \"" HASH_A "\"}, \"scriptPath\": \"Workspace/Door.lua\"}]}");
+}
+
 TEST(what_is_not_ours_stays)
 {
     static const char *const texts[] = {
@@ -208,7 +216,7 @@ TEST(a_prefab_is_one_entity)
 TEST(what_is_no_json_is_refused)
 {
     static const char *const texts[] = {
-        "",         "{",   "{\"entities\": [}",   "nul", "\xef\xbb\xbf{}",
+        "",         "{",   "{\"entities\": [}",   "nul", "\xef\xbb\xbf",
         "\"\xff\"", "{}x", "{\"a\": 1, \"a\": 2}"};
     SceneRefScript scripts[3];
     const uint32_t count = make_scripts(scripts);
