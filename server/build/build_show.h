@@ -1,6 +1,6 @@
 // What a person sees of a build, on standard error: how far it is, and what it has to say about
-// which file. On a terminal progress is one line that changes; elsewhere it is a line a second, once
-// it has taken that long.
+// which file. On a terminal progress is one line that changes; elsewhere it is a line a second,
+// once it has taken that long.
 #pragma once
 
 #include "server/build/build.h"

@@ -177,11 +177,13 @@ def test_stranger_pipes_keep_nobody_waiting(program, places, folder):
     check(answer["compiled"] == 1, f"{answer}")
     answer = build_json(program, place)
     check(answer["compiled"] == 0, f"they were replaced: {answer}")
-    os.makedirs(f"{place}/.sandlot/types")
+    os.remove(f"{place}/.sandlot/types/sandlot.lua")
     os.mkfifo(f"{place}/.sandlot/types/sandlot.lua")
     done = subprocess.run([program, "new", place, "--types"], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=60)
     check(done.returncode == 1 and "sandlot.lua" in done.stderr, done.stderr)
+    said = build(program, place).stderr
+    check("no types for editors" in said and "sandlot.lua" in said, f"it is built all the same: {said}")
     for name in ("build.lock", "client/assets.json", "data/made-here", "data/ticket.key",
                  "data/ticket.key.old", "data/.gitignore", ".gitignore", "save.lock"):
         path = f"{place}/.sandlot/{name}"
