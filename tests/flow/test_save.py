@@ -1,6 +1,7 @@
 """Saving scripts over HTTP while a world runs: what an editor is told, what is on disk then, and who may
 not."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -176,30 +177,50 @@ def save_together(world, place):
     ended(world, answers[winners[0]][1]["job_id"])
 
 
-def cancel_a_build(world, place):
-    """A cancelled job ends; the file stays saved, and the next save builds it."""
-    code = read(place, KILL) + "-- once\n"
-    status, answer = save(world, KILL, code, hash_of(read(place, KILL)))
-    check(status == 200, f"{answer}")
-    status, told = job(world, answer["job_id"], "DELETE")
-    check(status == 200 and told["job_id"] == answer["job_id"], f"{status} {told}")
-    check(ended(world, answer["job_id"])["status"] in ("cancelled", "done"), "it ends")
-    status, answer = save(world, KILL, code + "-- twice\n", hash_of(code))
-    check(status == 200 and ended(world, answer["job_id"])["status"] == "done", f"{answer}")
+def cancel_a_build(program, places, folder):
+    """A build that cannot go on until it is cancelled: the lock of the artifacts is ours. The file
+    stays saved, and the next save builds it."""
+    place = make_place(places, folder)
+    world = World(program, place, None)
+    try:
+        code = read(place, KILL) + "-- once\n"
+        with open(os.path.join(place, ".sandlot/build.lock"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            status, answer = save(world, KILL, code, hash_of(read(place, KILL)))
+            check(status == 200, f"{answer}")
+            held = answer["job_id"]
+            wait_until(lambda: job(world, held)[1]["stage"] == "write", "the build waits", 60.0)
+            status, told = job(world, held)
+            check(status == 200 and told["status"] == "running", f"{status} {told}")
+            status, told = job(world, held, "DELETE")
+            check(status == 200 and told["job_id"] == held, f"{status} {told}")
+            done = ended(world, held)
+            check(done["status"] == "cancelled" and done["result_revision_id"] is None, f"{done}")
+            check(read(place, KILL) == code, "it stays saved")
+            # One that has ended stays as it is.
+            status, told = job(world, held, "DELETE")
+            check(status == 200 and told["status"] == "cancelled", f"{status} {told}")
+        status, answer = save(world, KILL, code + "-- twice\n", hash_of(code))
+        check(status == 200 and answer["job_id"] != held, f"{answer}")
+        check(ended(world, answer["job_id"])["status"] == "done", f"{answer}")
+        status, told = job(world, answer["job_id"], "DELETE")
+        check(status == 200 and told["status"] == "done", f"{status} {told}")
+        world.stop()
+    finally:
+        world.kill()
 
 
 test_save_and_build = with_world(save_and_build)
 test_save_conflicts = with_world(save_conflicts)
 test_save_refusals = with_world(save_refusals)
 test_save_together = with_world(save_together)
-test_save_cancel = with_world(cancel_a_build)
 
 
 def test_save_over_http(program, places, folder):
     """All of these; each has a world of its own."""
     for name, part in (("build", test_save_and_build), ("conflicts", test_save_conflicts),
                        ("refusals", test_save_refusals), ("together", test_save_together),
-                       ("cancel", test_save_cancel)):
+                       ("cancel", cancel_a_build)):
         inner = os.path.join(folder, name)
         os.mkdir(inner)
         part(program, places, inner)
