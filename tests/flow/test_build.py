@@ -4,6 +4,7 @@ builds of one place are one, and that a build killed at any moment leaves nothin
 import hashlib
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from model_server import KEY, ModelServer, lua
+from package_corpus import png
 from support import Failure, check, run
 
 EXPECTED = os.path.join(os.path.dirname(__file__), "..", "vectors", "island_runes.json")
@@ -745,30 +748,191 @@ def test_build_believes_no_key_that_came_along(program, places, folder):
     build(program, one, "--verify")
 
 
+MATHS = """export class Tally {
+  private readonly seen = new Map<string, number>();
+  add(name: string): void { this.seen.set(name, (this.seen.get(name) ?? 0) + 1.5); }
+  text(): string { return [...this.seen].map(([k, v]) => `${k.toLowerCase()}=${v}`).join(";"); }
+}
+"""
+TALLY = """import { Tally } from "../ReplicatedStorage/Tally";
+const tally = new Tally();
+["I", "\u0130", "a", "B", "\u00df"].sort().forEach((name) => tally.add(name));
+print(tally.text(), 0.1 + 0.2);
+"""
+CLOCK = """#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#define AHEAD (20L * 365 * 24 * 60 * 60)
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+    const long result = syscall(SYS_clock_gettime, clock, out);
+    out->tv_sec += clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? AHEAD : 0;
+    return (int)result;
+}
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    const long result = syscall(SYS_gettimeofday, out, zone);
+    out->tv_sec += AHEAD;
+    return (int)result;
+}
+time_t time(time_t *out)
+{
+    struct timeval now;
+    (void)gettimeofday(&now, NULL);
+    if (out != NULL) {
+        *out = now.tv_sec;
+    }
+    return now.tv_sec;
+}
+"""
+
+
+def mixed(places, folder, name):
+    """The island, and TypeScript and a picture in it."""
+    place = island(places, folder, name)
+    write(place, "ReplicatedStorage/Tally.ts", MATHS)
+    write(place, "ServerScriptService/Count.ts", TALLY)
+    os.makedirs(os.path.join(place, "assets"), exist_ok=True)
+    with open(os.path.join(place, "assets/mark.png"), "wb") as file:
+        file.write(png(9, 7))
+    return place
+
+
+def made(place):
+    """All that a build made, without what its key signed."""
+    files = {}
+    for which in ("server", "client"):
+        for path, data in side(place, which).items():
+            if path == "manifest.json":
+                data = {name: value for name, value in json.loads(data).items()
+                        if name != "signature"}
+            if path != "made.sha256":
+                files[which, path] = data
+    with open(os.path.join(place, ".sandlot/client/assets.json"), "rb") as file:
+        files["assets"] = file.read()
+    return files
+
+
+def another_clock(folder):
+    """The environment of a machine that is twenty years ahead. (A time namespace moves the clocks since
+    boot alone.) Without a compiler at hand the clock is the usual one."""
+    library = os.path.join(folder, "clock.so")
+    write(folder, "clock.c", CLOCK)
+    if shutil.which("cc") is None:
+        return {}
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, os.path.join(folder, "clock.c")],
+                   check=True)
+    ahead = {"LD_PRELOAD": library, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    year = subprocess.run(["date", "+%Y"], env=dict(os.environ, **ahead), capture_output=True,
+                          text=True, check=True).stdout
+    check(int(year) >= time.gmtime().tm_year + 19, f"the clock is not ahead: {year}")
+    return ahead
+
+
+def age(place, seconds):
+    for root, _, names in os.walk(place):
+        for path in [root, *(os.path.join(root, name) for name in names)]:
+            os.utime(path, (seconds, seconds))
+
+
 def test_build_same_everywhere(program, places, folder):
-    one = build_json(program, island(places, folder, "one"))
-    odd = island(places, folder, "a place with spaces, elsewhere")
-    environment = dict(os.environ, LANG="tr_TR.UTF-8", LC_ALL="tr_TR.UTF-8", TZ="Asia/Kolkata")
-    time.sleep(1.1)  # and at another time
-    two = build_json(program, odd, env=environment)
-    check(hashes(one) == hashes(two), f"{one}\n{two}")
+    """In two folders, with other times, clocks, zones and languages, by another user."""
+    first = mixed(places, folder, "one")
+    one = build_json(program, first, env=dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC"))
     with open(EXPECTED, encoding="utf-8") as file:
-        check(hashes(one) == json.load(file)["runes"], f"not the committed ones: {hashes(one)}")
+        expected = json.load(file)["runes"]
+    check({path: one_hash for path, one_hash in hashes(one).items() if path in expected} == expected,
+          f"not the committed ones: {hashes(one)}")
+    said = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
+    languages = ["C"] + [name for name in said.split() if name.startswith(("tr_", "de_", "hi_"))][:2]
+    ahead = another_clock(folder)
+    for number, (language, when) in enumerate(zip(languages, (631152000, 4102444800, 86400))):
+        place = mixed(places, folder, f"a place with spaces, ünd 象, {number}")
+        age(place, when)  # 1990, 2100, 1970
+        environment = dict(os.environ, LANG=language, LC_ALL=language, TZ="Asia/Kolkata", **ahead)
+        answer = build_json(program, place, env=environment)
+        check(answer["compiled"] == one["compiled"] == 5, f"{answer}")
+        check(hashes(one) == hashes(answer) and made(first) == made(place), f"{language}: {answer}")
     if os.getuid() == 0:
-        third = island(places, folder, "three")
-        os.chmod(folder, 0o755)
-        for root, _, names in os.walk(third):
-            for path in [root, *(os.path.join(root, name) for name in names)]:
+        # A tree of its own, for the other user may not look into ours.
+        tree, root = os.path.join(folder, "tree"), os.path.dirname(os.path.abspath(places))
+        os.makedirs(os.path.join(tree, "build/release"))
+        os.makedirs(os.path.join(tree, "server/build"))
+        own = os.path.join(tree, "build/release/sandlot")
+        shutil.copy(program, own)
+        shutil.copytree(os.path.join(root, "server/build/typescript"),
+                        os.path.join(tree, "server/build/typescript"))
+        os.symlink(os.path.join(root, "node_modules"), os.path.join(tree, "node_modules"))
+        third = mixed(places, folder, "three")
+        for path in (folder, own):
+            os.chmod(path, 0o755)
+        for top, _, names in os.walk(third):
+            for path in [top, *(os.path.join(top, name) for name in names)]:
                 os.chown(path, 65534, 65534)
-        readable = os.path.join(folder, "sandlot")
-        shutil.copy(program, readable)
-        os.chmod(readable, 0o755)
-        done = subprocess.run([readable, "build", third, "--json", "--allow-weak-jail"], user=65534,
+        done = subprocess.run([own, "build", third, "--json", "--allow-weak-jail"], user=65534,
                               group=65534, extra_groups=[], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=100)
-        check(done.returncode == 0, done.stderr)
+        check(done.returncode == 0, done.stdout + done.stderr)
         check(hashes(one) == hashes(json.loads(done.stdout)), "another user")
+        check(made(first) == made(third), "another user")
         check(not done.stderr, done.stderr)
+
+
+# --- on a terminal --------------------------------------------------------------------------------
+
+def watched(program, place, *options, env=None):
+    """A build whose standard error is a terminal: the process, and what to read of the terminal."""
+    own, theirs = pty.openpty()
+    process = subprocess.Popen([program, "build", place, "--allow-weak-jail", *options], env=env,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
+                               text=True)
+    os.close(theirs)
+    return process, own
+
+
+def read_some(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # nobody writes to it any more
+        return b""
+
+
+def on_terminal(program, place, *options):
+    process, terminal = watched(program, place, *options)
+    text = b"".join(iter(lambda: read_some(terminal), b"")).decode()
+    os.close(terminal)
+    out = process.communicate(timeout=100)[0]
+    return process.returncode, out, text
+
+
+def test_build_progress_on_a_terminal(program, places, folder):
+    """One line that is written over and gone in the end; in a pipe nothing moves."""
+    place = many(folder)
+    code, out, text = on_terminal(program, place)
+    check(code == 0 and "built, version 1" in out, f"{code} {out}")
+    shown = text.split("\r\x1b[K")
+    check(shown[0] == "" and shown[-1] == "" and "\n" not in text and "\x1b" not in "".join(shown),
+          f"not one line: {text!r}")
+    lines = [re.fullmatch(r"build: ([a-z]+)(?: (\d+)/(\d+))? (.*)", line) for line in shown[1:-1]]
+    check(all(lines), f"{shown}")
+    stages = list(dict.fromkeys(line[1] for line in lines))
+    check(stages == ["read", "scan", "compile", "scene", "write"], f"{stages}")
+    compiled = [(int(line[2]), int(line[3]), line[4]) for line in lines if line[1] == "compile"]
+    names = sorted(f"Workspace/S{i}.lua" for i in range(16))
+    check(compiled == [(i, 16, name) for i, name in enumerate(names)], f"{compiled}")
+    # What is wrong stands below, on lines of its own.
+    write(place, "Workspace/S7.lua", "local x = = 1\n")
+    code, out, text = on_terminal(program, place)
+    last = text.rsplit("\r\x1b[K", 1)[1]
+    check(code == 1 and re.match(r"\S*/many/Workspace/S7\.lua:1(:\d+)?: error: .*\r\n", last),
+          f"{last!r}")
+    code, out, text = on_terminal(program, place, "--json")
+    check(code == 1 and json.loads(out)["errors"] == 1 and "\x1b" not in text, f"{text!r}")
+    for options in ((), ("--force",)):
+        done = build(program, place, *options, code=1)
+        check("\r" not in done.stderr and "\x1b" not in done.stdout + done.stderr, done.stderr)
 
 
 # --- killed, at once, and again -------------------------------------------------------------------
@@ -779,9 +943,9 @@ def many(folder, count=16):
         for i in range(count)})
 
 
-def after_kill(program, place):
+def after_kill(program, place, env=None):
     check_both(place)
-    answer = build_json(program, place)
+    answer = build_json(program, place, env=env)
     server, client = check_both(place)
     check(answer["ok"] and server["version"] == client["version"] == answer["version"], f"{answer}")
     build(program, place, "--verify")
@@ -817,23 +981,37 @@ def test_build_killed_at_random(program, places, folder):
 
 
 def test_build_killed_at_every_stage(program, places, folder):
+    """Lua, TypeScript, a soul that a model translates, and a picture."""
     place = many(folder)
-    for stage in ("read", "scan", "compile", "scene", "write"):
-        for delay in (0, 0.002, 0.01):
+    os.mkdir(os.path.join(place, "assets"))
+    with ModelServer(*[lua(f"print({i})") for i in range(99)]) as server:
+        environment = dict(os.environ, SANDLOT_MODEL_URL=server.url, SANDLOT_MODEL_KEY=KEY,
+                           SANDLOT_MODEL="test-model")
+        rounds = [(stage, delay)
+                  for stage in ("read", "scan", "translate", "typescript", "compile", "scene",
+                                "assets", "write")
+                  for delay in (0, 0.002, 0.01)]
+        for number, (stage, delay) in enumerate(rounds):
             write(place, "Workspace/S1.lua", f"print('{stage} {delay}')\n")
-            process = subprocess.Popen([program, "build", place, "--allow-weak-jail"],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.PIPE, text=True)
-            for line in process.stderr:
-                if line.startswith(f"sandlot build: {stage}"):
-                    break
-            else:
-                raise Failure(f"no line of stage {stage}")
+            if stage == "translate" or number == 0:
+                write(place, "Workspace/Door.soul", f"Say {number}.\n")
+            if stage == "typescript" or number == 0:
+                write(place, "Workspace/Roof.ts", f"print([{number}].map((x) => x + 1));\n")
+            if stage == "assets" or number == 0:
+                with open(os.path.join(place, "assets/mark.png"), "wb") as file:
+                    file.write(png(4 + number, 4))
+            process, terminal = watched(program, place, env=environment)
+            seen = b""
+            while f"build: {stage}".encode() not in seen:
+                more = read_some(terminal)
+                check(more, f"no sign of stage {stage}: {seen}")
+                seen += more
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
-            process.wait()
-            process.stderr.close()
-            after_kill(program, place)
+            process.communicate()
+            os.close(terminal)
+            after_kill(program, place, environment)
+    check(len(server.seen) >= 4, "the model was asked")
 
 
 def test_build_two_at_once(program, places, folder):
