@@ -54,8 +54,9 @@ static void print_usage(const char *command, FILE *out)
             "                     is replaced, when the new one is whole\n"
             "  --json             print one object: file, bytes, sha256, files, "
             "warnings\n" WEAK_JAIL
-            "The same folder gives the same bytes. Hidden files are left out, .sandlot among\n"
-            "them: a package holds sources, the server that gets it compiles them.\n");
+            "The same folder gives the same bytes. Hidden files, .sandlot among them, and what\n"
+            "editors keep of a file (Game.lua~) are left out: a package holds sources, the\n"
+            "server that gets it compiles them.\n");
     } else if (strcmp(command, "unpack") == 0) {
         fprintf(
             out,
