@@ -2,7 +2,8 @@
 #include "server/build/asset.h"
 
 #include "core/base/check.h"
-#include "core/base/utf8.h"
+#include "core/base/json.h"
+#include "server/build/place_folder.h"
 #include "server/build/worker_op.h"
 
 #include <stdarg.h>
@@ -47,25 +48,17 @@ static bool is_archive(const AssetJob *job)
            package_is_tar(job->data, job->bytes);
 }
 
-// Scripts, JSON and notes: UTF-8 without controls, so that no bytecode and no other file passes for
-// one. Whether a script compiles or a scene is right is the build's to say.
+// Whether a script compiles or a scene is right is the build's to say.
 static Status check_text(const AssetJob *job, PackageKind kind)
 {
-    uint32_t line = 1;
-    for (size_t i = 0; i < job->bytes;) {
-        const uint8_t c = job->data[i];
-        const size_t length = utf8_length(job->data + i, job->bytes - i);
-        const bool is_space = c == '\t' || c == '\n' || c == '\r' || c == '\f';
-        if (length == 0 || (c < 0x20 && !is_space)) {
-            return asset_refuse(job, RULE_CONTENT, "line %u: %s", line,
-                                length == 0 ? "is no UTF-8; save it as UTF-8"
-                                            : "a text has no control characters");
-        }
-        line += c == '\n';
-        i += length;
+    uint32_t line;
+    const char *problem = place_text_problem(job->data, job->bytes, &line);
+    if (problem != NULL) {
+        return asset_refuse(job, RULE_CONTENT, "line %u: %s", line, problem);
     }
     if (kind == KIND_JSON) {
-        size_t at = 0;
+        const size_t mark = strlen(JSON_MARK);
+        size_t at = job->bytes >= mark && memcmp(job->data, JSON_MARK, mark) == 0 ? mark : 0;
         while (at < job->bytes && strchr(" \t\r\n", job->data[at]) != NULL && job->data[at] != 0) {
             at += 1;
         }

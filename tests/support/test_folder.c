@@ -35,6 +35,12 @@ void test_folder_remove(const TestFolder *folder)
 
 void test_folder_write(const TestFolder *folder, const char *path, const char *text)
 {
+    test_folder_write_bytes(folder, path, text, strlen(text));
+}
+
+void test_folder_write_bytes(const TestFolder *folder, const char *path, const void *data,
+                             size_t bytes)
+{
     char whole[PATH_BYTES];
     snprintf(whole, sizeof whole, "%s/%s", folder->path, path);
     for (char *slash = whole + strlen(folder->path) + 1; (slash = strchr(slash, '/')) != NULL;
@@ -45,7 +51,7 @@ void test_folder_write(const TestFolder *folder, const char *path, const char *t
     }
     FILE *file = fopen(whole, "wb");
     ASSERT(file != NULL);
-    fputs(text, file);
+    ASSERT(fwrite(data, 1, bytes, file) == bytes);
     fclose(file);
 }
 

@@ -331,6 +331,50 @@ TEST(hostile_scripts_fail_alone)
 
 // --- what it says when it does not build ---------------------------------------------------------
 
+// What other editors save is told in one way, whatever the file is, before anything reads it.
+TEST(a_text_of_another_encoding_is_named_with_its_line)
+{
+    Stage stage = begin();
+    static const struct {
+        const char *path, *bytes;
+        size_t count;
+        uint32_t line;
+    } files[] = {{"ReplicatedStorage/Latin.lua",
+                  "-- a\n-- Stra\xdf"
+                  "e\n",
+                  15, 2},
+                 {"Workspace/Wide.lua", "\xff\xfe-\0-\0", 6, 1},
+                 {"Workspace/Wide2.ts", "/\0/\0\n\0", 6, 1},
+                 {"Workspace/Words.soul", "Run.\n\nF\xfcr alle\n", 16, 3},
+                 {"prefabs/A.json", "{\0}\0", 4, 1},
+                 {"scene.json", "\xfe\xff\0{\0}", 6, 1}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        test_folder_write_bytes(&stage.folder, files[i].path, files[i].bytes, files[i].count);
+    }
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    REQUIRE(stage.result.diagnostics.count == 6);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const Diagnostic *told = &stage.result.diagnostics.items[i];
+        CHECK_TEXT(told->file, files[i].path);
+        CHECK_INT(told->line, files[i].line);
+        CHECK_TEXT(told->message, "is no UTF-8; save it as UTF-8");
+    }
+    end(&stage);
+}
+
+TEST(a_byte_order_mark_is_taken_everywhere)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "place.json", "\xef\xbb\xbf{\"format\":1,\"name\":\"Small\"}");
+    test_folder_write(&stage.folder, "scene.json", "\xef\xbb\xbf" SCENE);
+    test_folder_write(&stage.folder, "Workspace/Door.lua", "\xef\xbb\xbflocal a = 1");
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.result.diagnostics.count, 0);
+    CHECK_INT(stage.status, STATUS_OK);
+    end(&stage);
+}
+
 // Two readers stumble over the same place: one error, and a later stage does not talk over it.
 TEST(what_is_wrong_is_counted_once)
 {
