@@ -33,12 +33,23 @@ const char *worker_split_message(const char *path, const char *message, uint32_t
     return at + 2;
 }
 
+// One mistake is told once, by who knows more of it.
+static bool has_line(const DiagnosticList *list, uint32_t line)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].line == line) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void tell(const ScriptFault *fault, const char *file, bool asks_world, DiagnosticList *list)
 {
     uint32_t line = fault->line;
     const char *message = worker_split_message(fault->path, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
-    if (fault->hook == HOOK_LOAD && (is_certain || !asks_world)) {
+    if (fault->hook == HOOK_LOAD && (is_certain || (!asks_world && !has_line(list, line)))) {
         diagnostic_addf(list, DIAGNOSTIC_WARNING, file, line, 0, "dry-run",
                         "its top level fails in an empty world: %s", message);
     }

@@ -393,6 +393,20 @@ TEST(what_is_wrong_is_counted_once)
     end(&stage);
 }
 
+// A lint says what is wrong with a line; that it then fails is no news.
+TEST(one_mistake_has_one_warning)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "Workspace/A.lua", "Wrold.Find(\"Door\")\n");
+    test_folder_write(&stage.folder, "Workspace/B.lua", "wiat = 1\nlocal none\nnone.x = wiat\n");
+    build(&stage, (BuildRequest){.write = false});
+    REQUIRE(stage.result.diagnostics.count == 2);
+    CHECK_TEXT(stage.result.diagnostics.items[0].code, "undefined-global");
+    CHECK_TEXT(stage.result.diagnostics.items[1].code, "dry-run");
+    CHECK_INT(stage.result.diagnostics.items[1].line, 3);
+    end(&stage);
+}
+
 TEST(an_error_is_not_hidden_by_warnings)
 {
     DiagnosticList list = {0};
