@@ -81,7 +81,13 @@ static bool word_is(const char *word, size_t bytes, const char *text)
     return strlen(text) == bytes && memcmp(word, text, bytes) == 0;
 }
 
-// One alternative of a type, such as "Vector3" or "{Entity}".
+// "TextOptions{}": what has fields is checked where they are used.
+static bool is_shape(const char *word, size_t bytes)
+{
+    return bytes > 2 && word[0] != '{' && word[bytes - 1] == '}';
+}
+
+// One alternative of a type, such as "Vector3", "{Entity}" or "TextOptions{}".
 static bool fits_word(lua_State *thread, int index, const char *word, size_t bytes)
 {
     if (word_is(word, bytes, "any")) {
@@ -104,7 +110,7 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
     if (word_is(word, bytes, "Player")) {
         return api_is_player(thread, index);
     }
-    if (word[0] == '{') {
+    if (word[0] == '{' || is_shape(word, bytes)) {
         return lua_type(thread, index) == LUA_TTABLE;
     }
     return word_is(word, bytes, luaL_typename(thread, index));
@@ -153,9 +159,10 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         char name[64];
         full_name(row, name, sizeof name);
+        const char *type =
+            is_shape(argument->type, strlen(argument->type)) ? "table" : argument->type;
         luaL_error(thread, "%s: argument %d (%s) must be %s %s, got %s", name, (int)i + 1,
-                   argument->name, strchr("aeiouAEIO", argument->type[0]) != NULL ? "an" : "a",
-                   argument->type,
+                   argument->name, strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a", type,
                    lua_isnone(thread, index) ? "nothing" : type_name(thread, index));
     }
 }

@@ -19,7 +19,14 @@ typedef enum ApiKind {
     API_KIND_PROPERTY,
     API_KIND_EVENT,
     API_KIND_GLOBAL,
-    API_KIND_HOOK
+    API_KIND_HOOK,
+    // For the reference alone; none of api_rows.
+    API_KIND_SHAPE,
+    API_KIND_FIELD,
+    API_KIND_ITEMS,
+    API_KIND_CONSTANT,
+    API_KIND_LIBRARY,
+    API_KIND_LUA
 } ApiKind;
 
 typedef struct ApiRow {

@@ -78,6 +78,60 @@ TEST(typescript_declarations_are_well_formed)
     CHECK(strstr(text, "callback: (this: void, ...args: any[]) => any") != NULL);
 }
 
+// What nothing calls is told too, and with types that an editor can use.
+TEST(the_reference_has_what_is_not_called)
+{
+    static const char *const all[] = {"xAxis",          "difftime",   "RaycastResult",
+                                      "DeclareOptions", "persistent", "placeholder"};
+    for (int format = API_FORMAT_MARKDOWN; format <= API_FORMAT_LUA; format++) {
+        write_text((ApiFormat)format);
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+            if (strstr(text, all[i]) == NULL) {
+                test_fail(__FILE__, __LINE__, "%s is not in text %d", all[i], format);
+            }
+        }
+    }
+    static const char *const lua[] = {
+        "---@type fun(self: Entity, dt: number)\nonUpdate = nil\n",
+        "---@type fun(old: table)\nonReload = nil\n",
+        "---@field PlayerAdded PlayersPlayerAdded ",
+        "---@field Connect fun(self: Signal, callback: fun(player: Player)): Connection\n",
+        "---@field Once fun(self: Signal, callback: fun(cause?: Entity)): Connection\n",
+        "---@operator add(Vector3): Vector3\n",
+        "---@operator mul(number): Vector3\n",
+        "---@operator unm: Vector3\n",
+        "---@field x number ",
+        "---@field zero Vector3 ",
+        "---@field size number? ",
+        "---@field [integer] Widget ",
+        "---@return RaycastResult?\n",
+        "---@return string, number\n",
+        "---@param options TextOptions\n---@return Widget\nfunction UI.Text(options) end",
+        "\nfunction os.time() end",
+        "\nVector3 = {}",
+        "\nSignal = {}",
+        "\nlocal Entity = {}",
+    };
+    for (size_t i = 0; i < sizeof lua / sizeof lua[0]; i++) {
+        if (strstr(text, lua[i]) == NULL) {
+            test_fail(__FILE__, __LINE__, "the Lua has no %s", lua[i]);
+        }
+    }
+}
+
+// A name that is nil when a script runs is offered by no editor.
+TEST(what_holds_methods_is_no_global)
+{
+    static const char *const nothing[] = {"Entity", "Player", "Connection", "RaycastResult"};
+    write_text(API_FORMAT_LUA);
+    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "\n%s = {}", nothing[i]);
+        CHECK(strstr(text, line) == NULL);
+    }
+    CHECK(strstr(text, "{}?") == NULL && strstr(text, "Options{}") == NULL);
+}
+
 TEST(a_text_that_does_not_fit_says_so)
 {
     ByteWriter writer = byte_writer(text, 100);

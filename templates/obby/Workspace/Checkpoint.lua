@@ -1,4 +1,6 @@
 -- A green pad: remembers how far a player has come. Game.lua puts new bodies there.
+---@param self Entity
+---@param other Entity
 function OnTriggerEnter(self, other)
     local player = other.Player
     local stage = self:GetAttribute("stage")

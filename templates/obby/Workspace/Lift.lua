@@ -1,4 +1,5 @@
 -- Goes up, waits, comes down, waits. scene.json says how far and how fast, in "parameters".
+---@param self Entity
 function onStart(self)
     local low = self.Position
     local high = low + Vector3.new(0, self.params.rise, 0)
