@@ -2,7 +2,7 @@
 import { seconds, type BoardRow } from "../ReplicatedStorage/Format";
 
 function show(rows: BoardRow[]): void {
-    const lines: unknown[] & { anchor?: string } = [UI.Text({ text: "Best times" })];
+    const lines: Widget[] & ListOptions = [UI.Text({ text: "Best times" })];
     lines.anchor = "top";
     rows.forEach((row, index) => {
         lines.push(UI.Text({ text: `${index + 1}. ${row.name}  ${seconds(row.seconds)}` }));
