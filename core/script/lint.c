@@ -255,8 +255,8 @@ static void look_at_whole(Lint *lint, const Walk *walk, int reg)
 // What these give depends on what is in the place.
 static bool asks_world(const char *name)
 {
-    static const char *const names[] = {"World",      "Players", "Npc",    "Structure",
-                                        "Projectile", "Sound",   "require"};
+    static const char *const names[] = {"World",     "Players",    "Npc",
+                                        "Structure", "Projectile", "Sound"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -274,6 +274,7 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
         lua_pushboolean(lint->thread, true);
         lua_setfield(lint->thread, lint->read, name);
         lint->result->asks_world = lint->result->asks_world || asks_world(name);
+        lint->result->asks_modules = lint->result->asks_modules || strcmp(name, "require") == 0;
         lint->is_dynamic = lint->is_dynamic || strcmp(name, "load") == 0;
         if (strcmp(name, "_G") == 0) {
             look_at_whole(lint, walk, reg);
@@ -733,6 +734,7 @@ void lint_function(lua_State *thread, LintSide side, LintResult *result)
     Lint lint = {.thread = thread, .side = side, .result = result, .main = closure->p};
     result->finding_count = result->require_count = result->dropped_count = 0;
     result->asks_world = false;
+    result->asks_modules = false;
     GuardEntry outer;
     uint64_t steps_used;
     guard_enter(thread, STEPS, &outer);

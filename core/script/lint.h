@@ -31,7 +31,8 @@ typedef struct LintResult {
     uint32_t *require_lines; // the caller's, as many; the first line of each; NULL: not wanted
     uint32_t require_max, require_count;
     uint32_t dropped_count; // findings and requires that did not fit
-    bool asks_world;        // it reads World, require and the like: what it does depends on a place
+    bool asks_world;        // it reads World and the like: what it does depends on a place
+    bool asks_modules;      // it reads require
 } LintResult;
 
 const char *lint_kind_name(LintKind kind); // "undefined-global"

@@ -326,6 +326,7 @@ static Status run(Build *build)
     status = status == STATUS_OK ? check_cancel(build, build_translate_souls(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_translate_typescript(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_compile_all(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_dry_run(build)) : status;
     if (status == STATUS_OK) {
         build_check_requires(build);
         status = give_runes(build);

@@ -2,6 +2,7 @@
 // on the sides where it is, and no module waits for itself.
 #define _GNU_SOURCE
 #include "core/base/bytes.h"
+#include "core/base/nearest.h"
 #include "core/script/rune.h"
 #include "server/build/build_inside.h"
 
@@ -35,6 +36,7 @@ static void keep(Build *build, const CacheKey *key, const CompileOutput *output,
         buffer_put_u32(&entry, output->require_lines[i]);
         buffer_put_block(&entry, output->requires[i], strlen(output->requires[i]));
     }
+    buffer_put_u8(&entry, output->asks_world);
     diagnostic_list_write(diagnostics, &entry);
     if (entry.status == STATUS_OK) {
         cache_keep(build->cache, key, entry.data, entry.bytes);
@@ -61,6 +63,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         memcpy(out->requires[i], text, bytes);
         out->require_count += 1;
     }
+    out->asks_world = byte_read_u8(reader) != 0;
     return has_room;
 }
 
@@ -103,7 +106,7 @@ static bool find(Build *build, const CacheKey *key, BuildItem *item)
 
 // --- compiling ----------------------------------------------------------------------------------
 
-static CompileJob job_of(const BuildItem *item)
+CompileJob build_compile_job(const BuildItem *item)
 {
     const bool is_made = item->made.lua != NULL;
     return (CompileJob){.path = item->path,
@@ -119,7 +122,7 @@ static CompileJob job_of(const BuildItem *item)
 
 static Status compile_one(Build *build, BuildItem *item)
 {
-    const CompileJob job = job_of(item);
+    const CompileJob job = build_compile_job(item);
     const CacheKey key = compile_key(&job);
     if (find(build, &key, item)) {
         build->result->cached_count += 1;
@@ -183,7 +186,7 @@ Status build_compile_all(Build *build)
 
 // --- what is required ---------------------------------------------------------------------------
 
-static const BuildItem *item_named(const Build *build, const char *path)
+const BuildItem *build_item_named(const Build *build, const char *path)
 {
     uint32_t low = 0, high = build->item_count;
     while (low < high) {
@@ -198,13 +201,27 @@ static const BuildItem *item_named(const Build *build, const char *path)
     return NULL;
 }
 
+static const char *module_meant(const Build *build, const char *path)
+{
+    Nearest nearest = nearest_begin_path(path, strlen(path));
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        (void)nearest_consider(&nearest, build->items[i].path, strlen(build->items[i].path));
+    }
+    return nearest.found;
+}
+
 static void check_require(Build *build, const BuildItem *item, uint32_t index)
 {
     DiagnosticList *list = &build->result->diagnostics;
     const char *path = item->output.requires[index];
     const uint32_t line = item->output.require_lines[index];
-    const BuildItem *module = item_named(build, path);
-    if (module == NULL) {
+    const BuildItem *module = build_item_named(build, path);
+    const char *meant = module == NULL ? module_meant(build, path) : NULL;
+    if (meant != NULL) {
+        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
+                        "requires \"%s\", and there is no such script; did you mean \"%s\"?", path,
+                        meant);
+    } else if (module == NULL) {
         diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
                         "requires \"%s\", and there is no such script; write its service and its "
                         "name, as in \"ReplicatedStorage/Tools\"",
@@ -274,7 +291,8 @@ static void walk_requires(RequireWalk *walk, uint32_t begin)
             walk->depth -= 1;
             continue;
         }
-        const BuildItem *module = item_named(walk->build, output->requires[walk->next[index]++]);
+        const BuildItem *module =
+            build_item_named(walk->build, output->requires[walk->next[index]++]);
         if (module != NULL) {
             enter_module(walk, (uint32_t)(module - items));
         }

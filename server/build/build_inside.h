@@ -69,6 +69,10 @@ void made_lua_free(MadeLua *made);
 // build_compile.c: Lua to runes; what they require.
 MUST_USE Status build_compile_all(Build *build);
 void build_check_requires(Build *build);
+CompileJob build_compile_job(const BuildItem *item);
+const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
+// build_dry_run.c: scripts that require others, tried out with them.
+MUST_USE Status build_dry_run(Build *build);
 // build_scene.c: references in the scene brought up to date, the scene compiled.
 MUST_USE Status build_scene(Build *build);
 // Once everything is there: what it changed in the creator's own files is written, no sooner.

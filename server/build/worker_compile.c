@@ -1,8 +1,9 @@
 // One Lua source into a rune, in the worker. Both sides of the pipe:
 //
-//   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated), u32 lines,
-//             u32 each, block source
-//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path
+//   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated, 4 modules),
+//             u32 lines, u32 each, block source; with modules: u32 modules, each: block request
+//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path,
+//             u8 whether it asks for things of its place
 //
 // Each request has a Vm of its own, with the settings of a world's, so what compiles here compiles
 // and loads there. Outside, the rune's own header is looked at and its hash is made from the bytes
@@ -22,6 +23,7 @@
 
 #define FLAG_DRY_RUN   1
 #define FLAG_GENERATED 2
+#define FLAG_MODULES   4
 #define LINES_MAX      (VM_SOURCE_BYTES_MAX + 1)
 #define FINDINGS_MAX   200
 #define REQUIRES_MAX   SOULS_MAX
@@ -36,6 +38,11 @@ typedef struct Request {
     size_t source_bytes;
     uint32_t *lines; // NULL: none
     uint32_t line_count;
+    struct {
+        const uint8_t *data; // a request
+        size_t bytes;
+    } modules[COMPILE_MODULES_MAX];
+    uint32_t module_count;
 } Request;
 
 // What one request needs and gives back.
@@ -66,6 +73,19 @@ static bool read_text(ByteReader *reader, char *out, size_t capacity)
     return true;
 }
 
+static bool read_modules(ByteReader *reader, Request *out)
+{
+    const uint32_t count = byte_read_u32(reader);
+    if (count == 0 || count > COMPILE_MODULES_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        out->modules[i].data = byte_read_block(reader, &out->modules[i].bytes);
+    }
+    out->module_count = count;
+    return reader->status == STATUS_OK;
+}
+
 // The lines are only read once all the rest has been found good.
 static Status read_request(ByteReader *reader, Request *out)
 {
@@ -76,7 +96,7 @@ static Status read_request(ByteReader *reader, Request *out)
     const uint8_t context = byte_read_u8(reader);
     const uint8_t flags = byte_read_u8(reader);
     out->line_count = byte_read_u32(reader);
-    if (context > CONTEXT_BOTH || flags > (FLAG_DRY_RUN | FLAG_GENERATED) ||
+    if (context > CONTEXT_BOTH || flags > (FLAG_DRY_RUN | FLAG_GENERATED | FLAG_MODULES) ||
         out->line_count > LINES_MAX) {
         return STATUS_MALFORMED;
     }
@@ -85,7 +105,8 @@ static Status read_request(ByteReader *reader, Request *out)
     out->is_generated = (flags & FLAG_GENERATED) != 0;
     const uint8_t *lines = byte_read_bytes(reader, (size_t)out->line_count * 4);
     out->source = byte_read_block(reader, &out->source_bytes);
-    if (lines == NULL || byte_reader_finish(reader) != STATUS_OK) {
+    if (lines == NULL || ((flags & FLAG_MODULES) != 0 && !read_modules(reader, out)) ||
+        byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
     if (out->source_bytes >= 3 && memcmp(out->source, "\xef\xbb\xbf", 3) == 0) {
@@ -200,6 +221,78 @@ static Status compile(Work *work, char *reason)
     return status;
 }
 
+// Room for what is found out. Free with free_work.
+static Status begin_work(Work *work, ByteReader *request)
+{
+    *work = (Work){.lint = {.finding_max = FINDINGS_MAX, .require_max = REQUIRES_MAX}};
+    LintResult *lint = &work->lint;
+    const Status status = read_request(request, &work->request);
+    lint->findings = calloc(FINDINGS_MAX, sizeof *lint->findings);
+    lint->requires = calloc(REQUIRES_MAX, sizeof *lint->requires);
+    lint->require_lines = calloc(REQUIRES_MAX, sizeof *lint->require_lines);
+    const bool has_room =
+        lint->findings != NULL && lint->requires != NULL && lint->require_lines != NULL;
+    return status != STATUS_OK || has_room ? status : STATUS_LIMIT;
+}
+
+static void free_work(Work *work)
+{
+    free(work->request.lines);
+    free(work->lint.findings);
+    free(work->lint.requires);
+    free(work->lint.require_lines);
+    free(work->rune);
+    diagnostic_list_free(&work->diagnostics);
+}
+
+// --- trying it out ------------------------------------------------------------------------------
+
+// False: it does not compile, or asks for things of its place.
+static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
+{
+    ByteReader request = byte_reader(data, bytes);
+    char ignored[WORKER_REASON_BYTES];
+    Work work;
+    const bool is_made = begin_work(&work, &request) == STATUS_OK &&
+                         work.request.module_count == 0 && compile(&work, ignored) == STATUS_OK &&
+                         !work.lint.asks_world;
+    if (is_made) {
+        snprintf(out->path, sizeof out->path, "%s", work.request.path);
+        out->rune = work.rune;
+        out->rune_bytes = work.rune_bytes;
+        work.rune = NULL;
+    }
+    free_work(&work);
+    return is_made;
+}
+
+static void try_out(Work *work)
+{
+    const Request *request = &work->request;
+    DryRunModule *modules = calloc(request->module_count + 1u, sizeof *modules);
+    DryRun run = {.path = request->path,
+                  .file = request->file,
+                  .context = request->context,
+                  .rune = work->rune,
+                  .rune_bytes = work->rune_bytes,
+                  .modules = modules};
+    bool has_all = modules != NULL;
+    while (has_all && run.module_count < request->module_count) {
+        const uint32_t i = run.module_count;
+        has_all = make_module(request->modules[i].data, request->modules[i].bytes, &modules[i]);
+        run.module_count += has_all;
+    }
+    run.asks_place = work->lint.asks_world || !has_all ||
+                     (work->lint.asks_modules && request->module_count == 0);
+    worker_dry_run(&run, &work->diagnostics);
+    for (uint32_t i = 0; i < run.module_count; i++) {
+        free(modules[i].rune);
+    }
+    free(modules);
+}
+
+// --- the op -------------------------------------------------------------------------------------
+
 static void write_reply(const Work *work, Buffer *reply, bool has_rune)
 {
     diagnostic_list_write(&work->diagnostics, reply);
@@ -212,6 +305,7 @@ static void write_reply(const Work *work, Buffer *reply, bool has_rune)
         buffer_put_u32(reply, work->lint.require_lines[i]);
         buffer_put_block(reply, work->lint.requires[i], strlen(work->lint.requires[i]));
     }
+    buffer_put_u8(reply, work->lint.asks_world);
 }
 
 static Status run(Work *work, WorkerCall *call)
@@ -220,13 +314,11 @@ static Status run(Work *work, WorkerCall *call)
     if (status == STATUS_OK && work->diagnostics.error_count > 0) {
         status = STATUS_MALFORMED;
     }
-    const Request *request = &work->request;
-    if (status == STATUS_OK && request->dry_run) {
-        worker_dry_run(request->path, request->file, request->context, &work->lint, work->rune,
-                       work->rune_bytes, &work->diagnostics);
+    if (status == STATUS_OK && work->request.dry_run) {
+        try_out(work);
     }
     if (status == STATUS_MALFORMED) {
-        snprintf(call->reason, sizeof call->reason, "%s does not compile", request->file);
+        snprintf(call->reason, sizeof call->reason, "%s does not compile", work->request.file);
     }
     if (status == STATUS_OK || status == STATUS_MALFORMED) {
         write_reply(work, &call->reply, status == STATUS_OK);
@@ -236,32 +328,33 @@ static Status run(Work *work, WorkerCall *call)
 
 Status worker_compile(WorkerCall *call)
 {
-    Work work = {0};
-    Status status = read_request(&call->request, &work.request);
-    work.lint.finding_max = FINDINGS_MAX;
-    work.lint.require_max = REQUIRES_MAX;
-    work.lint.findings = calloc(FINDINGS_MAX, sizeof *work.lint.findings);
-    work.lint.requires = calloc(REQUIRES_MAX, sizeof *work.lint.requires);
-    work.lint.require_lines = calloc(REQUIRES_MAX, sizeof *work.lint.require_lines);
-    if (status == STATUS_OK && (work.lint.findings == NULL || work.lint.requires == NULL ||
-                                work.lint.require_lines == NULL)) {
-        status = STATUS_LIMIT;
-    }
+    Work work;
+    Status status = begin_work(&work, &call->request);
     if (status == STATUS_OK) {
         status = run(&work, call);
     } else if (status == STATUS_MALFORMED) {
         snprintf(call->reason, sizeof call->reason, "not a request to compile");
     }
-    free(work.request.lines);
-    free(work.lint.findings);
-    free(work.lint.requires);
-    free(work.lint.require_lines);
-    free(work.rune);
-    diagnostic_list_free(&work.diagnostics);
+    free_work(&work);
     return status;
 }
 
 // --- outside ------------------------------------------------------------------------------------
+
+static void write_request(const CompileJob *job, Buffer *out);
+
+static void write_modules(const CompileJob *job, Buffer *out)
+{
+    buffer_put_u32(out, job->module_count);
+    for (uint32_t i = 0; i < job->module_count; i++) {
+        ASSERT(job->modules[i].module_count == 0); // so it ends here
+        Buffer module = buffer_of(WORKER_REQUEST_MAX);
+        write_request(&job->modules[i], &module);
+        buffer_put_block(out, module.data, module.bytes);
+        out->status = module.status != STATUS_OK ? module.status : out->status;
+        buffer_free(&module);
+    }
+}
 
 static void write_request(const CompileJob *job, Buffer *out)
 {
@@ -269,13 +362,17 @@ static void write_request(const CompileJob *job, Buffer *out)
     buffer_put_block(out, job->file, strlen(job->file));
     buffer_put_u8(out, (uint8_t)job->context);
     buffer_put_u8(out, (uint8_t)((job->dry_run ? FLAG_DRY_RUN : 0) |
-                                 (job->is_generated ? FLAG_GENERATED : 0)));
+                                 (job->is_generated ? FLAG_GENERATED : 0) |
+                                 (job->module_count > 0 ? FLAG_MODULES : 0)));
     const uint32_t lines = job->lines != NULL ? job->line_count : 0;
     buffer_put_u32(out, lines);
     for (uint32_t i = 0; i < lines; i++) {
         buffer_put_u32(out, job->lines[i]);
     }
     buffer_put_block(out, job->source, job->source_bytes);
+    if (job->module_count > 0) {
+        write_modules(job, out);
+    }
 }
 
 static bool read_requires(ByteReader *reader, CompileOutput *out)
@@ -297,6 +394,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         }
         out->require_count += 1;
     }
+    out->asks_world = byte_read_u8(reader) != 0;
     return has_room;
 }
 

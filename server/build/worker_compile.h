@@ -6,6 +6,8 @@
 #include "server/build/soul.h"
 #include "server/build/worker.h"
 
+#define COMPILE_MODULES_MAX 64
+
 typedef struct CompileJob {
     const char *path; // "Workspace/Door"
     const char *file; // what diagnostics name: "Workspace/Door.lua"
@@ -16,7 +18,10 @@ typedef struct CompileJob {
     bool is_generated;     // made from TypeScript or by a model: no lints about style
     const uint32_t *lines; // by line of the Lua (from 0): the line to show instead; may be NULL.
     uint32_t line_count;   // The rune itself carries these lines, so every fault on every side
-} CompileJob;              // names the line of the source without a map.
+                           // names the line of the source without a map.
+    const struct CompileJob *modules; // for a dry run: what it requires, and what they require.
+    uint32_t module_count;            // They have no modules of their own.
+} CompileJob;
 
 typedef struct CompileOutput {
     uint8_t *rune; // free with compile_output_free
@@ -25,6 +30,7 @@ typedef struct CompileOutput {
     char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
     uint32_t *require_lines;             // of each, the first line, as shown; 0: none
     uint32_t require_count;
+    bool asks_world; // what it does depends on the place: a dry run says little
 } CompileOutput;
 
 // STATUS_MALFORMED: it does not compile; `diagnostics` says why. Others: see worker_call.

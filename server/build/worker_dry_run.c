@@ -1,5 +1,5 @@
-// See worker_dry_run.h. The rune is the one that was made a moment ago in this process: no manifest
-// need name it.
+// See worker_dry_run.h. The runes are those that were made a moment ago in this process: no
+// manifest need name them.
 #include "server/build/worker_dry_run.h"
 
 #include "core/script/sample_world.h"
@@ -44,13 +44,21 @@ static bool has_line(const DiagnosticList *list, uint32_t line)
     return false;
 }
 
-static void tell(const ScriptFault *fault, const char *file, bool asks_world, DiagnosticList *list)
+// A path that only shows when it runs is not among the modules.
+static bool is_missing_module(const char *message)
+{
+    return strstr(message, "require: there is no module") != NULL;
+}
+
+static void tell(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
 {
     uint32_t line = fault->line;
     const char *message = worker_split_message(fault->path, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
-    if (fault->hook == HOOK_LOAD && (is_certain || (!asks_world && !has_line(list, line)))) {
-        diagnostic_addf(list, DIAGNOSTIC_WARNING, file, line, 0, "dry-run",
+    if (fault->hook == HOOK_LOAD &&
+        (is_certain ||
+         (!run->asks_place && !is_missing_module(message) && !has_line(list, line)))) {
+        diagnostic_addf(list, DIAGNOSTIC_WARNING, run->file, line, 0, "dry-run",
                         "its top level fails in an empty world: %s", message);
     }
 }
@@ -61,35 +69,44 @@ static void say_nothing(void *user, const LogEvent *event)
     (void)event;
 }
 
-void worker_dry_run(const char *path, const char *file, RunContext context, const LintResult *lint,
-                    const uint8_t *rune, size_t bytes, DiagnosticList *diagnostics)
+static Status load(ScriptSystem *scripts, const DryRun *run)
 {
-    if (strncmp(path, "ReplicatedStorage/", 18) == 0) {
+    Status status = script_load_rune(scripts, run->path, run->rune, run->rune_bytes);
+    for (uint32_t i = 0; status == STATUS_OK && i < run->module_count; i++) {
+        const DryRunModule *module = &run->modules[i];
+        status = script_load_rune(scripts, module->path, module->rune, module->rune_bytes);
+    }
+    return status;
+}
+
+void worker_dry_run(const DryRun *run, DiagnosticList *diagnostics)
+{
+    if (strncmp(run->path, "ReplicatedStorage/", 18) == 0) {
         return;
     }
     Heap heap = heap_make(HEAP_BYTES);
     LogSink quiet = {.write = say_nothing};
     SampleWorldConfig config = sample_world_config_default();
-    const ScriptSide side = context == CONTEXT_CLIENT ? SCRIPT_CLIENT : SCRIPT_SERVER;
+    const ScriptSide side = run->context == CONTEXT_CLIENT ? SCRIPT_CLIENT : SCRIPT_SERVER;
     config.server = side == SCRIPT_SERVER;
     config.client = side == SCRIPT_CLIENT;
     config.script.log = &quiet;
-    config.script.script_max = SCRIPTS_MAX; // room that is never used takes time to clear
+    // Room that is never used takes time to clear.
+    config.script.script_max = SCRIPTS_MAX + run->module_count;
     config.script.instance_max = SCRIPTS_MAX;
     SampleWorld *world = NULL;
     if (sample_world_create(&heap, &config, &world) != STATUS_OK) {
         return; // nothing was found out, which is no finding
     }
     ScriptSystem *scripts = sample_world_scripts(world, side);
-    const InstanceDesc desc = {.script_id = path, .enabled = true};
+    const InstanceDesc desc = {.script_id = run->path, .enabled = true};
     uint32_t instance = 0;
-    if (script_load_rune(scripts, path, rune, bytes) == STATUS_OK &&
-        script_bind(scripts, &desc, &instance) == STATUS_OK) {
+    if (load(scripts, run) == STATUS_OK && script_bind(scripts, &desc, &instance) == STATUS_OK) {
         sample_world_step(world, TICKS);
         ScriptFault faults[FAULTS_MAX];
         const uint32_t count = script_faults(scripts, faults, FAULTS_MAX);
         for (uint32_t i = 0; i < count; i++) {
-            tell(&faults[i], file, lint->asks_world, diagnostics);
+            tell(run, &faults[i], diagnostics);
         }
     }
     sample_world_destroy(&heap, world);

@@ -631,6 +631,40 @@ def test_build_warnings_come_from_the_cache_too(program, places, folder):
     check(second["compiled"] == 0 and second["diagnostics"] == first["diagnostics"], f"{second}")
 
 
+def test_build_tries_scripts_out_with_their_modules(program, places, folder):
+    """Also TypeScript, which hardly ever comes without its library."""
+    place = small_place(folder, scripts={
+        "ReplicatedStorage/Tools.lua": 'return {more = require("ReplicatedStorage/More")}\n',
+        "ReplicatedStorage/More.lua": "return {}\n",
+        "ReplicatedStorage/Maths.ts": "export function twice(x: number) { return [x, x]; }\n",
+        "Workspace/Bad.lua": 'local t = require("ReplicatedStorage/Tools")\nprint(t.more.one.two)\n',
+        "Workspace/Good.lua": 'local t = require("ReplicatedStorage/Tools")\nprint(t.more.one)\n',
+        "Workspace/Bad2.ts": 'import { twice } from "../ReplicatedStorage/Maths";\n'
+                             "const seen = new Map<number, number>();\n"
+                             "for (const n of twice(2)) seen.set(n, n);\n"
+                             "const t: any = undefined;\n\nt.x();\n",
+        "Workspace/Good2.ts": "print([...new Set([1, 2])].map((x) => x + 1).join());\n",
+        "StarterGui/Bad3.ts": "const all = new Set([1]);\nconst t: any = undefined;\nall.add(t.x);\n"})
+    for options in ((), (), ("--force",)):
+        answer = build_json(program, place, *options)
+        found = [(d["file"], d["line"]) for d in answer["diagnostics"] if d["code"] == "dry-run"]
+        check(answer["ok"] and found == [("StarterGui/Bad3.ts", 3), ("Workspace/Bad.lua", 2),
+                                         ("Workspace/Bad2.ts", 6)], f"{answer['diagnostics']}")
+    # Another module, another outcome.
+    write(place, "ReplicatedStorage/More.lua", "return {one = {}}\n")
+    answer = build_json(program, place)
+    found = [d["file"] for d in answer["diagnostics"] if d["code"] == "dry-run"]
+    check(answer["compiled"] == 1 and found == ["StarterGui/Bad3.ts", "Workspace/Bad2.ts"],
+          f"{answer['diagnostics']}")
+    # And one that fails itself: whoever requires it is named, with their line.
+    write(place, "ReplicatedStorage/More.lua", "local t\nreturn t.x\n")
+    answer = build_json(program, place)
+    found = [(d["file"], d["line"], "ReplicatedStorage/More:2: " in d["message"])
+             for d in answer["diagnostics"] if d["code"] == "dry-run" and ".lua" in d["file"]]
+    check(found == [("Workspace/Bad.lua", 1, True), ("Workspace/Good.lua", 1, True)],
+          f"{answer['diagnostics']}")
+
+
 def test_build_moves_no_cursor(program, places, folder):
     place = small_place(folder, scripts={"Work\x1b[31mspace/\nA.lua": "", "Workspace/B.lua": "\x1b"})
     said = build(program, place, code=1)

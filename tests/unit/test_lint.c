@@ -345,7 +345,7 @@ TEST(requires_by_a_constant_path)
     CHECK_INT(require_lines[0], 2);
     CHECK_INT(require_lines[1], 1);
     CHECK_INT(require_lines[2], 4);
-    CHECK(result.asks_world);
+    CHECK(result.asks_modules && !result.asks_world);
     // The first line, though a function is walked after what is around it.
     lint("local function f()\n return require('ReplicatedStorage/A')\nend\n"
          "require('ReplicatedStorage/A')\nreturn f\n",
@@ -353,7 +353,9 @@ TEST(requires_by_a_constant_path)
     REQUIRE(result.require_count == 1);
     CHECK_INT(require_lines[0], 2);
     lint("print(1)\n", LINT_BOTH);
-    CHECK(!result.asks_world);
+    CHECK(!result.asks_world && !result.asks_modules);
+    lint("local function f() return World.Find('Door') end\nreturn f\n", LINT_SERVER);
+    CHECK(result.asks_world && !result.asks_modules);
 }
 
 TEST(what_does_not_fit_is_counted)

@@ -269,6 +269,65 @@ TEST(a_dry_run_finds_what_fails_at_once)
     worker_destroy(worker);
 }
 
+#define MODULE(name, text)                                                                        \
+    {                                                                                             \
+        .path = "ReplicatedStorage/" name, .file = name, .context = CONTEXT_BOTH, .source = text, \
+        .source_bytes = sizeof text - 1                                                           \
+    }
+
+TEST(a_dry_run_has_the_modules_it_is_given)
+{
+    static const uint32_t lines[] = {7, 8, 9};
+    CompileJob modules[] = {
+        MODULE("Tools", "local more = require('ReplicatedStorage/More')\nreturn {one = more}\n"),
+        MODULE("More", "return 1\n"), MODULE("Bad", "\nlocal t\nreturn t.x\n"),
+        MODULE("World", "return World.Find('Door').Position\n"), MODULE("Broken", "return = 1\n")};
+    modules[2].lines = lines;
+    modules[2].line_count = 3;
+    static const struct {
+        const char *source;
+        uint32_t first, count; // of the modules
+        const char *message;   // NULL: nothing is said
+        uint32_t line;
+    } rows[] = {
+        {"local t = require('ReplicatedStorage/Tools')\n\nprint(t.one + t.two)\n", 0, 2,
+         "perform arithmetic on a nil value", 3},
+        {"local t = require('ReplicatedStorage/Tools')\nprint(t.one + 1)\n", 0, 2, NULL, 0},
+        {"\nrequire('ReplicatedStorage/Bad')\n", 2, 1, "ReplicatedStorage/Bad:9: ", 2},
+        // What they ask of the place is not here, nor what only shows when it runs.
+        {"require('ReplicatedStorage/World')\n", 3, 1, NULL, 0},
+        {"require('ReplicatedStorage/Broken')\n", 4, 1, NULL, 0},
+        {"require('ReplicatedStorage/' .. 'Mo' .. tostring('re2'))\n", 0, 2, NULL, 0},
+        {"World.Find('Gate').x = require('ReplicatedStorage/More')\n", 0, 2, NULL, 0},
+        {"require('ReplicatedStorage/More') while true do end\n", 1, 1, "more than 5 ms", 1}};
+    Worker *worker = make();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CompileOutput out;
+        DiagnosticList list = {0};
+        char reason[WORKER_REASON_BYTES];
+        const CompileJob job = {.path = "Workspace/Door",
+                                .file = "Workspace/Door.lua",
+                                .context = CONTEXT_BOTH,
+                                .source = rows[i].source,
+                                .source_bytes = strlen(rows[i].source),
+                                .dry_run = true,
+                                .modules = &modules[rows[i].first],
+                                .module_count = rows[i].count};
+        CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+        CHECK_INT(list.count, rows[i].message != NULL);
+        if (rows[i].message != NULL && list.count == 1) {
+            CHECK_INT(list.items[0].line, rows[i].line);
+            if (strstr(list.items[0].message, rows[i].message) == NULL) {
+                test_fail(__FILE__, __LINE__, "%s", list.items[0].message);
+            }
+        }
+        CHECK(out.asks_world == (strstr(rows[i].source, "World.") != NULL));
+        compile_output_free(&out);
+        diagnostic_list_free(&list);
+    }
+    worker_destroy(worker);
+}
+
 // --- scenes -------------------------------------------------------------------------------------
 
 #define PLACE_JSON                                                                             \
@@ -861,6 +920,7 @@ TEST(answers_that_do_not_fit_the_question)
             buffer_put_u32(&reply, 1);
             buffer_put_block(&reply, i == 0 ? "b" : "a", 1);
         }
+        buffer_put_u8(&reply, 0);
         buffer_put(&reply, "x", wrong == 4);
         job.path = wrong == 1 ? "Workspace/Other" : "Workspace/Door";
         const Status status = compile_read_reply(&reply, STATUS_OK, &job, &out, &list);
