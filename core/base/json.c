@@ -115,11 +115,11 @@ static const char *slip_at(const Reader *reader)
     return NULL;
 }
 
-// What is no value has no path: it has a line and a column.
+// What is no value has a line and a column, and the text as its path.
 static bool fail_text(Reader *reader, const char *message)
 {
     (void)fail(reader, STATUS_MALFORMED, "%s", message);
-    reader->error->path[0] = '\0';
+    reader->error->path[1] = '\0';
     return false;
 }
 
@@ -130,14 +130,9 @@ static bool fail_expected(Reader *reader, const char *what)
         return fail_text(reader, slip);
     }
     if (at_end(reader)) {
-        (void)fail(reader, STATUS_TRUNCATED, "expected %s, but the text ends here", what);
-    } else {
-        (void)fail(reader, STATUS_MALFORMED, "expected %s", what);
+        return fail(reader, STATUS_TRUNCATED, "expected %s, but the text ends here", what);
     }
-    if (strcmp(reader->error->path, "$") == 0) {
-        reader->error->path[0] = '\0'; // of the text as a whole it says nothing
-    }
-    return false;
+    return fail(reader, STATUS_MALFORMED, "expected %s", what);
 }
 
 static void *alloc(Reader *reader, size_t bytes)

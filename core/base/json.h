@@ -62,7 +62,7 @@ typedef struct JsonError {
     Status status;
     uint32_t line;
     uint32_t column;
-    char path[JSON_PATH_BYTES];       // "": of the text itself, which is no JSON
+    char path[JSON_PATH_BYTES];
     char message[JSON_MESSAGE_BYTES]; // goes on after the path: "must be a number"
 } JsonError;
 
@@ -92,5 +92,8 @@ void json_fail_member(JsonError *error, Status status, const JsonNode *node, con
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #define JSON_ERROR_TEXT_BYTES (JSON_PATH_BYTES + JSON_MESSAGE_BYTES + 48)
-// "line 3, column 14: $.entities[3].half[1] must be a number", for people.
+// "$.entities[3].half[1] must be a number", for people; without the path of the text as a whole,
+// which says nothing.
+void json_error_words(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES]);
+// "line 3, column 14: $.entities[3].half[1] must be a number".
 void json_error_text(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES]);

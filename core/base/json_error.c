@@ -148,13 +148,21 @@ const char *json_kind_text(JsonKind kind)
     return (unsigned)kind < JSON_KIND_COUNT ? texts[kind] : "?";
 }
 
+void json_error_words(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES])
+{
+    const bool is_whole = strcmp(error->path, "$") == 0;
+    (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "%s%s%s", is_whole ? "" : error->path,
+                   is_whole || error->path[0] == '\0' ? "" : " ", error->message);
+}
+
 void json_error_text(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES])
 {
     if (error->status == STATUS_OK) {
         (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "%s", status_text(STATUS_OK));
         return;
     }
-    (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "line %u, column %u: %s%s%s", (unsigned)error->line,
-                   (unsigned)error->column, error->path, error->path[0] != '\0' ? " " : "",
-                   error->message);
+    char words[JSON_ERROR_TEXT_BYTES];
+    json_error_words(error, words);
+    (void)snprintf(text, JSON_ERROR_TEXT_BYTES, "line %u, column %u: %.*s", (unsigned)error->line,
+                   (unsigned)error->column, JSON_PATH_BYTES + JSON_MESSAGE_BYTES, words);
 }

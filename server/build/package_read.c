@@ -109,9 +109,10 @@ static void read_name(PackageList *list, char name[PACKAGE_PLACE_NAME_BYTES])
         snprintf(name, PACKAGE_PLACE_NAME_BYTES, "%s", text);
     }
     if (error.status != STATUS_OK) {
+        char words[JSON_ERROR_TEXT_BYTES];
+        json_error_words(&error, words);
         diagnostic_addf(&list->warnings, DIAGNOSTIC_WARNING, item->path, error.line, error.column,
-                        "json", "%s%s%s", error.path, error.path[0] != '\0' ? " " : "",
-                        error.message);
+                        "json", "%s", words);
     }
     free(block);
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/json_read.h"
+#include "core/base/nearest.h"
 #include "server/build/worker_op.h"
 
 #include <stdio.h>
@@ -40,8 +41,17 @@ static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *
         return;
     }
     if (soul == NULL) {
-        json_fail(error, STATUS_NOT_FOUND, member,
-                  "names no script; write it as \"Workspace/Door\", without an ending");
+        Nearest nearest = nearest_begin_path(member->name, member->name_bytes);
+        for (uint32_t i = 0; i < list->count; i++) {
+            (void)nearest_consider(&nearest, list->items[i].path, strlen(list->items[i].path));
+        }
+        if (nearest.found != NULL) {
+            json_fail(error, STATUS_NOT_FOUND, member, "names no script; did you mean %s?",
+                      nearest.found);
+        } else {
+            json_fail(error, STATUS_NOT_FOUND, member,
+                      "names no script; write it as \"Workspace/Door\", without an ending");
+        }
     } else if (!soul_narrow(soul, context)) {
         json_fail(error, STATUS_DENIED, member,
                   "cannot be %s: %s runs on the %s alone; contexts only narrow", names[context],
@@ -52,8 +62,10 @@ static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *
 
 static void tell(DiagnosticList *diagnostics, const JsonError *error)
 {
+    char words[JSON_ERROR_TEXT_BYTES];
+    json_error_words(error, words);
     diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, SETTINGS, error->line, error->column, "place",
-                    "%s%s%s", error->path, error->path[0] != '\0' ? " " : "", error->message);
+                    "%s", words);
 }
 
 // Every member that is wrong is told of; what the others take away is taken all the same.

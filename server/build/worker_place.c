@@ -77,9 +77,10 @@ static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, c
 static void tell_error(const PlaceError *error, DiagnosticList *list)
 {
     const JsonError *where = &error->where;
-    const char *text = where->message[0] != '\0' ? where->message : status_text(error->status);
-    diagnostic_addf(list, DIAGNOSTIC_ERROR, error->path, where->line, where->column, "place",
-                    "%s%s%s", where->path, where->path[0] != '\0' ? " " : "", text);
+    char words[JSON_ERROR_TEXT_BYTES];
+    json_error_words(where, words);
+    diagnostic_addf(list, DIAGNOSTIC_ERROR, error->path, where->line, where->column, "place", "%s",
+                    where->message[0] != '\0' ? words : status_text(error->status));
 }
 
 // A block whose length is known when it has been written.

@@ -185,10 +185,10 @@ static const Refused refused[] = {
      "line 1, column 3: expected a digit in the exponent, but the text ends here"},
     {"[1e+]", STATUS_MALFORMED, "line 1, column 5: $[0] expected a digit in the exponent"},
     {"-", STATUS_TRUNCATED, "line 1, column 2: expected a digit, but the text ends here"},
-    {"01", STATUS_MALFORMED, "line 1, column 3: $ is a number that starts with zero"},
-    {"-012", STATUS_MALFORMED, "line 1, column 5: $ is a number that starts with zero"},
+    {"01", STATUS_MALFORMED, "line 1, column 3: is a number that starts with zero"},
+    {"-012", STATUS_MALFORMED, "line 1, column 5: is a number that starts with zero"},
     {"0x10", STATUS_MALFORMED, "line 1, column 2: more text, behind the end"},
-    {"1e999", STATUS_RANGE, "line 1, column 6: $ is a number too large"},
+    {"1e999", STATUS_RANGE, "line 1, column 6: is a number too large"},
     {"[1,-1e400]", STATUS_RANGE, "line 1, column 10: $[1] is a number too large"},
     {"1 2", STATUS_MALFORMED, "line 1, column 3: more text, behind the end"},
     {"{}}", STATUS_MALFORMED, "line 1, column 3: more text, behind the end"},
@@ -230,20 +230,20 @@ static const Refused refused[] = {
     {"{\"a\":}", STATUS_MALFORMED, "line 1, column 6: $.a expected a value"},
     {"{\"a\"}", STATUS_MALFORMED, "line 1, column 5: $.a expected ':'"},
     {"{1:2}", STATUS_MALFORMED, "line 1, column 2: expected a name in double quotes"},
-    {"\"a", STATUS_TRUNCATED, "line 1, column 1: $ is a string without an end"},
-    {"\"a\\\"", STATUS_TRUNCATED, "line 1, column 1: $ is a string without an end"},
+    {"\"a", STATUS_TRUNCATED, "line 1, column 1: is a string without an end"},
+    {"\"a\\\"", STATUS_TRUNCATED, "line 1, column 1: is a string without an end"},
     {"\"a\nb\"", STATUS_MALFORMED,
-     "line 1, column 3: $ has the control character 0x0a in a string"},
-    {"\"\\x\"", STATUS_MALFORMED, "line 1, column 3: $ has an escape that JSON does not know"},
-    {"\"\\u12g4\"", STATUS_MALFORMED, "line 1, column 6: $ needs four hex digits after \\u"},
-    {"\"\\u123\"", STATUS_MALFORMED, "line 1, column 7: $ needs four hex digits after \\u"},
-    {"\"\\ud800\"", STATUS_MALFORMED, "line 1, column 8: $ has half of a surrogate pair"},
-    {"\"\\udc00\\ud800\"", STATUS_MALFORMED, "line 1, column 8: $ has half of a surrogate pair"},
-    {"\"\\ud800\\n\"", STATUS_MALFORMED, "line 1, column 9: $ has half of a surrogate pair"},
-    {"\"\\ud800\\ud800\"", STATUS_MALFORMED, "line 1, column 14: $ has half of a surrogate pair"},
-    {"\"\xc3\xa9\xff\"", STATUS_MALFORMED, "line 1, column 3: $ is not valid UTF-8"},
-    {"\"\xed\xa0\x80\"", STATUS_MALFORMED, "line 1, column 2: $ is not valid UTF-8"},
-    {"\"\xe2\x82\"", STATUS_MALFORMED, "line 1, column 2: $ is not valid UTF-8"},
+     "line 1, column 3: has the control character 0x0a in a string"},
+    {"\"\\x\"", STATUS_MALFORMED, "line 1, column 3: has an escape that JSON does not know"},
+    {"\"\\u12g4\"", STATUS_MALFORMED, "line 1, column 6: needs four hex digits after \\u"},
+    {"\"\\u123\"", STATUS_MALFORMED, "line 1, column 7: needs four hex digits after \\u"},
+    {"\"\\ud800\"", STATUS_MALFORMED, "line 1, column 8: has half of a surrogate pair"},
+    {"\"\\udc00\\ud800\"", STATUS_MALFORMED, "line 1, column 8: has half of a surrogate pair"},
+    {"\"\\ud800\\n\"", STATUS_MALFORMED, "line 1, column 9: has half of a surrogate pair"},
+    {"\"\\ud800\\ud800\"", STATUS_MALFORMED, "line 1, column 14: has half of a surrogate pair"},
+    {"\"\xc3\xa9\xff\"", STATUS_MALFORMED, "line 1, column 3: is not valid UTF-8"},
+    {"\"\xed\xa0\x80\"", STATUS_MALFORMED, "line 1, column 2: is not valid UTF-8"},
+    {"\"\xe2\x82\"", STATUS_MALFORMED, "line 1, column 2: is not valid UTF-8"},
     {"[\"\xc3\xa9\", !]", STATUS_MALFORMED, "line 1, column 7: $[1] expected a value"},
     {"[\"\xc3\xa9\",\n  !]", STATUS_MALFORMED, "line 2, column 3: $[1] expected a value"},
     {"\xc3\xa9", STATUS_MALFORMED, "line 1, column 1: expected a value"},
@@ -264,7 +264,7 @@ TEST(json_refuses_with_the_place)
     check_refused("1\0", 2, STATUS_MALFORMED, "line 1, column 2: more text, behind the end");
     check_refused("\0", 1, STATUS_MALFORMED, "line 1, column 1: expected a value");
     check_refused("\"\0\"", 3, STATUS_MALFORMED,
-                  "line 1, column 2: $ has the control character 0x00 in a string");
+                  "line 1, column 2: has the control character 0x00 in a string");
 }
 
 TEST(json_every_prefix_of_a_good_text_is_refused)
@@ -350,7 +350,7 @@ TEST(json_number_length_is_bounded)
     text[JSON_NUMBER_BYTES_MAX] = '1';
     text[JSON_NUMBER_BYTES_MAX + 1] = '\0';
     check_refused(text, strlen(text), STATUS_LIMIT,
-                  "line 1, column 258: $ has more than 256 characters in a number");
+                  "line 1, column 258: has more than 256 characters in a number");
 }
 
 // Any arena too small by any amount gives STATUS_LIMIT and is left as it was.
