@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
+#include "core/wire/script_path.h"
 
 #include <string.h>
 
@@ -102,9 +103,6 @@ static const char *const top_names[] = {"cdn_base", "scripts", "server_tick", "s
 static const char *const row_names[] = {"path",      "replicate", "requires",  "run_context",
                                         "rune_hash", "service",   "size_bytes"};
 static const char *const contexts[] = {"Server", "Client", "Both"};
-static const char *const services[] = {"ServerScriptService", "ReplicatedStorage",
-                                       "Workspace",           "StarterGui",
-                                       "StarterPlayer",       "ReplicatedFirst"};
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -206,7 +204,7 @@ static void read_row(Arena *arena, const JsonNode *node, ManifestRow *row, JsonE
     read_requires(arena, node, row, error);
     row->run_context = read_choice(node, "run_context", contexts, COUNT(contexts), error);
     read_hex(node, "rune_hash", HASH_PREFIX, row->rune_hash, sizeof row->rune_hash, error);
-    row->service = read_choice(node, "service", services, COUNT(services), error);
+    row->service = read_choice(node, "service", script_service_names, SERVICE_COUNT, error);
     row->size_bytes = (uint32_t)json_read_integer(json_read_member(node, "size_bytes", error), 1,
                                                   MANIFEST_RUNE_BYTES_MAX, error);
     if (error->status != STATUS_OK) {

@@ -213,21 +213,20 @@ PlaceText place_script_plain(PlaceText path)
     return (PlaceText){plain.data, (uint32_t)plain.bytes};
 }
 
-static bool is_in(PlaceText path, const char *folder)
+static bool is_in(PlaceText path, ScriptService service)
 {
     const PlaceText plain = place_script_plain(path);
-    const size_t bytes = strlen(folder);
-    return plain.bytes > bytes && memcmp(plain.data, folder, bytes) == 0;
+    return script_path_service(plain.data, plain.bytes) == service;
 }
 
 bool place_script_is_server_only(PlaceText path)
 {
-    return is_in(path, "ServerScriptService/");
+    return is_in(path, SERVICE_SERVER_SCRIPT);
 }
 
 bool place_script_has_entity(PlaceText path)
 {
-    return is_in(path, "Workspace/") || place_script_is_server_only(path);
+    return is_in(path, SERVICE_WORKSPACE) || place_script_is_server_only(path);
 }
 
 // --- terrain ------------------------------------------------------------------------------------

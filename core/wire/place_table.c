@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/nearest.h"
 #include "core/base/utf8.h"
 
 #include <stdio.h>
@@ -552,6 +553,21 @@ static const PlaceField *field_named(const PlaceTable *table, const JsonNode *me
     return NULL;
 }
 
+static void refuse_member(const PlaceTable *table, const JsonNode *member, JsonError *error)
+{
+    Nearest nearest = nearest_begin(member->name, member->name_bytes);
+    for (uint32_t i = 0; i < table->field_count; i++) {
+        (void)nearest_consider(&nearest, table->fields[i].name, strlen(table->fields[i].name));
+    }
+    if (nearest.found != NULL) {
+        json_fail(error, STATUS_UNSUPPORTED, member, "is no member of %s; did you mean %s?",
+                  table->name, nearest.found);
+    } else {
+        json_fail(error, STATUS_UNSUPPORTED, member,
+                  "is no member of %s; see docs/FORMATS.md for its name", table->name);
+    }
+}
+
 void place_table_from_json(const PlaceTable *table, const JsonNode *node, PlaceScratch *scratch,
                            void *out, JsonError *error)
 {
@@ -561,8 +577,7 @@ void place_table_from_json(const PlaceTable *table, const JsonNode *node, PlaceS
     for (; member != NULL && error->status == STATUS_OK; member = member->next) {
         const PlaceField *field = field_named(table, member);
         if (field == NULL) {
-            json_fail(error, STATUS_UNSUPPORTED, member,
-                      "is no member of %s; see docs/FORMATS.md for its name", table->name);
+            refuse_member(table, member, error);
             return;
         }
         seen |= 1ull << (field - table->fields);

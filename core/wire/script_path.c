@@ -3,7 +3,17 @@
 #include "core/wire/script_path.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+const char *const script_service_names[SERVICE_COUNT] = {
+    [SERVICE_SERVER_SCRIPT] = "ServerScriptService",
+    [SERVICE_REPLICATED_STORAGE] = "ReplicatedStorage",
+    [SERVICE_WORKSPACE] = "Workspace",
+    [SERVICE_STARTER_GUI] = "StarterGui",
+    [SERVICE_STARTER_PLAYER] = "StarterPlayer",
+    [SERVICE_REPLICATED_FIRST] = "ReplicatedFirst",
+};
 
 static bool trim_begin(ScriptPath *path, const char *folder)
 {
@@ -30,7 +40,7 @@ ScriptPath script_path_trim(const char *text, size_t bytes)
 {
     ScriptPath path = {text, bytes};
     if (!trim_begin(&path, ".sandlot/server/soul/")) {
-        (void)trim_begin(&path, "SoulService/");
+        (void)trim_begin(&path, SCRIPT_SOUL_FOLDER);
     }
     // Door.soul.lua is the Lua of Door.soul.
     const bool is_lua = trim_end(&path, ".lua");
@@ -38,4 +48,23 @@ ScriptPath script_path_trim(const char *text, size_t bytes)
         (void)trim_end(&path, ".ts");
     }
     return path;
+}
+
+size_t script_path_soul_bytes(const char *text, size_t bytes)
+{
+    ScriptPath path = {text, bytes};
+    (void)trim_begin(&path, SCRIPT_SOUL_FOLDER);
+    return bytes - path.bytes;
+}
+
+ScriptService script_path_service(const char *path, size_t bytes)
+{
+    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
+        const size_t name = strlen(script_service_names[i]);
+        if (bytes > name + 1 && memcmp(path, script_service_names[i], name) == 0 &&
+            path[name] == '/') {
+            return (ScriptService)i;
+        }
+    }
+    return SERVICE_COUNT;
 }

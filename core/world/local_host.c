@@ -6,6 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
+#include "core/wire/script_path.h"
 #include "core/world/row.h"
 
 #include <stdio.h>
@@ -182,7 +183,8 @@ static void secret_of(const LocalHost *host, uint8_t secret[32])
 static Status enter_script(World *world, const OwnFile *file)
 {
     const size_t length = strlen(file->path) - 4;
-    const bool server = strncmp(file->path, "ServerScriptService/", 20) == 0;
+    const bool server =
+        script_path_service(file->path, strlen(file->path)) == SERVICE_SERVER_SCRIPT;
     const Entry entry = {.type = ENTRY_SCRIPT,
                          .flags = ENTRY_SOURCE | (server ? 0u : ENTRY_REPLICATE),
                          .name = file->path,

@@ -13,16 +13,16 @@
 
 #include <string.h>
 
-static const Service SERVICES[] = {
-    {"ServerScriptService", false, true, false, SCRIPT_CONTEXT_SERVER},
-    {"ReplicatedStorage", true, true, false, SCRIPT_CONTEXT_BOTH},
-    {"Workspace", true, true, true, SCRIPT_CONTEXT_BOTH},
-    {"StarterGui", true, false, true, SCRIPT_CONTEXT_CLIENT},
-    {"StarterPlayer", true, false, true, SCRIPT_CONTEXT_CLIENT},
-    {"ReplicatedFirst", true, false, true, SCRIPT_CONTEXT_CLIENT},
+static const Service SERVICES[SERVICE_COUNT] = {
+    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, SCRIPT_CONTEXT_SERVER},
+    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false,
+                                    SCRIPT_CONTEXT_BOTH},
+    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, SCRIPT_CONTEXT_BOTH},
+    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, SCRIPT_CONTEXT_CLIENT},
+    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, SCRIPT_CONTEXT_CLIENT},
+    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true,
+                                  SCRIPT_CONTEXT_CLIENT},
 };
-#define SERVICE_COUNT (sizeof SERVICES / sizeof SERVICES[0])
-#define SERVICE_FIRST (&SERVICES[5])
 
 // --- creation -----------------------------------------------------------------------------------
 
@@ -74,14 +74,8 @@ void script_host_destroy(World *world)
 
 static const Service *service_of(const char *path)
 {
-    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
-        const size_t bytes = strlen(SERVICES[i].name);
-        if (strncmp(path, SERVICES[i].name, bytes) == 0 && path[bytes] == '/' &&
-            path[bytes + 1] != 0) {
-            return &SERVICES[i];
-        }
-    }
-    return NULL;
+    const ScriptService service = script_path_service(path, strlen(path));
+    return service == SERVICE_COUNT ? NULL : &SERVICES[service];
 }
 
 // The plain path, terminated; false for what is no path.
@@ -262,9 +256,7 @@ Status script_host_add(World *world, const Entry *entry)
     script.service = service_of(script.path);
     if (script.service == NULL) {
         log_write(world->config.log, world->tick, LOG_ERROR, "script",
-                  "%s is in no service; use ServerScriptService, ReplicatedStorage, Workspace, "
-                  "StarterGui, StarterPlayer or ReplicatedFirst",
-                  script.path);
+                  "%s is in no service; use " SCRIPT_SERVICES_TEXT, script.path);
         return STATUS_MALFORMED;
     }
     const bool is_packed = (entry->flags & ENTRY_PACKED) != 0;
@@ -403,7 +395,7 @@ static void bind_places(World *world, const char *only)
 
 static bool is_server_script(const HostScript *script)
 {
-    return script->service == &SERVICES[0];
+    return script->service == &SERVICES[SERVICE_SERVER_SCRIPT];
 }
 
 static void take_script(World *world, const HostScript *staged, bool first)
@@ -481,7 +473,7 @@ static void take_over(World *world, bool first)
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < host->staged_count; i++) {
             const HostScript *staged = &host->scripts[host->script_count + i];
-            const bool module = staged->service == &SERVICES[1];
+            const bool module = staged->service == &SERVICES[SERVICE_REPLICATED_STORAGE];
             if (module == (pass == 0)) {
                 take_script(world, staged, first);
             }
@@ -528,7 +520,7 @@ static void send_executes(World *world, Session *session)
         for (uint32_t i = 0; i < host->script_count; i++) {
             const HostScript *script = &host->scripts[i];
             if (!script_host_is_sent(script) || !script->service->executes ||
-                (script->service == SERVICE_FIRST) != (pass == 0)) {
+                (script->service == &SERVICES[SERVICE_REPLICATED_FIRST]) != (pass == 0)) {
                 continue;
             }
             const MessageScriptExecute execute = {.script_path = text_of(script->path),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/wire/manifest.h"
+#include "core/wire/script_path.h"
 #include "core/world/act_inside.h"
 
 #define HOST_SCRIPTS_MAX 1024
@@ -14,7 +15,7 @@
 #define MANIFEST_REQUIRES_ALL   4096
 
 typedef struct Service {
-    const char *name;
+    ScriptService kind;
     bool replicates;
     bool runs_here; // loaded on the server
     bool executes;  // clients are told to run it; modules run by require

@@ -125,10 +125,11 @@ static MessageScriptManifest message_of_scripts(const World *world)
         }
         ASSERT(count < MANIFEST_MAX);
         WireManifestScript *row = &host->rows[count++];
-        *row = (WireManifestScript){.path = text_of(script->path),
-                                    .size_bytes = script->byte_count,
-                                    .run_context = text_of(CONTEXTS[script->context]),
-                                    .service = text_of(script->service->name)};
+        *row =
+            (WireManifestScript){.path = text_of(script->path),
+                                 .size_bytes = script->byte_count,
+                                 .run_context = text_of(CONTEXTS[script->context]),
+                                 .service = text_of(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
     return (MessageScriptManifest){
@@ -161,7 +162,7 @@ static bool is_same(const ScriptHost *host, const WireManifestScript *row)
     const HostScript *script = script_host_after(host, path);
     return script != NULL && script_host_is_sent(script) && script->byte_count == row->size_bytes &&
            memcmp(script->hash, row->rune_hash.bytes, sizeof script->hash) == 0 &&
-           text_is(row->service, script->service->name) &&
+           text_is(row->service, script_service_names[script->service->kind]) &&
            text_is(row->run_context, CONTEXTS[script->context]);
 }
 

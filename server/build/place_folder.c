@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
+#include "server/build/soul.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>
@@ -14,12 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES        128
-#define SCRIPT_BYTES_MAX  (256u << 10)
 #define CHUNK_FILE_BYTES  (1u << 20)
 #define FILES_GROW_FACTOR 2
 
@@ -76,7 +75,7 @@ static size_t bytes_max_of(const char *path)
     }
     if (place_path_ends(path, ".lua") || place_path_ends(path, ".ts") ||
         place_path_ends(path, ".soul")) {
-        return SCRIPT_BYTES_MAX;
+        return VM_SOURCE_BYTES_MAX;
     }
     if (place_path_ends(path, ".json")) {
         return JSON_BYTES_MAX;
@@ -88,57 +87,6 @@ static size_t bytes_max_of(const char *path)
 static bool is_skipped(const char *name)
 {
     return name[0] == '.' || strcmp(name, "node_modules") == 0;
-}
-
-static const char *const services[] = {"ServerScriptService", "ReplicatedStorage",
-                                       "Workspace",           "StarterGui",
-                                       "StarterPlayer",       "ReplicatedFirst"};
-
-static bool is_in_service(const char *path)
-{
-    static const char soul[] = "SoulService/";
-    path += strncmp(path, soul, sizeof soul - 1) == 0 ? sizeof soul - 1 : 0;
-    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
-        const size_t bytes = strlen(services[i]);
-        if (strncmp(path, services[i], bytes) == 0 && path[bytes] == '/') {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool place_folder_is_script(const PlaceFile *file)
-{
-    return place_path_ends(file->path, ".lua") && is_in_service(file->path);
-}
-
-// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
-static void look_at_skipped(Walk *walk, const char *path)
-{
-    static const char *const endings[] = {".lua", ".ts",      ".soul",   ".luau",
-                                          ".js",  ".mjs",     ".cjs",    ".jsx",
-                                          ".tsx", ".lua.txt", ".ts.txt", ".soul.txt"};
-    const size_t bytes = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t want = strlen(endings[i]);
-        if (bytes > want && strcasecmp(path + bytes - want, endings[i]) == 0 &&
-            !place_path_ends(path, ".d.ts") && is_in_service(path)) {
-            diagnostic_addf(walk->diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
-                            "is not read: scripts end with .lua, .ts or .soul, in small letters");
-            return;
-        }
-    }
-}
-
-const PlaceFile *place_folder_stray_script(const PlaceFolder *folder)
-{
-    for (uint32_t i = 0; i < folder->file_count; i++) {
-        const PlaceFile *file = &folder->files[i];
-        if (place_path_ends(file->path, ".lua") && !place_folder_is_script(file)) {
-            return file;
-        }
-    }
-    return NULL;
 }
 
 const char *place_text_problem(const uint8_t *data, size_t bytes, uint32_t *line)
@@ -250,7 +198,7 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     bytes_max = bytes_max == 0 && walk->takes_all ? PLACE_FOLDER_BYTES_MAX : bytes_max;
     if (!is_folder && bytes_max == 0) {
         if (walk->diagnostics != NULL) {
-            look_at_skipped(walk, path);
+            soul_check_skipped(path, walk->diagnostics);
         }
         return STATUS_OK;
     }

@@ -44,7 +44,3 @@ const char *place_text_problem(const uint8_t *data, size_t bytes, uint32_t *line
 bool place_path_ends(const char *path, const char *ending);
 // Is it one of those that a scene is made of (.json, .chunk)?
 bool place_folder_is_scene(const PlaceFile *file);
-// Is it a script of a world: <Service>/….lua? The path without its ending is its name.
-bool place_folder_is_script(const PlaceFile *file);
-// A script that would be in no service; NULL: all are.
-const PlaceFile *place_folder_stray_script(const PlaceFolder *folder);

@@ -189,7 +189,6 @@ static void tell_missing(const Search *search, const JsonNode *node)
 
 static void look_at_entity(Search *search, const JsonNode *entity)
 {
-    static const char soul[] = "SoulService/";
     const JsonNode *ref = json_find(entity, "scriptRef");
     const JsonNode *path = json_find(ref, "path");
     const JsonNode *hash = json_find(ref, "codeHash");
@@ -203,7 +202,7 @@ static void look_at_entity(Search *search, const JsonNode *entity)
         !find_script(search, path, &like.script)) {
         return;
     }
-    like.in_soul = path->count > sizeof soul && memcmp(path->text, soul, sizeof soul - 1) == 0;
+    like.in_soul = script_path_soul_bytes(path->text, path->count) > 0;
     EntityEdits edits = {0};
     for (const JsonNode *member = entity->first; member != NULL; member = member->next) {
         if (member == ref) {

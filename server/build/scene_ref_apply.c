@@ -108,8 +108,8 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field, bool in_
     } else if (is_lua && script->language != SOUL_LUA) {
         snprintf(out, SCENE_REF_VALUE_BYTES, SCENE_REF_MADE_FOLDER "%s.lua", script->path);
     } else {
-        snprintf(out, SCENE_REF_VALUE_BYTES, "%s%s%s", in_soul ? "SoulService/" : "", script->path,
-                 soul_language_ending(script->language));
+        snprintf(out, SCENE_REF_VALUE_BYTES, "%s%s%s", in_soul ? SCRIPT_SOUL_FOLDER : "",
+                 script->path, soul_language_ending(script->language));
     }
 }
 

@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include "server/build/soul.h"
 
+#include "core/base/nearest.h"
 #include "core/base/utf8.h"
 #include "core/wire/manifest.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +16,19 @@
 #define SEGMENT_BYTES_MAX 64
 #define NAME_BYTES_MAX    120 // with .rune after it, it is still a path of a place folder
 #define KEPT_ENDING       ".soul.lua"
-#define SERVICE_NAMES                                                                  \
-    "ServerScriptService, ReplicatedStorage, Workspace, StarterGui, StarterPlayer or " \
-    "ReplicatedFirst"
+#define MEANT_LETTERS_MIN 6 // "Server", "Starter"
 
-static const struct {
-    const char *name;
-    RunContext context;
-} service_table[SERVICE_COUNT] = {
-    [SERVICE_SERVER_SCRIPT] = {"ServerScriptService", CONTEXT_SERVER},
-    [SERVICE_REPLICATED_STORAGE] = {"ReplicatedStorage", CONTEXT_BOTH},
-    [SERVICE_WORKSPACE] = {"Workspace", CONTEXT_BOTH},
-    [SERVICE_STARTER_GUI] = {"StarterGui", CONTEXT_CLIENT},
-    [SERVICE_STARTER_PLAYER] = {"StarterPlayer", CONTEXT_CLIENT},
-    [SERVICE_REPLICATED_FIRST] = {"ReplicatedFirst", CONTEXT_CLIENT},
+static const RunContext service_contexts[SERVICE_COUNT] = {
+    [SERVICE_SERVER_SCRIPT] = CONTEXT_SERVER,  [SERVICE_REPLICATED_STORAGE] = CONTEXT_BOTH,
+    [SERVICE_WORKSPACE] = CONTEXT_BOTH,        [SERVICE_STARTER_GUI] = CONTEXT_CLIENT,
+    [SERVICE_STARTER_PLAYER] = CONTEXT_CLIENT, [SERVICE_REPLICATED_FIRST] = CONTEXT_CLIENT,
 };
 static const char *const context_names[] = {"Server", "Client", "Both"};
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 
 const char *soul_service_name(SoulService service)
 {
-    return service_table[service].name;
+    return script_service_names[service];
 }
 
 const char *soul_context_name(RunContext context)
@@ -49,7 +43,7 @@ const char *soul_language_ending(SoulLanguage language)
 
 RunContext soul_service_context(SoulService service)
 {
-    return service_table[service].context;
+    return service_contexts[service];
 }
 
 bool soul_narrow(Soul *soul, RunContext context)
@@ -77,24 +71,34 @@ static bool language_of(const char *path, SoulLanguage *out)
 
 static const char *without_folder(const char *path)
 {
-    static const char folder[] = "SoulService/";
-    return strncmp(path, folder, sizeof folder - 1) == 0 ? path + sizeof folder - 1 : path;
+    return path + script_path_soul_bytes(path, strlen(path));
 }
 
-// SERVICE_COUNT: none. *nearly: a service whose name differs in case alone.
-static SoulService service_of(const char *path, const char **nearly)
+static size_t common_letters(const char *a, const char *b)
 {
-    *nearly = NULL;
-    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
-        const size_t bytes = strlen(service_table[i].name);
-        if (strncmp(path, service_table[i].name, bytes) == 0 && path[bytes] == '/') {
-            return (SoulService)i;
-        }
-        if (strncasecmp(path, service_table[i].name, bytes) == 0 && path[bytes] == '/') {
-            *nearly = service_table[i].name;
-        }
+    size_t count = 0;
+    while (a[count] != '\0' && tolower((uint8_t)a[count]) == tolower((uint8_t)b[count])) {
+        count += 1;
     }
-    return SERVICE_COUNT;
+    return count;
+}
+
+// The service that a folder was meant to be; NULL: none. "ServerScripts" and
+// "StarterPlayerScripts", as others call theirs, begin like one of ours.
+static const char *service_meant(const char *path)
+{
+    const size_t bytes = strcspn(path, "/");
+    Nearest nearest = nearest_begin(path, bytes);
+    const char *meant = NULL;
+    size_t most = MEANT_LETTERS_MIN - 1;
+    for (uint32_t i = 0; i < SERVICE_COUNT && path[bytes] == '/'; i++) {
+        const char *name = script_service_names[i];
+        (void)nearest_consider(&nearest, name, strlen(name));
+        const size_t common = common_letters(path, name);
+        meant = common > most ? name : meant;
+        most = common > most ? common : most;
+    }
+    return nearest.found != NULL ? nearest.found : meant;
 }
 
 static bool is_letter(uint8_t byte)
@@ -184,22 +188,23 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     if (!language_of(file->path, &language)) {
         return false;
     }
-    const char *plain = without_folder(file->path), *nearly = NULL;
-    const SoulService service = service_of(plain, &nearly);
+    const char *plain = without_folder(file->path);
+    const SoulService service = script_path_service(plain, strlen(plain));
     if (service == SERVICE_COUNT) {
-        if (nearly != NULL) {
+        const char *meant = service_meant(plain);
+        if (meant != NULL) {
             diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, 0, 0, "service",
-                            "this script is in no service; did you mean %s?", nearly);
+                            "this script is in no service; did you mean %s?", meant);
         } else {
             error_at(diagnostics, file->path, "service",
-                     "this script is in no service; put it into " SERVICE_NAMES);
+                     "this script is in no service; put it into " SCRIPT_SERVICES_TEXT);
         }
         return false;
     }
     *soul = (Soul){.file = file,
                    .language = language,
                    .service = service,
-                   .context = service_table[service].context};
+                   .context = service_contexts[service]};
     const size_t bytes = strlen(plain) - strlen(endings[language]);
     if (bytes > NAME_BYTES_MAX) {
         error_at(diagnostics, file->path, "name", "a script's name has at most 120 bytes");
@@ -216,6 +221,26 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     }
     soul->replicate = soul->context != CONTEXT_SERVER;
     return true;
+}
+
+// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
+void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
+{
+    static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",
+                                        ".js",  ".mjs",     ".cjs",    ".jsx",
+                                        ".tsx", ".lua.txt", ".ts.txt", ".soul.txt"};
+    const size_t bytes = strlen(path);
+    const char *plain = without_folder(path);
+    for (size_t i = 0; i < sizeof likes / sizeof likes[0]; i++) {
+        const size_t want = strlen(likes[i]);
+        if (bytes > want && strcasecmp(path + bytes - want, likes[i]) == 0 &&
+            !place_path_ends(path, ".d.ts") &&
+            script_path_service(plain, strlen(plain)) != SERVICE_COUNT) {
+            diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
+                            "is not read: scripts end with .lua, .ts or .soul, in small letters");
+            return;
+        }
+    }
 }
 
 // --- the list -----------------------------------------------------------------------------------

@@ -3,21 +3,14 @@
 #pragma once
 
 #include "core/script/script.h"
+#include "core/wire/script_path.h"
 #include "server/build/diagnostic.h"
 #include "server/build/place_folder.h"
 
 #define SOULS_MAX 1024
 
 typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
-typedef enum SoulService {
-    SERVICE_SERVER_SCRIPT, // ServerScriptService
-    SERVICE_REPLICATED_STORAGE,
-    SERVICE_WORKSPACE,
-    SERVICE_STARTER_GUI,
-    SERVICE_STARTER_PLAYER,
-    SERVICE_REPLICATED_FIRST,
-    SERVICE_COUNT
-} SoulService;
+typedef ScriptService SoulService;
 typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH } RunContext;
 
 typedef struct Soul {
@@ -48,3 +41,6 @@ bool soul_narrow(Soul *soul, RunContext context);
 // Too many for clients is a diagnostic; once it is known which they are.
 void soul_check_counts(const SoulList *list, DiagnosticList *diagnostics);
 void soul_list_free(SoulList *list);
+// A file that is none of those a build reads: one of a service that only looks like a script is a
+// warning.
+void soul_check_skipped(const char *path, DiagnosticList *diagnostics);

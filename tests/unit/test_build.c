@@ -393,6 +393,20 @@ TEST(what_is_wrong_is_counted_once)
     end(&stage);
 }
 
+TEST(a_module_that_is_not_there_has_a_neighbour)
+{
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "ReplicatedStorage/Format.lua", "return {}\n");
+    test_folder_write(&stage.folder, "Workspace/A.lua", "require('ReplicatedStorage/Formt')\n");
+    test_folder_write(&stage.folder, "Workspace/B.lua", "require('ReplicatedStorage/Tools')\n");
+    build(&stage, (BuildRequest){.write = false});
+    REQUIRE(stage.result.diagnostics.error_count == 2);
+    CHECK(strstr(stage.result.diagnostics.items[0].message,
+                 "did you mean \"ReplicatedStorage/Format\"?") != NULL);
+    CHECK(strstr(stage.result.diagnostics.items[1].message, "write its service") != NULL);
+    end(&stage);
+}
+
 // A lint says what is wrong with a line; that it then fails is no news.
 TEST(one_mistake_has_one_warning)
 {

@@ -264,8 +264,10 @@ TEST(mistakes_in_place_json_are_named)
     check_refused("{\"format\": 1}", SCENE,
                   "place.json line 1, column 1: $.name is missing; add it");
     check_refused("{\"format\": 2, \"name\": \"P\"}", SCENE, "$.format is 2, but this program");
-    check_refused("{\"format\": 1, \"name\": \"P\",\n \"tickrate\": 60}", SCENE,
-                  "place.json line 2, column 14: $.tickrate is no member of place.json");
+    check_refused(
+        "{\"format\": 1, \"name\": \"P\",\n \"tickrate\": 60}", SCENE,
+        "place.json line 2, column 14: $.tickrate is no member of place.json; did you mean "
+        "tickRate?");
     check_refused("{\"format\": 1, \"name\": \"\"}", SCENE, "$.name must not be empty");
     check_refused("{\"format\": 1, \"name\": \"a\\u001b[31m\"}", SCENE,
                   "$.name must have no control characters");

@@ -2,6 +2,7 @@
 #include "core/wire/script_path.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 TEST(every_spelling_is_one_name)
@@ -49,4 +50,28 @@ TEST(nothing_else_is_taken_off)
         CHECK_INT(path.bytes, strlen(rows[i].want));
         CHECK(memcmp(path.data, rows[i].want, path.bytes) == 0);
     }
+}
+
+TEST(services_are_folders_with_something_in_them)
+{
+    for (uint32_t i = 0; i < SERVICE_COUNT; i++) {
+        const char *name = script_service_names[i];
+        char path[64];
+        snprintf(path, sizeof path, "%s/a", name);
+        CHECK_INT(script_path_service(path, strlen(path)), i);
+        CHECK_INT(script_path_service(path, strlen(path) - 1), SERVICE_COUNT);
+        CHECK_INT(script_path_service(name, strlen(name)), SERVICE_COUNT);
+        path[strlen(name)] = '_';
+        CHECK_INT(script_path_service(path, strlen(path)), SERVICE_COUNT);
+        CHECK(strstr(SCRIPT_SERVICES_TEXT, name) != NULL);
+    }
+    CHECK_INT(script_path_service("", 0), SERVICE_COUNT);
+    CHECK_INT(script_path_service("workspace/a", 11), SERVICE_COUNT);
+}
+
+TEST(the_soul_folder_is_measured)
+{
+    CHECK_INT(script_path_soul_bytes("SoulService/Workspace/A", 23), 12);
+    CHECK_INT(script_path_soul_bytes("SoulService/", 12), 0);
+    CHECK_INT(script_path_soul_bytes("Workspace/A", 11), 0);
 }

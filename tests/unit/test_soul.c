@@ -128,6 +128,10 @@ TEST(a_script_in_no_service_is_told_where_to_go)
     refuse("Door.lua", "service", "ServerScriptService, ReplicatedStorage, Workspace");
     refuse("Scripts/Door.ts", "service", "StarterGui, StarterPlayer or ReplicatedFirst");
     refuse("workspace/Door.soul", "service", "did you mean Workspace?");
+    refuse("ServerScripts/Door.lua", "service", "did you mean ServerScriptService?");
+    refuse("SoulService/Worksapce/Door.lua", "service", "did you mean Workspace?");
+    refuse("StarterPlayerScripts/Cam.lua", "service", "did you mean StarterPlayer?");
+    refuse("Server.lua", "service", "put it into ServerScriptService, ");
     refuse("SoulService/Door.lua", "service", "no service");
     refuse("SoulService/SoulService/Workspace/Door.lua", "service", "no service");
     refuse("WorkspaceOld/Door.lua", "service", "no service");
@@ -212,7 +216,8 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
         {"{\"contexts\":{\"ServerScriptService/Sea\":\"Client\"}}", "only narrow"},
         {"{\"contexts\":{\"StarterGui/Bar\":\"Server\"}}", "only narrow"},
         {"{\"contexts\":{\"StarterGui/Bar\":\"Both\"}}", "only narrow"},
-        {"{\"contexts\":{\"Workspace/Dor\":\"Server\"}}", "names no script"},
+        {"{\"contexts\":{\"Workspace/Dor\":\"Server\"}}",
+         "names no script; did you mean Workspace/Door?"},
         {"{\"contexts\":{\"Workspace/Door.lua\":\"Server\"}}", "without an ending"},
         {"{\"contexts\":{\"Workspace/Door\":\"server\"}}", "Server"},
         {"{\"contexts\":{\"Workspace/Door\":1}}", "string"},
