@@ -90,13 +90,6 @@ void builder_destroy(Builder *builder)
     free(builder);
 }
 
-static void tell_worker_progress(void *user, uint32_t done, uint32_t total)
-{
-    (void)done; // of a single script or scene: too fine for anybody
-    (void)total;
-    (void)user;
-}
-
 // A worker that has looked at one place does not look at another: whoever got the better of it in
 // there would otherwise compile the next creator's scripts.
 static Status ready_worker(Build *build)
@@ -117,7 +110,7 @@ static Status ready_worker(Build *build)
         }
         snprintf(builder->place, sizeof builder->place, "%s", build->request->place);
     }
-    worker_watch(builder->worker, build->request->cancel, tell_worker_progress, NULL);
+    worker_watch(builder->worker, build->request->cancel, NULL, NULL);
     build->worker = builder->worker;
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
+#include "core/script/vm.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -415,11 +416,16 @@ static const struct {
     const char *name;
     size_t bytes_max;
 } kinds[KIND_COUNT] = {
-    [KIND_SCRIPT] = {"script", 256u << 10}, [KIND_JSON] = {"json", JSON_BYTES_MAX},
-    [KIND_CHUNK] = {"chunk", 1u << 20},     [KIND_TEXT] = {"text", 1u << 20},
-    [KIND_PNG] = {"png", 32u << 20},        [KIND_JPEG] = {"jpeg", 32u << 20},
-    [KIND_OGG] = {"ogg", 32u << 20},        [KIND_WAV] = {"wav", 64u << 20},
-    [KIND_GLB] = {"glb", 64u << 20},        [KIND_GLTF] = {"gltf", JSON_BYTES_MAX},
+    [KIND_SCRIPT] = {"script", VM_SOURCE_BYTES_MAX},
+    [KIND_JSON] = {"json", JSON_BYTES_MAX},
+    [KIND_CHUNK] = {"chunk", 1u << 20},
+    [KIND_TEXT] = {"text", 1u << 20},
+    [KIND_PNG] = {"png", 32u << 20},
+    [KIND_JPEG] = {"jpeg", 32u << 20},
+    [KIND_OGG] = {"ogg", 32u << 20},
+    [KIND_WAV] = {"wav", 64u << 20},
+    [KIND_GLB] = {"glb", 64u << 20},
+    [KIND_GLTF] = {"gltf", JSON_BYTES_MAX},
     [KIND_BIN] = {"bin", 64u << 20},
 };
 

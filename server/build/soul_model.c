@@ -25,7 +25,6 @@
 
 #define REPAIR_BYTES_MAX  (8u << 10) // of what the compiler said, sent back
 #define REPAIR_LINES_MAX  20
-#define SCRIPT_BYTES_MAX  (256u << 10)
 #define CONTEXT_REPLY_MAX (SOUL_CONTEXT_BYTES_MAX + 64)
 #define QUOTE_BYTES       160
 
@@ -426,7 +425,7 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
                     "one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul accept` it",
                     view->kept_path);
     }
-    Buffer file = buffer_of(SCRIPT_BYTES_MAX);
+    Buffer file = buffer_of(VM_SOURCE_BYTES_MAX);
     SoulLua lua = {.was_asked = true};
     Status status = ask_and_repair(&asking, &lua.repairs);
     if (status == STATUS_OK) {

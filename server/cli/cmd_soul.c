@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATHS_MAX      256
-#define FILE_BYTES_MAX (256u << 10)
+#define PATHS_MAX 256
 
 typedef enum SoulCommand { SOUL_LIST, SOUL_ACCEPT, SOUL_ASK } SoulCommand;
 
@@ -286,7 +285,7 @@ static Status record(const Session *session, const SoulView *view, char *reason)
     memcpy(header.source, view->prompt.source_hash, SHA256_BYTES);
     memcpy(header.review, view->kept.body_hash, SHA256_BYTES);
     header.has_review = true;
-    Buffer file = buffer_of(FILE_BYTES_MAX);
+    Buffer file = buffer_of(VM_SOURCE_BYTES_MAX);
     soul_header_write(&header, &file);
     buffer_put(&file, view->kept.body, view->kept.body_bytes);
     Status status = file.status;

@@ -2,12 +2,13 @@
 // docs/HTTP.md. On the HTTP thread alone.
 #pragma once
 
+#include "core/script/vm.h"
 #include "server/net/http.h"
 
 typedef struct Host Host;
 
-// A script of 256 KiB whose every byte is escaped, and what is around it.
-#define HOST_BUILD_BODY_BYTES ((256u << 10) * 6 + 4096)
+// A script of the largest kind whose every byte is escaped, and what is around it.
+#define HOST_BUILD_BODY_BYTES (VM_SOURCE_BYTES_MAX * 6 + 4096)
 
 void host_build_post_save(void *user, HttpRequest *request, HttpResponse *response);
 void host_build_get_script(void *user, HttpRequest *request, HttpResponse *response);
