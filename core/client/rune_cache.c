@@ -7,6 +7,7 @@
 #include "core/client/client_inside.h"
 
 #include "core/script/rune.h"
+#include "core/wire/script_path.h"
 
 #include <string.h>
 
@@ -68,9 +69,10 @@ static bool text_is(NetText text, const char *word)
 
 static const char *service_name(RuneService service)
 {
-    static const char *const names[RUNE_SERVICE_COUNT] = {
-        "ReplicatedFirst", "ReplicatedStorage", "Workspace", "StarterPlayer", "StarterGui"};
-    return names[service];
+    static const ScriptService services[RUNE_SERVICE_COUNT] = {
+        SERVICE_REPLICATED_FIRST, SERVICE_REPLICATED_STORAGE, SERVICE_WORKSPACE,
+        SERVICE_STARTER_PLAYER, SERVICE_STARTER_GUI};
+    return script_service_names[services[service]];
 }
 
 static const char *refuse_path(NetText path, RuneService service)

@@ -96,9 +96,6 @@ void api_push_value(lua_State *thread, const ScriptValue *value);
 // Degrees about x, y and z, applied z, x, y.
 Quat api_rotation(Vec3 degrees);
 Vec3 api_degrees(Quat rotation);
-// How many letters must be changed, added or taken to make one name the other, capitals or not;
-// `most` for names of more than 64 bytes.
-uint32_t api_name_difference(Text a, Text b, uint32_t most);
 // The prefab whose name is most like this one, or "".
 void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity);
 

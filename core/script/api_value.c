@@ -101,11 +101,6 @@ Vec3 api_degrees(Quat q)
                 math_atan2(right.y, up.y) * DEGREES);
 }
 
-uint32_t api_name_difference(Text a, Text b, uint32_t most)
-{
-    return nearest_steps(a.data, a.bytes, b.data, b.bytes, most);
-}
-
 void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity)
 {
     Nearest nearest = nearest_begin(name.data, name.bytes);
