@@ -73,19 +73,19 @@ bool account_may_run(ScriptSystem *system, Script *script)
 }
 
 // Lua's own errors begin with the place where they were raised.
-static bool begins_with_place(const char *text, const char *path)
+static bool begins_with_place(const char *text, const char *file)
 {
-    const size_t bytes = strlen(path);
-    return bytes > 0 && strncmp(text, path, bytes) == 0 && text[bytes] == ':';
+    const size_t bytes = strlen(file);
+    return bytes > 0 && strncmp(text, file, bytes) == 0 && text[bytes] == ':';
 }
 
 // What went wrong, after the script and its line, and then how the script came there.
 static void say_fault(ScriptSystem *system, const ScriptFault *fault)
 {
-    char place[SCRIPT_PATH_BYTES + 16];
-    snprintf(place, sizeof place, "%s:%u", fault->path, (unsigned)fault->line);
-    const bool has_place = fault->line == 0 || begins_with_place(fault->message, fault->path);
-    account_say(system, LOG_ERROR, has_place ? fault->path : place, fault->message);
+    char place[SCRIPT_FILE_BYTES + 16];
+    snprintf(place, sizeof place, "%s:%u", fault->file, (unsigned)fault->line);
+    const bool has_place = fault->line == 0 || begins_with_place(fault->message, fault->file);
+    account_say(system, LOG_ERROR, has_place ? fault->file : place, fault->message);
     const char *frame = fault->traceback;
     for (uint32_t i = 0; i <= TRACE_LINES_MAX && system->config.log != NULL; i++) {
         frame += strspn(frame, "\n\t");
@@ -114,6 +114,7 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
     }
     if (script != NULL) {
         snprintf(fault.path, sizeof fault.path, "%s", script->path);
+        snprintf(fault.file, sizeof fault.file, "%s", script->file);
         script->account.fault_count += 1;
     }
     if (script != NULL && script->state == SCRIPT_OFF) {

@@ -121,8 +121,8 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
 {
     const Instance *instance = instance_at(system, handle);
     const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
-    const size_t bytes = script != NULL ? strlen(script->path) : 0;
-    for (const char *at = traceback; bytes > 0 && (at = strstr(at, script->path)) != NULL; at++) {
+    const size_t bytes = script != NULL ? strlen(script->file) : 0;
+    for (const char *at = traceback; bytes > 0 && (at = strstr(at, script->file)) != NULL; at++) {
         const bool begins = at > traceback && (at[-1] == '\t');
         if (begins && at[bytes] == ':' && at[bytes + 1] >= '0' && at[bytes + 1] <= '9') {
             return read_number(at + bytes + 1);

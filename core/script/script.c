@@ -232,6 +232,15 @@ static bool is_loaded_already(const Script *script, const char *hash)
            strcmp(script->hash, hash) == 0 && script->load != LOAD_FAILED;
 }
 
+// A rune says which file it was made from; a source is called by its path.
+static void take_file(ScriptSystem *system, Script *script)
+{
+    lua_Debug debug;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->chunk_ref);
+    lua_getinfo(system->lua, ">S", &debug);
+    snprintf(script->file, sizeof script->file, "%s", debug.short_src);
+}
+
 // Puts freshly compiled code in the place of what was there under that path, if anything.
 static Status install(ScriptSystem *system, Script *fresh, const char *path, const char *hash,
                       bool keep_old)
@@ -241,6 +250,7 @@ static Status install(ScriptSystem *system, Script *fresh, const char *path, con
     fresh->is_module = path_is_module(path);
     snprintf(fresh->path, sizeof fresh->path, "%s", path);
     snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
+    take_file(system, fresh);
     if (script == NULL) {
         script = script_at(system, pool_acquire(&system->scripts));
         if (script == NULL) {

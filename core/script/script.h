@@ -18,6 +18,7 @@
 #include "core/script/vm.h"
 
 #define SCRIPT_PATH_BYTES      128
+#define SCRIPT_FILE_BYTES      160 // with its ending; LUA_IDSIZE
 #define SCRIPT_MESSAGE_BYTES   240
 #define SCRIPT_TRACEBACK_BYTES 1024
 
@@ -176,6 +177,7 @@ typedef struct ScriptFault {
     uint64_t entity; // 0: none
     uint32_t line;   // 0: unknown
     char path[SCRIPT_PATH_BYTES];
+    char file[SCRIPT_FILE_BYTES]; // as messages and tracebacks name it: "Workspace/Door.ts"
     char message[SCRIPT_MESSAGE_BYTES];
     char traceback[SCRIPT_TRACEBACK_BYTES];
 } ScriptFault;

@@ -38,6 +38,7 @@ typedef enum ScriptLoad { LOAD_PENDING, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } S
 // One source, with its environment. A slot of ScriptSystem.scripts.
 typedef struct Script {
     char path[SCRIPT_PATH_BYTES];
+    char file[SCRIPT_FILE_BYTES]; // what Lua calls it
     char hash[SCRIPT_HASH_BYTES];
     ScriptLoad load;
     int chunk_ref;       // the compiled file

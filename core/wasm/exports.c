@@ -293,6 +293,8 @@ static const void *write_faults(ScriptSystem *scripts)
         json_write_object_begin(&json);
         json_write_name(&json, "path");
         json_write_text(&json, faults[i].path);
+        json_write_name(&json, "file");
+        json_write_text(&json, faults[i].file);
         write_count(&json, "line", faults[i].line);
         json_write_name(&json, "message");
         json_write_text(&json, faults[i].message);

@@ -135,12 +135,22 @@ static uint32_t shown_line(const Request *request, uint32_t line)
     return is_mapped && request->lines[line - 1] > 0 ? request->lines[line - 1] : line;
 }
 
-// "Workspace/Door:12: unexpected symbol" → line 12 and the rest.
-static void tell_syntax(Work *work, const char *message)
+// What Lua calls it, so that a fault names a file that a creator can open: its path with the ending
+// of its source, or of the Lua that is kept beside a plain soul.
+static void name_file(const Request *request, char out[SCRIPT_FILE_BYTES])
+{
+    const char *found = strstr(request->file, request->path);
+    const char *ending = found != NULL ? found + strlen(request->path) : "";
+    snprintf(out, SCRIPT_FILE_BYTES, "%s%s%s", request->path, ending,
+             strcmp(ending, ".soul") == 0 ? ".lua" : "");
+}
+
+// "Workspace/Door.lua:12: unexpected symbol" → line 12 and the rest.
+static void tell_syntax(Work *work, const char *name, const char *message)
 {
     const Request *request = &work->request;
     uint32_t line = 0;
-    message = worker_split_message(request->path, message, &line);
+    message = worker_split_message(name, message, &line);
     diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, shown_line(request, line),
                     0, "syntax", "%s", message);
 }
@@ -209,12 +219,14 @@ static Status compile(Work *work, char *reason)
     }
     lua_State *lua = vm_main(vm);
     vm_push_environment(lua);
-    Status status = vm_compile(lua, request->path, (const char *)request->source,
-                               request->source_bytes, lua_gettop(lua));
+    char name[SCRIPT_FILE_BYTES];
+    name_file(request, name);
+    Status status = vm_compile(lua, name, (const char *)request->source, request->source_bytes,
+                               lua_gettop(lua));
     if (status == STATUS_OK) {
         status = finish(work, lua, reason);
     } else {
-        tell_syntax(work, lua_tostring(lua, -1));
+        tell_syntax(work, name, lua_tostring(lua, -1));
         status = STATUS_MALFORMED;
     }
     vm_destroy(&heap, vm);

@@ -13,15 +13,13 @@
 #define SCRIPTS_MAX 4
 #define TICKS       2 // loading is queued in the first
 
-const char *worker_split_message(const char *path, const char *message, uint32_t *line)
+const char *worker_split_message(const char *name, const char *message, uint32_t *line)
 {
-    char chunk[LUA_IDSIZE]; // as vm_compile names it, without the sign before it
-    snprintf(chunk, sizeof chunk - 1, "%s", path);
-    const size_t name = strlen(chunk);
-    if (strncmp(message, chunk, name) != 0 || message[name] != ':') {
+    const size_t bytes = strlen(name);
+    if (strncmp(message, name, bytes) != 0 || message[bytes] != ':') {
         return message;
     }
-    const char *at = message + name + 1;
+    const char *at = message + bytes + 1;
     uint32_t number = 0;
     while (*at >= '0' && *at <= '9' && number < 100000000) {
         number = number * 10 + (uint32_t)(*at++ - '0');
@@ -53,7 +51,7 @@ static bool is_missing_module(const char *message)
 static void tell(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
 {
     uint32_t line = fault->line;
-    const char *message = worker_split_message(fault->path, fault->message, &line);
+    const char *message = worker_split_message(fault->file, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
     if (fault->hook == HOOK_LOAD &&
         (is_certain ||

@@ -117,10 +117,10 @@ void bots_script_look(Bots *bots, Bot *bot)
         bots->report.script_faults += 1;
         if (bots->report.script_faults <= FAULTS_SHOWN) {
             // An error of Lua's has its place in front already.
-            const bool placed = strncmp(fault.message, fault.path, strlen(fault.path)) == 0;
-            char where[SCRIPT_PATH_BYTES + 16] = "";
+            const bool placed = strncmp(fault.message, fault.file, strlen(fault.file)) == 0;
+            char where[SCRIPT_FILE_BYTES + 16] = "";
             if (!placed) {
-                snprintf(where, sizeof where, "%s:%u: ", fault.path, fault.line);
+                snprintf(where, sizeof where, "%s:%u: ", fault.file, fault.line);
             }
             utf8_clean(fault.message);
             fprintf(stderr, "bot %u: %s%s\n", bot->index, where, fault.message);

@@ -378,7 +378,7 @@ def test_build_typescript(program, places, folder):
           'import { gold } from "../ServerScriptService/Main";\n'
           "const roof: Roof = { height: gold };\nprint(roof.height);\n")
     said = build(program, "small", cwd=folder, code=1)
-    check(re.search(r"^small/Workspace/Roof\.ts:4: error: .*stays on the server", said.stderr, re.M),
+    check(re.search(r"^small/Workspace/Roof\.ts:4:10: error: .*stays on the server", said.stderr, re.M),
           said.stderr)
 
 

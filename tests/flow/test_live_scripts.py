@@ -137,9 +137,9 @@ def test_scripts_run_in_a_live_world(program, places, folder):
         world.wait_line(r"guards 22 good day")
         world.wait_line(r"spawned Bullet")
         # An unknown name: the nearest is named, with file and line.
-        world.wait_line(r'ServerScriptService/Vault:12: .*"Bulet".*did you mean "Bullet"\?')
+        world.wait_line(r'ServerScriptService/Vault\.lua:12: .*"Bulet".*did you mean "Bullet"\?')
         # A fault has a place, comes again and again, and is held back at last; the world goes on.
-        world.wait_line(r"ServerScriptService/Clumsy:4: ")
+        world.wait_line(r"ServerScriptService/Clumsy\.lua:4: ")
         world.wait_line(r"Clumsy: paused for a while after repeated faults")
         player = Player(world, name="ann", ticket=world.join(name="ann")["ticket"])
         # The bullet is there, and the lift goes up and down by the script's own numbers.
@@ -184,7 +184,7 @@ def test_clients_verify_and_run(program, places, folder):
         check(result["runes_unpacked"] == 3 * sent, f"not every rune came packed: {result}")
         # What a client's script said came to the server's; what failed there has file and line.
         world.wait_line(r"heard good day")
-        check(re.search(r"ReplicatedFirst/Wobble:2: .*the screen wobbles", err), f"no fault: {err}")
+        check(re.search(r"ReplicatedFirst/Wobble\.lua:2: .*the screen wobbles", err), f"no fault: {err}")
         check(result["script_faults"] >= 3, f"faults: {result}")
     finally:
         world.kill()
@@ -205,6 +205,11 @@ Network.OnClientEvent("greet", (player: Player, text: string) => {
     print("heard", text);
 });
 """,
+        "ServerScriptService/Sore.ts": """export function onStart(): void {
+
+    throw new Error("sore");
+}
+""",
         "StarterGui/Hello.ts": """import { greeting } from "../ReplicatedStorage/Words";
 
 export function onStart(): void {
@@ -216,11 +221,12 @@ export function onStart(): void {
     world = World(program, place, os.path.join(folder, "data"))
     try:
         world.wait_line(r"says good day")
+        world.wait_line(r"ServerScriptService/Sore\.ts:3: Error: sore")
         bots = Bots(program, world.port, 1, 1, "stand", "--scripts", "--allow-weak-jail")
         out, err = bots.process.communicate(timeout=60)
         check(json.loads(out.splitlines()[-1])["scripted"] == 1, out + err)
         world.wait_line(r"heard good day")
-        check("StarterGui/Hello:6: line six 0" in err, f"another line: {err}")
+        check("StarterGui/Hello.ts:6: line six 0" in err, f"another line: {err}")
     finally:
         world.kill()
 

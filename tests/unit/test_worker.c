@@ -137,7 +137,7 @@ TEST(the_rune_is_the_one_that_is_made_without_a_worker)
     size_t bytes = 0;
     REQUIRE(vm_create(&heap, &config, &vm) == STATUS_OK);
     vm_push_environment(vm_main(vm));
-    CHECK_OK(vm_compile(vm_main(vm), "Workspace/Door", LUA_DOOR, strlen(LUA_DOOR), 1));
+    CHECK_OK(vm_compile(vm_main(vm), "Workspace/Door.lua", LUA_DOOR, strlen(LUA_DOOR), 1));
     CHECK_OK(rune_write(vm_main(vm), "Workspace/Door", rune, sizeof rune, &bytes));
     CHECK_INT(bytes, out.rune_bytes);
     CHECK_BYTES(rune, out.rune, bytes);
