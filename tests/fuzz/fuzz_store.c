@@ -12,11 +12,11 @@ static Sql sql;
 static void open_once(void)
 {
     char reason[256];
-    uint64_t repaired = 0;
+    StoreStats stats = {0};
     if (sql.db == NULL) {
         Status status = sql_connect(&sql, ":memory:", reason, sizeof reason);
         ASSERT(status == STATUS_OK);
-        status = schema_open(&sql, &repaired, reason, sizeof reason);
+        status = schema_open(&sql, &stats, reason, sizeof reason);
         ASSERT(status == STATUS_OK);
     }
     sql_exec(&sql, "DELETE FROM world_meta; DELETE FROM structures; DELETE FROM chunks;"
