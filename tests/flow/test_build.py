@@ -666,9 +666,12 @@ def test_build_tries_scripts_out_with_their_modules(program, places, folder):
 
 
 def test_build_moves_no_cursor(program, places, folder):
-    place = small_place(folder, scripts={"Work\x1b[31mspace/\nA.lua": "", "Workspace/B.lua": "\x1b"})
+    place = small_place(folder, scripts={"Work\x1b[31mspace/\nA.lua": ""})
     said = build(program, place, code=1)
     check("Work?[31mspace/ A.lua: error:" in said.stderr and "\x1b" not in said.stderr, said.stderr)
+    write(place, "Workspace/B.lua", "local a = 1\n\x1b = 2\n")
+    said = build(program, place, code=1)
+    check("Workspace/B.lua:2: error:" in said.stderr and "\x1b" not in said.stderr, said.stderr)
     link = os.path.join(place, "Workspace/\x1b[2J.lua")
     os.symlink("/etc/passwd", link)
     said = build(program, place, code=1)
