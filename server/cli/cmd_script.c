@@ -4,6 +4,7 @@
 #include "core/script/sample_world.h"
 #include "server/build/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/cli/script_typescript.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct RunOptions {
     const char *entity; // name of the entity that the script is bound to; NULL: none
     ScriptSide side;
     uint32_t time_ms, memory_mb, ticks;
-    bool json;
+    bool json, allow_weak_jail;
 } RunOptions;
 
 typedef struct LogLine {
@@ -34,23 +35,27 @@ typedef struct Run {
     uint32_t line_count;
     ScriptFault *faults;
     uint32_t fault_count;
+    bool is_untried; // for a reason that is none of the script's
 } Run;
 
 #define FAULTS_MAX 256
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot script run FILE [options]   run a script in a small world\n"
-            "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
-            "options of run:\n"
-            "  --context Server|Client   the side it runs on (Server)\n"
-            "  --entity NAME             bind it to Door, Platform, Zone, Button or Wall\n"
-            "  --time-ms N               longest call, 1 to 1000 (5)\n"
-            "  --memory-mb N             memory of all scripts, 1 to 512 (16)\n"
-            "  --ticks N                 how long, in sixtieths of a second, up to 216000 (300)\n"
-            "  --json                    print one JSON object at the end and nothing else\n\n"
-            "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
+    fprintf(
+        out,
+        "usage: sandlot script run FILE [options]   run a script, .lua or .ts, in a small world\n"
+        "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
+        "options of run:\n"
+        "  --context Server|Client   the side it runs on (Server)\n"
+        "  --entity NAME             bind it to Door, Platform, Zone, Button or Wall\n"
+        "  --time-ms N               longest call, 1 to 1000 (5)\n"
+        "  --memory-mb N             memory of all scripts, 1 to 512 (16)\n"
+        "  --ticks N                 how long, in sixtieths of a second, up to 216000 (300)\n"
+        "  --json                    print one JSON object at the end and nothing else\n"
+        "  --allow-weak-jail         for TypeScript: go on where the kernel lacks a layer of "
+        "the jail\n\n"
+        "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
 }
 
 static int usage_error(const char *what, const char *value)
@@ -101,7 +106,8 @@ static char *read_source(const char *path, size_t *bytes)
 // What faults call the script: the file's own name, so that editors find the line.
 static const char *script_name(const char *path)
 {
-    return strlen(path) < SCRIPT_PATH_BYTES ? path : strrchr(path, '/') + 1;
+    const char *slash = strrchr(path, '/');
+    return strlen(path) < SCRIPT_PATH_BYTES || slash == NULL ? path : slash + 1;
 }
 
 // --- what it says -------------------------------------------------------------------------------
@@ -231,13 +237,65 @@ static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char
     return script_bind(scripts, &desc, &instance) == STATUS_OK;
 }
 
+// The bytes of a name before ".ts"; 0 for what is no TypeScript.
+static size_t typescript_bytes(const char *name)
+{
+    const size_t bytes = strlen(name);
+    return bytes > 3 && strcmp(name + bytes - 3, ".ts") == 0 ? bytes - 3 : 0;
+}
+
+// Warnings are said too: they are about what will surprise when it runs.
+static CompileResult load_typescript(Run *run, ScriptSystem *scripts, const char *name,
+                                     const char *source, size_t bytes)
+{
+    const ScriptTypeScript script = {.name = name,
+                                     .file = script_name(run->options.file),
+                                     .source = source,
+                                     .bytes = bytes,
+                                     .side = run->options.side,
+                                     .allow_weak_jail = run->options.allow_weak_jail};
+    DiagnosticList list = {0};
+    char reason[WORKER_REASON_BYTES];
+    const Status status = script_typescript_load(&script, scripts, &list, reason);
+    CompileResult result = {.ok = status == STATUS_OK};
+    if (!result.ok) {
+        snprintf(result.error, sizeof result.error, "%.*s", SCRIPT_MESSAGE_BYTES - 1, reason);
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        char line[DIAGNOSTIC_FILE_BYTES + DIAGNOSTIC_MESSAGE_BYTES + 64];
+        diagnostic_text(&list.items[i], "", line, sizeof line);
+        if (!run->options.json) {
+            diagnostic_print(stdout, "%s", line);
+        } else if (i == 0 && !result.ok) {
+            snprintf(result.error, sizeof result.error, "%.*s", SCRIPT_MESSAGE_BYTES - 1, line);
+        }
+    }
+    run->is_untried = !result.ok && list.error_count == 0;
+    if (run->is_untried) {
+        diagnostic_print(stderr, "sandlot script: %s: %s", script.file, reason);
+    }
+    diagnostic_list_free(&list);
+    return result;
+}
+
+static CompileResult load(Run *run, ScriptSystem *scripts, const char *name, const char *source,
+                          size_t bytes)
+{
+    if (typescript_bytes(run->options.file) > 0) {
+        return load_typescript(run, scripts, name, source, bytes);
+    }
+    const CompileRequest request = {.script_id = name, .code = source, .code_bytes = bytes};
+    return script_compile(scripts, &request);
+}
+
 // A script that does not compile has faulted before it began.
 static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes)
 {
     ScriptSystem *scripts = sample_world_scripts(world, run->options.side);
-    const char *name = script_name(run->options.file);
-    const CompileRequest request = {.script_id = name, .code = source, .code_bytes = bytes};
-    const CompileResult compiled = script_compile(scripts, &request);
+    char name[SCRIPT_PATH_BYTES];
+    snprintf(name, sizeof name, "%s", script_name(run->options.file));
+    name[typescript_bytes(name) > 0 ? typescript_bytes(name) : strlen(name)] = '\0';
+    const CompileResult compiled = load(run, scripts, name, source, bytes);
     if (compiled.ok) {
         if (!bind(run, world, scripts, name)) {
             return EXIT_FAILED;
@@ -254,7 +312,9 @@ static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes
     } else {
         print_cost(run, &stats);
     }
-    return compiled.ok && run->fault_count == 0 ? EXIT_OK : EXIT_FAULT;
+    return run->is_untried                        ? EXIT_FAILED
+           : compiled.ok && run->fault_count == 0 ? EXIT_OK
+                                                  : EXIT_FAULT;
 }
 
 static int run_script(const RunOptions *options)
@@ -306,6 +366,8 @@ static int cmd_run(int argc, char **argv)
         }
         if (strcmp(argv[i], "--json") == 0) {
             options.json = true;
+        } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
+            options.allow_weak_jail = true;
         } else if (strcmp(argv[i], "--context") == 0) {
             if (value == NULL || (strcmp(value, "Server") != 0 && strcmp(value, "Client") != 0)) {
                 return usage_error("--context is Server or Client", NULL);
