@@ -42,7 +42,8 @@ static void apply_any(const uint8_t *data, size_t bytes)
     if (bytes > 0 && scene_ref_apply((const char *)text, text_bytes, scripts, 3, data + 1,
                                      edit_bytes, &out, &changed) == STATUS_OK) {
         ASSERT(changed == (edit_bytes > 0));
-        ASSERT(changed || (out.bytes == text_bytes && memcmp(out.data, text, out.bytes) == 0));
+        ASSERT(changed || out.bytes == text_bytes);
+        ASSERT(changed || text_bytes == 0 || memcmp(out.data, text, text_bytes) == 0);
         ASSERT(text_bytes == 0 || out.data[out.bytes - 1] == text[text_bytes - 1] ||
                text[text_bytes - 1] == '}' || text[text_bytes - 1] == '"');
     }
