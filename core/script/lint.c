@@ -82,6 +82,8 @@ const char *lint_kind_name(LintKind kind)
         return "unknown-member";
     case LINT_UNKNOWN_HOOK:
         return "unknown-hook";
+    case LINT_HOOK_PARAMETER:
+        return "hook-parameter";
     case LINT_INVISIBLE:
         return "invisible-character";
     case LINT_KIND_COUNT:
@@ -296,6 +298,26 @@ static void look_at_hook(Lint *lint, const Walk *walk, const char *name)
     }
 }
 
+// `function onUpdate(dt)`: the entity comes first, and nothing says so before it is used as a
+// number.
+static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
+{
+    static const char *const times[] = {"dt", "delta", "deltaTime", "delta_time", "deltatime"};
+    const bool is_named = hook->numparams > 0 && hook->sizelocvars > 0;
+    const char *name = is_named ? word_of(hook->locvars[0].varname) : NULL;
+    for (size_t i = 0; i < sizeof times / sizeof times[0] && name != NULL; i++) {
+        if (strcmp(name, times[i]) == 0 && strncmp(row->arguments, "self:", 5) == 0) {
+            const bool has_time = strstr(row->arguments, "dt:") != NULL;
+            char message[SCRIPT_MESSAGE_BYTES];
+            snprintf(
+                message, sizeof message,
+                "%s is called with the entity first, so %s is not the time; write %s(self%s%s)",
+                row->name, name, row->name, has_time ? ", " : "", has_time ? name : "");
+            report(lint, LINT_HOOK_PARAMETER, (uint32_t)hook->linedefined, false, message);
+        }
+    }
+}
+
 static void write_global(Lint *lint, const Walk *walk, const TString *text, const Known *value)
 {
     const char *name = word_of(text);
@@ -315,6 +337,10 @@ static void write_global(Lint *lint, const Walk *walk, const TString *text, cons
         return;
     }
     char message[SCRIPT_MESSAGE_BYTES];
+    if (row != NULL && row->kind == API_KIND_HOOK && value != NULL &&
+        value->kind == KNOWN_CLOSURE) {
+        look_at_parameter(lint, value->closure, row);
+    }
     if (row != NULL && row->kind != API_KIND_HOOK) {
         snprintf(
             message, sizeof message,

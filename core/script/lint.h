@@ -11,6 +11,7 @@ typedef enum LintKind {
     LINT_WRONG_SIDE,       // a call of the other side
     LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
     LINT_UNKNOWN_HOOK,     // a global function that nobody calls, with nearly the name of a hook
+    LINT_HOOK_PARAMETER,   // a hook that takes its first argument, the entity, for the time
     LINT_INVISIBLE,        // a character that a reviewer would not see
     LINT_KIND_COUNT
 } LintKind;

@@ -306,6 +306,29 @@ TEST(hooks_with_nearly_the_right_name)
           LINT_BOTH); // it knows the right one
 }
 
+TEST(hooks_that_take_the_entity_for_the_time)
+{
+    lint("function onUpdate(dt)\n print(dt)\nend\n", LINT_SERVER);
+    CHECK_INT(result.finding_count, 1);
+    FOUND(0, LINT_HOOK_PARAMETER, 1,
+          "onUpdate is called with the entity first, so dt is not the time; write onUpdate(self, "
+          "dt)");
+    lint("\nonUpdate = function(deltaTime, x) print(deltaTime, x) end\nfunction onStart(delta) "
+         "end\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_HOOK_PARAMETER, 2, "write onUpdate(self, deltaTime)");
+    FOUND(1, LINT_HOOK_PARAMETER, 3, "write onStart(self)");
+    CLEAN("function onUpdate(self, dt) print(dt) end\nfunction onStart(_) end\n", LINT_SERVER);
+    CLEAN(
+        "function onUpdate(entity) print(entity) end\nfunction onReload(delta) print(delta) end\n",
+        LINT_SERVER);
+    CLEAN("function onUpdate() local dt = 1 print(dt) end\nfunction onUpdated(dt) print(dt) end\n"
+          "onUpdated(1)\nlocal function onStart(dt) print(dt) end\nonStart(1)\n",
+          LINT_SERVER);
+    CLEAN("function onUpdate(...) local dt = ... print(dt) end\n", LINT_SERVER);
+}
+
 // --- requires -----------------------------------------------------------------------------------
 
 TEST(characters_that_nobody_sees)
