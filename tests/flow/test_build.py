@@ -659,7 +659,7 @@ def test_build_tries_scripts_out_with_their_modules(program, places, folder):
     # And one that fails itself: whoever requires it is named, with their line.
     write(place, "ReplicatedStorage/More.lua", "local t\nreturn t.x\n")
     answer = build_json(program, place)
-    found = [(d["file"], d["line"], "ReplicatedStorage/More:2: " in d["message"])
+    found = [(d["file"], d["line"], "ReplicatedStorage/More.lua:2: " in d["message"])
              for d in answer["diagnostics"] if d["code"] == "dry-run" and ".lua" in d["file"]]
     check(found == [("Workspace/Bad.lua", 1, True), ("Workspace/Good.lua", 1, True)],
           f"{answer['diagnostics']}")
