@@ -346,6 +346,10 @@ static const struct {
     {"export const f = () => Json.Decode(\"{}\")[\"key\"];\n", NULL, 0},
     {"function onStart() { print(1); }\nexport const x = onStart;\n", "hook-not-exported", 1},
     {"function onStart() { print(1); }\nexport { onStart };\n", NULL, 0},
+    {"\nexport function onUpdate(dt: number) { print(dt > 1); }\n", "hook-parameter", 2},
+    {"export function onUpdate(self: Entity, dt: number) { print(self.Name, dt > 1); }\n", NULL, 0},
+    {"export function onReload(delta: any) { print(delta); }\n", NULL, 0},
+    {"export function update(dt: number) { print(dt > 1); }\n", NULL, 0},
 };
 
 TEST(everything_is_said_with_its_code_and_line)

@@ -19,6 +19,7 @@ const HOOKS = new Set([
 
 const MATH_INTEGER = new Set(["floor", "ceil", "round", "trunc", "sign", "clz32", "imul"]);
 const MATH_SAME = new Set(["abs", "min", "max"]); // as their arguments
+const TIMES = new Set(["dt", "delta", "deltaTime", "delta_time", "deltatime"]);
 const VECTOR_PARTS = new Set(["X", "Y", "Z", "x", "y", "z", "Magnitude"]);
 const FLOAT_CALLS = new Set(["task.wait", "World.Time", "os.clock"]);
 
@@ -481,6 +482,20 @@ class Finder {
         }
     }
 
+    /** `export function onUpdate(dt: number)`: the entity comes first, whatever it is called. */
+    hookParameter(node) {
+        const first = node.parameters[0]?.name;
+        const hook = node.name?.text;
+        if (HOOKS.has(hook) && hook !== "onReload" && first && TIMES.has(first.getText())) {
+            this.say(
+                first,
+                "hook-parameter",
+                `${hook} is called with the entity first, so ${first.getText()} is not the time; ` +
+                    `write ${hook}(self: Entity${hook === "onUpdate" ? ", dt: number" : ""})`,
+            );
+        }
+    }
+
     hook(node, name) {
         if (HOOKS.has(name)) {
             this.say(
@@ -571,6 +586,8 @@ class Finder {
             );
             if (!isExported && node.name !== undefined && !this.isExportedLater(node.name)) {
                 this.hook(node.name, node.name.text);
+            } else {
+                this.hookParameter(node);
             }
         }
     }
