@@ -6,6 +6,7 @@
 
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
+#include "core/wire/script_path.h"
 #include "server/build/package_rules.h"
 #include "server/build/place_file.h"
 #include "server/sys/clock.h"
@@ -59,21 +60,29 @@ static bool is_soul(const char *path)
     return false;
 }
 
+// The same script's path under the other root: with SoulService/ before it, or without.
+static void other_root(const char *path, char out[PLACE_FILE_PATH_BYTES])
+{
+    const size_t bytes = script_path_soul_bytes(path, strlen(path));
+    snprintf(out, PLACE_FILE_PATH_BYTES, "%s%s", bytes > 0 ? "" : SCRIPT_SOUL_FOLDER, path + bytes);
+}
+
 // As a build would look at a folder with this file and those that could be the same script.
 static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
 {
-    PlaceFile files[1 + SOUL_ENDINGS];
-    char others[SOUL_ENDINGS][PLACE_FILE_PATH_BYTES];
+    PlaceFile files[1 + 2 * SOUL_ENDINGS];
+    char others[2 * SOUL_ENDINGS][PLACE_FILE_PATH_BYTES], other[PLACE_FILE_PATH_BYTES];
     uint32_t count = 0;
-    const char *dot = strrchr(request->path, '.');
     if (!is_soul(request->path)) {
         return refuse(reason, STATUS_MALFORMED,
                       "%s is no script: those end with .lua, .ts or .soul", request->path);
     }
+    other_root(request->path, other);
     files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
-    for (uint32_t i = 0; dot != NULL && request->known_hash == NULL && i < SOUL_ENDINGS; i++) {
-        snprintf(others[i], sizeof others[i], "%.*s%s", (int)(dot - request->path), request->path,
-                 soul_language_ending((SoulLanguage)i));
+    for (uint32_t i = 0; request->known_hash == NULL && i < 2 * SOUL_ENDINGS; i++) {
+        const char *path = i < SOUL_ENDINGS ? request->path : other;
+        snprintf(others[i], sizeof others[i], "%.*s%s", (int)(strrchr(path, '.') - path), path,
+                 soul_language_ending((SoulLanguage)(i % SOUL_ENDINGS)));
         uint8_t *text = NULL;
         size_t bytes;
         if (strcmp(others[i], request->path) != 0 &&
@@ -279,20 +288,21 @@ static bool find_other_case(int folder, const char *name, char found[NAME_MAX + 
 
 // Elsewhere the two would be one file, and neither a package nor a repository could hold both. From
 // the place's folder down to where the new script's folders are missing; a link there is refused by
-// who writes.
-static Status check_case(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
+// who writes. `path`: the script's own, or that under the other root, whose first name is given.
+static Status check_case(const SaveRequest *request, const char *path,
+                         char reason[WORKER_REASON_BYTES])
 {
     int folder = open(request->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     Status status = STATUS_OK;
-    for (const char *at = request->path; folder >= 0 && status == STATUS_OK;) {
+    for (const char *at = path; folder >= 0 && status == STATUS_OK;) {
         char name[NAME_MAX + 1], found[NAME_MAX + 1];
         const size_t bytes = strcspn(at, "/");
         snprintf(name, sizeof name, "%.*s", (int)bytes, at);
-        if (find_other_case(folder, name, found)) {
+        if ((path == request->path || at != path) && find_other_case(folder, name, found)) {
             status = refuse(reason, STATUS_MALFORMED,
                             "%s: \"%.*s%s\" is there, which differs in nothing but case; on many "
                             "systems the two are one file. Choose another name, or write it so",
-                            request->path, (int)(at - request->path), request->path, found);
+                            request->path, (int)(at - path), path, found);
         }
         if (at[bytes] == '\0') {
             break;
@@ -306,6 +316,15 @@ static Status check_case(const SaveRequest *request, char reason[WORKER_REASON_B
         close(folder);
     }
     return status;
+}
+
+// Where the two roots hold one name, what is made of it is one file as well.
+static Status check_cases(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
+{
+    char other[PLACE_FILE_PATH_BYTES];
+    const Status status = check_case(request, request->path, reason);
+    other_root(request->path, other);
+    return status == STATUS_OK ? check_case(request, other, reason) : status;
 }
 
 // --- writing ------------------------------------------------------------------------------------
@@ -333,7 +352,7 @@ static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
     }
     free(text);
     text = NULL;
-    status = is_new ? check_case(request, reason) : STATUS_OK;
+    status = is_new ? check_cases(request, reason) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }

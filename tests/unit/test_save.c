@@ -197,6 +197,43 @@ TEST(names_differ_by_more_than_case)
     end_place(&place);
 }
 
+// SoulService/ may stand before a service, and what is behind it is one script with or without it.
+TEST(both_roots_hold_one_script)
+{
+    const TestFolder place = make_place();
+    test_folder_write(&place, "SoulService/Workspace/Rooms/Bed.ts", "x");
+    static const struct {
+        const char *path, *there;
+    } rows[] = {
+        {"SoulService/Workspace/Door.lua", "Workspace/Door.lua"},
+        {"SoulService/Workspace/Door.ts", "Workspace/Door.lua"},
+        {"SoulService/Workspace/dOOr.ts", "\"Workspace/Door.lua\""},
+        {"Workspace/Rooms/Bed.ts", "SoulService/Workspace/Rooms/Bed.ts"},
+        {"Workspace/Rooms/Bed.soul", "SoulService/Workspace/Rooms/Bed.ts"},
+        {"Workspace/Rooms/bed.lua", "\"SoulService/Workspace/Rooms/Bed.ts\""},
+        {"Workspace/rooms/Lamp.lua", "\"SoulService/Workspace/Rooms\""},
+    };
+    SaveAnswer answer = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const Status status = save(&place, rows[i].path, "x", NULL, &answer);
+        if (status != STATUS_MALFORMED || strstr(reason, rows[i].there) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s: %s, \"%s\"", rows[i].path, status_name(status),
+                      reason);
+        }
+    }
+    CHECK_INT(test_folder_count(&place, "Workspace"), 1);
+    CHECK_INT(test_folder_count(&place, "SoulService/Workspace"), 1);
+    CHECK_OK(save(&place, "SoulService/Workspace/Gate.ts", "x", NULL, &answer));
+    CHECK_OK(save(&place, "Workspace/Rooms/Lamp.lua", "x", NULL, &answer));
+    CHECK_OK(save(&place, "Workspace/Door.lua", "return 2", hash_of("return 1"), &answer));
+    end_place(&place);
+    // A folder that is neither root is in the way of none.
+    const TestFolder other = make_place();
+    test_folder_write(&other, "soulservice/notes.txt", "x");
+    CHECK_OK(save(&other, "Workspace/Gate.lua", "x", NULL, &answer));
+    end_place(&other);
+}
+
 TEST(only_text_is_saved)
 {
     const TestFolder place = make_place();
