@@ -35,8 +35,7 @@ static CacheKey references_key(const Build *build)
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
         if (is_script(item)) {
-            cache_key_add_text(&maker, item->path);
-            cache_key_add_u32(&maker, item->language);
+            cache_key_add_text(&maker, item->file);
             cache_key_add(&maker, item->source, item->source_bytes);
         }
     }
@@ -53,7 +52,10 @@ static Status ask_references(Build *build)
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
         if (is_script(item)) {
-            scripts[count] = (SceneRefScript){.path = item->path, .language = item->language};
+            scripts[count] = (SceneRefScript){
+                .path = item->path,
+                .language = item->language,
+                .in_soul = script_path_soul_bytes(item->file, strlen(item->file)) > 0};
             sha256_of(item->source, item->source_bytes, scripts[count].code_hash);
             count += 1;
         }

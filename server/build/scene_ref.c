@@ -118,7 +118,7 @@ static void set(Search *search, EntityEdits *edits, SceneRefEdit like, const Jso
                 SceneRefField field)
 {
     char value[SCENE_REF_VALUE_BYTES];
-    scene_ref_value(&search->scripts[like.script], field, like.in_soul, value);
+    scene_ref_value(&search->scripts[like.script], field, value);
     if (!json_text_equal(member, value)) {
         add(edits, like, seek_name(search, member), field);
     }
@@ -158,7 +158,6 @@ static void keep(Search *search, const EntityEdits *edits)
         buffer_put_u32(search->edits, edits->items[i].at);
         buffer_put_u32(search->edits, edits->items[i].script);
         buffer_put_u8(search->edits, (uint8_t)edits->items[i].field);
-        buffer_put_u8(search->edits, edits->items[i].in_soul);
     }
 }
 
@@ -202,7 +201,6 @@ static void look_at_entity(Search *search, const JsonNode *entity)
         !find_script(search, path, &like.script)) {
         return;
     }
-    like.in_soul = script_path_soul_bytes(path->text, path->count) > 0;
     EntityEdits edits = {0};
     for (const JsonNode *member = entity->first; member != NULL; member = member->next) {
         if (member == ref) {
@@ -276,8 +274,8 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
 
 // --- the request --------------------------------------------------------------------------------
 
-// Request: u32 kind, block file's path, u32 scripts, for each block path, u32 language, 32 bytes;
-// block text. Reply: diagnostics, edits.
+// Request: u32 kind, block file's path, u32 scripts, for each block path, u32 language, u32
+// in_soul, 32 bytes; block text. Reply: diagnostics, edits.
 static bool read_path(ByteReader *reader, char path[SCRIPT_PATH_BYTES])
 {
     size_t bytes;
@@ -294,11 +292,13 @@ static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIP
 {
     const bool has_path = read_path(reader, path);
     const uint32_t language = byte_read_u32(reader);
+    const uint32_t in_soul = byte_read_u32(reader);
     const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
-    if (!has_path || hash == NULL || language > SOUL_PLAIN) {
+    if (!has_path || hash == NULL || language > SOUL_PLAIN || in_soul > 1) {
         return false;
     }
-    *out = (SceneRefScript){.path = path, .language = (SoulLanguage)language};
+    *out =
+        (SceneRefScript){.path = path, .language = (SoulLanguage)language, .in_soul = in_soul != 0};
     memcpy(out->code_hash, hash, SHA256_BYTES);
     return true;
 }

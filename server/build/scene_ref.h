@@ -17,6 +17,7 @@
 typedef struct SceneRefScript {
     const char *path; // "Workspace/Door"
     SoulLanguage language;
+    bool in_soul; // the source's path begins with SoulService/
     uint8_t code_hash[32];
 } SceneRefScript;
 
@@ -46,11 +47,10 @@ typedef struct SceneRefEdit {
     uint32_t at; // the byte where the name begins, with its quote
     uint32_t script;
     SceneRefField field;
-    bool in_soul; // the path begins with SoulService/
 } SceneRefEdit;
 
 // The edits that bring a text's references up to date, appended to `edits` in the order of the
-// text: each u32 at, u32 script, u8 field, u8 in_soul. Scripts are sorted by path. Total over any
+// text: each u32 at, u32 script, u8 field. Scripts are sorted by path. Total over any
 // bytes: what is no JSON is STATUS_MALFORMED or STATUS_LIMIT, and a member of another form than
 // ours is left alone, because others say what is wrong with it. An entity whose script is not among
 // them is an error.
@@ -68,7 +68,7 @@ MUST_USE Status scene_ref_apply(const char *text, size_t bytes, const SceneRefSc
 
 // Shared by both: what a member's value should be, and where it is.
 #define SCENE_REF_VALUE_BYTES (SCRIPT_PATH_BYTES + 48)
-void scene_ref_value(const SceneRefScript *script, SceneRefField field, bool in_soul,
+void scene_ref_value(const SceneRefScript *script, SceneRefField field,
                      char out[SCENE_REF_VALUE_BYTES]);
 // The value of the member that an edit names: a string, or for SCENE_REF_NEW_LUA a flat object.
 // False: there is none, or none of a length that ours have.

@@ -99,7 +99,7 @@ bool scene_ref_find_value(const char *data, size_t bytes, const SceneRefEdit *ed
     return found;
 }
 
-void scene_ref_value(const SceneRefScript *script, SceneRefField field, bool in_soul,
+void scene_ref_value(const SceneRefScript *script, SceneRefField field,
                      char out[SCENE_REF_VALUE_BYTES])
 {
     const bool is_lua = field == SCENE_REF_LUA || field == SCENE_REF_NEW_LUA;
@@ -108,7 +108,7 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field, bool in_
     } else if (is_lua && script->language != SOUL_LUA) {
         snprintf(out, SCENE_REF_VALUE_BYTES, SCENE_REF_MADE_FOLDER "%s.lua", script->path);
     } else {
-        snprintf(out, SCENE_REF_VALUE_BYTES, "%s%s%s", in_soul ? SCRIPT_SOUL_FOLDER : "",
+        snprintf(out, SCENE_REF_VALUE_BYTES, "%s%s%s", script->in_soul ? SCRIPT_SOUL_FOLDER : "",
                  script->path, soul_language_ending(script->language));
     }
 }
@@ -137,13 +137,11 @@ static bool read_edit(ByteReader *reader, uint32_t script_count, SceneRefEdit *o
     out->at = byte_read_u32(reader);
     out->script = byte_read_u32(reader);
     const uint8_t field = byte_read_u8(reader);
-    const uint8_t in_soul = byte_read_u8(reader);
     if (reader->status != STATUS_OK || out->script >= script_count ||
-        field >= SCENE_REF_FIELD_COUNT || in_soul > 1) {
+        field >= SCENE_REF_FIELD_COUNT) {
         return false;
     }
     out->field = (SceneRefField)field;
-    out->in_soul = in_soul != 0;
     return true;
 }
 
@@ -166,7 +164,7 @@ Status scene_ref_apply(const char *text, size_t bytes, const SceneRefScript *scr
             return STATUS_MALFORMED; // back, or twice in one place
         }
         char value[SCENE_REF_VALUE_BYTES];
-        scene_ref_value(&scripts[edit.script], edit.field, edit.in_soul, value);
+        scene_ref_value(&scripts[edit.script], edit.field, value);
         buffer_put(out, text + copied, from - copied);
         if (is_new) {
             print_member(text, edit.at, text[begin - 1] == ' ', edit.field, value, out);

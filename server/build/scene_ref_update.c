@@ -39,6 +39,7 @@ static Buffer request_of(const PlaceFile *file, SceneRefKind kind, const SceneRe
     for (uint32_t i = 0; i < script_count; i++) {
         buffer_put_block(&request, scripts[i].path, strlen(scripts[i].path));
         buffer_put_u32(&request, scripts[i].language);
+        buffer_put_u32(&request, scripts[i].in_soul);
         buffer_put(&request, scripts[i].code_hash, sizeof scripts[i].code_hash);
     }
     buffer_put_block(&request, file->data, file->bytes);

@@ -17,7 +17,7 @@ static uint32_t make_scripts(SceneRefScript scripts[3])
     static const SceneRefScript all[] = {
         {.path = "ServerScriptService/Round", .language = SOUL_PLAIN},
         {.path = "Workspace/Door", .language = SOUL_LUA},
-        {.path = "Workspace/deep/Lift", .language = SOUL_TYPESCRIPT}};
+        {.path = "Workspace/deep/Lift", .language = SOUL_TYPESCRIPT, .in_soul = true}};
     static const uint8_t bytes[] = {0xcc, 0xaa, 0xbb};
     for (uint32_t i = 0; i < 3; i++) {
         scripts[i] = all[i];
@@ -106,11 +106,26 @@ TEST(new_members_look_like_their_neighbours)
 
 TEST(a_source_with_another_ending_is_followed)
 {
-    check_edit(
-        "{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/deep/Lift.lua\", \"codeHash\": "
-        "\"\"}, \"scriptPath\": \"Workspace/deep/Lift.lua\"}]}",
-        "{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/deep/Lift.ts\", \"codeHash\": "
-        "\"" HASH_B "\"}, \"scriptPath\": \".sandlot/server/soul/Workspace/deep/Lift.lua\"}]}");
+    check_edit("{\"entities\": [{\"scriptRef\": {\"path\": "
+               "\"SoulService/Workspace/deep/Lift.lua\", \"codeHash\": "
+               "\"\"}, \"scriptPath\": \"Workspace/deep/Lift.lua\"}]}",
+               "{\"entities\": [{\"scriptRef\": {\"path\": \"SoulService/Workspace/deep/Lift.ts\", "
+               "\"codeHash\": \"" HASH_B
+               "\"}, \"scriptPath\": \".sandlot/server/soul/Workspace/deep/Lift.lua\"}]}");
+}
+
+TEST(a_source_in_the_other_folder_is_followed)
+{
+    check_edit("{\"entities\": [{\"scriptRef\": {\"path\": \"SoulService/Workspace/Door.soul\", "
+               "\"codeHash\": \"\"}, \"scriptPath\": \"SoulService/Workspace/Door.lua\"}]}",
+               "{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/Door.lua\", "
+               "\"codeHash\": \"" HASH_A "\"}, \"scriptPath\": \"Workspace/Door.lua\"}]}");
+    check_edit("{\"entities\": [{\"scriptRef\": {\"path\": \"Workspace/deep/Lift\", "
+               "\"codeHash\": \"" HASH_B
+               "\"}, \"scriptPath\": \".sandlot/server/soul/Workspace/deep/Lift.lua\"}]}",
+               "{\"entities\": [{\"scriptRef\": {\"path\": \"SoulService/Workspace/deep/Lift.ts\", "
+               "\"codeHash\": \"" HASH_B
+               "\"}, \"scriptPath\": \".sandlot/server/soul/Workspace/deep/Lift.lua\"}]}");
 }
 
 // Letters of more than one byte and escapes before and between the values.
@@ -267,12 +282,11 @@ TEST(a_long_line_is_read_once)
 
 // --- edits of a worker that somebody got the better of ------------------------------------------
 
-static void put_edit(Buffer *edits, uint32_t at, uint32_t script, uint32_t field, uint32_t in_soul)
+static void put_edit(Buffer *edits, uint32_t at, uint32_t script, uint32_t field)
 {
     buffer_put_u32(edits, at);
     buffer_put_u32(edits, script);
     buffer_put_u8(edits, (uint8_t)field);
-    buffer_put_u8(edits, (uint8_t)in_soul);
 }
 
 static Status apply(const char *text, const Buffer *edits)
@@ -311,7 +325,7 @@ TEST(an_edit_meets_a_member_of_ours_or_nothing)
                                   two[at + 1 + strlen(name)] == '"' &&
                                   strncmp(two + at, "\"scriptRef\":[", 13) != 0;
             Buffer edits = buffer_of(64);
-            put_edit(&edits, at, 1, field, 0);
+            put_edit(&edits, at, 1, field);
             const Status status = apply(two, &edits);
             CHECK_INT(status, is_there ? STATUS_OK : STATUS_MALFORMED);
             CHECK(status != STATUS_OK || strstr(edited, HASH_A) != NULL ||
@@ -319,15 +333,14 @@ TEST(an_edit_meets_a_member_of_ours_or_nothing)
             buffer_free(&edits);
         }
     }
-    const uint32_t wrong[][4] = {{good, 3, SCENE_REF_PATH, 0},
-                                 {good, UINT32_MAX, SCENE_REF_PATH, 0},
-                                 {UINT32_MAX, 1, SCENE_REF_PATH, 0},
-                                 {good, 1, SCENE_REF_FIELD_COUNT, 0},
-                                 {good, 1, 255, 0},
-                                 {good, 1, SCENE_REF_PATH, 2}};
+    const uint32_t wrong[][3] = {{good, 3, SCENE_REF_PATH},
+                                 {good, UINT32_MAX, SCENE_REF_PATH},
+                                 {UINT32_MAX, 1, SCENE_REF_PATH},
+                                 {good, 1, SCENE_REF_FIELD_COUNT},
+                                 {good, 1, 255}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         Buffer edits = buffer_of(64);
-        put_edit(&edits, wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3]);
+        put_edit(&edits, wrong[i][0], wrong[i][1], wrong[i][2]);
         CHECK_INT(apply(two, &edits), STATUS_MALFORMED);
         buffer_free(&edits);
     }
@@ -338,17 +351,17 @@ TEST(edits_go_forward_and_none_is_cut)
     const uint32_t path = place_of(two, "\"path\""), hash = place_of(two, "\"codeHash\""),
                    ref = place_of(two, "\"scriptRef\"");
     Buffer edits = buffer_of(128);
-    put_edit(&edits, path, 1, SCENE_REF_PATH, 1);
-    put_edit(&edits, path, 1, SCENE_REF_NEW_HASH, 0);
-    put_edit(&edits, hash, 1, SCENE_REF_HASH, 0);
-    put_edit(&edits, ref, 2, SCENE_REF_NEW_LUA, 0);
+    put_edit(&edits, path, 1, SCENE_REF_PATH);
+    put_edit(&edits, path, 1, SCENE_REF_NEW_HASH);
+    put_edit(&edits, hash, 1, SCENE_REF_HASH);
+    put_edit(&edits, ref, 2, SCENE_REF_NEW_LUA);
     CHECK_OK(apply(two, &edits));
-    CHECK(strstr(edited, "\"SoulService/Workspace/Door.lua\",\"codeHash\":\"" HASH_A
-                         "\",\"codeHash\":\"" HASH_A "\"},\"scriptPath\":"
+    CHECK(strstr(edited, "\"Workspace/Door.lua\",\"codeHash\":\"" HASH_A "\",\"codeHash\":\"" HASH_A
+                         "\"},\"scriptPath\":"
                          "\".sandlot/server/soul/Workspace/deep/Lift.lua\"") != NULL);
     for (size_t bytes = 1; bytes < edits.bytes; bytes++) {
         const Buffer cut = {.data = edits.data, .bytes = bytes};
-        CHECK_INT(apply(two, &cut), bytes % 10 == 0 ? STATUS_OK : STATUS_MALFORMED);
+        CHECK_INT(apply(two, &cut), bytes % 9 == 0 ? STATUS_OK : STATUS_MALFORMED);
     }
     const uint32_t back[][2] = {{SCENE_REF_NEW_LUA, ref}, // the same once more
                                 {SCENE_REF_PATH, path},
@@ -357,7 +370,7 @@ TEST(edits_go_forward_and_none_is_cut)
     for (size_t i = 0; i < sizeof back / sizeof back[0]; i++) {
         Buffer more = buffer_of(128);
         buffer_put(&more, edits.data, edits.bytes);
-        put_edit(&more, back[i][1], 1, back[i][0], 0);
+        put_edit(&more, back[i][1], 1, back[i][0]);
         CHECK_INT(apply(two, &more), STATUS_MALFORMED);
         buffer_free(&more);
     }
@@ -373,6 +386,7 @@ TEST(a_request_that_is_cut_is_refused)
     buffer_put_u32(&request, 1);
     buffer_put_block(&request, "Workspace/Door", 14);
     buffer_put_u32(&request, SOUL_LUA);
+    buffer_put_u32(&request, 0);
     uint8_t hash[32];
     memset(hash, 0xaa, sizeof hash);
     buffer_put(&request, hash, sizeof hash);
@@ -382,7 +396,7 @@ TEST(a_request_that_is_cut_is_refused)
         WorkerCall call = {.request = byte_reader(request.data, bytes), .reply = buffer_of(4096)};
         const Status status = worker_scene_ref(&call);
         CHECK_INT(status, bytes == request.bytes ? STATUS_OK : STATUS_MALFORMED);
-        CHECK(status != STATUS_OK || call.reply.bytes == 4 + 30); // path, hash, Lua
+        CHECK(status != STATUS_OK || call.reply.bytes == 4 + 27); // path, hash, Lua
         CHECK((status == STATUS_OK) == (call.reason[0] == '\0'));
         buffer_free(&call.reply);
     }
