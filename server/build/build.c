@@ -188,9 +188,19 @@ static bool is_place(const PlaceFolder *folder)
     return false;
 }
 
+// A folder's own name. Where it is on a server is not for everyone who follows a job.
+static const char *last_name(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at != '\0'; at++) {
+        name = at[0] == '/' && at[1] != '/' && at[1] != '\0' ? at + 1 : name;
+    }
+    return name;
+}
+
 static Status read_place(Build *build)
 {
-    build_progress(build, BUILD_READ, 0, 0, build->request->place);
+    build_progress(build, BUILD_READ, 0, 0, last_name(build->request->place));
     Status status =
         place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
                                build->reason, WORKER_REASON_BYTES);

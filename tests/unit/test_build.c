@@ -255,6 +255,7 @@ static void see(void *user, const BuildProgress *progress)
     Seen *seen = user;
     CHECK(progress->stage >= seen->last && progress->item != NULL);
     CHECK(progress->total == 0 || progress->done <= progress->total);
+    CHECK(strchr(progress->item, '/') != progress->item); // nobody is told where the place is
     seen->counts[progress->stage] += 1;
     seen->last = progress->stage;
     if (progress->stage == seen->cancel_at) {
