@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ typedef struct Made {
 } Made;
 
 typedef struct Writing {
-    const char *folder;
+    const char *folder, *set;      // set: the template's name
     char name[NAME_BYTES_MAX + 1]; // of the place
     bool typescript;
     uint32_t count;
@@ -398,6 +399,48 @@ static Status remove_mark(Writing *writing)
     return STATUS_OK;
 }
 
+// A repository that was just made holds these, and no place of any kind.
+static bool is_beside_a_place(const char *name)
+{
+    static const char *const begins[] = {".git", "README", "LICENSE", "LICENCE"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (strncasecmp(name, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// On some machines names that differ in case are one.
+static bool is_written(const Writing *writing, const char *name)
+{
+    for (const TemplateFile *file = template_files; file->set != NULL; file++) {
+        if (is_wanted(file, writing->set, writing->typescript) &&
+            strcasecmp(file->path, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status check_entry(Writing *writing, const char *name)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return STATUS_OK;
+    }
+    if (!is_beside_a_place(name)) {
+        return refuse(writing, STATUS_EXISTS,
+                      "%s is not empty (%s is in it); a new place needs an empty folder",
+                      writing->folder, name);
+    }
+    return is_written(writing, name)
+               ? refuse(writing, STATUS_EXISTS,
+                        "%s is not empty (%s is in it); a new place brings its own: move that one "
+                        "away first",
+                        writing->folder, name)
+               : STATUS_OK;
+}
+
 static Status open_folder(Writing *writing)
 {
     if (mkdir(writing->folder, 0777) == 0) {
@@ -419,11 +462,7 @@ static Status open_folder(Writing *writing)
     Status status = STATUS_OK;
     const struct dirent *entry;
     while (status == STATUS_OK && (entry = readdir(list)) != NULL) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            status = refuse(writing, STATUS_EXISTS,
-                            "%s is not empty (%s is in it); a new place needs an empty folder",
-                            writing->folder, entry->d_name);
-        }
+        status = check_entry(writing, entry->d_name);
     }
     closedir(list);
     return status;
@@ -434,6 +473,7 @@ Status template_write(const char *folder, const char *name, bool typescript,
                       char reason[WORKER_REASON_BYTES])
 {
     Writing writing = {.folder = folder,
+                       .set = name,
                        .typescript = typescript,
                        .cancel = cancel,
                        .is_noting = true,

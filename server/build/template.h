@@ -23,7 +23,8 @@ extern const TemplateFile template_files[]; // made by CMake; ends with a set of
 const char *template_name(uint32_t index);
 bool template_exists(const char *name);
 
-// Writes a place into a folder that is empty or not there yet. STATUS_EXISTS: something is in it;
+// Writes a place into a folder that is not there yet, is empty, or holds no more than a fresh
+// repository (.git…, README…, LICENSE…, but none that is written). STATUS_EXISTS: more is in it;
 // STATUS_NOT_FOUND: no such template; STATUS_DENIED: `cancel` (may be NULL) became true. `reason`
 // says what and where; *file_count: files written. On failure what was made is removed again. What
 // a kill leaves is marked, and the next time completes it.

@@ -38,7 +38,7 @@ static void print_usage(FILE *out)
 {
     fprintf(out, "usage: sandlot new DIR [--template NAME] [--typescript]   make a place\n"
                  "       sandlot new DIR --types   write what editors need into a place again\n\n"
-                 "  DIR              a folder that is empty or not there yet\n"
+                 "  DIR              a folder that is empty, a fresh repository, or not there yet\n"
                  "  --template NAME  what is in it (blank):");
     for (uint32_t i = 0; template_name(i) != NULL; i++) {
         fprintf(out, "%s %s", i > 0 ? "," : "", template_name(i));

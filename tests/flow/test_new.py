@@ -155,6 +155,29 @@ def test_types_for_typescript(program, places, folder):
         check(file.read() == "{}", "somebody's own stays")
 
 
+def test_new_in_a_fresh_repository(program, _places, folder):
+    here = os.path.join(folder, "repository")
+    os.makedirs(os.path.join(here, ".git/refs"))
+    for name in (".gitattributes", "LICENSE", "README.rst"):
+        with open(os.path.join(here, name), "w", encoding="utf-8") as file:
+            file.write("mine\n")
+    # What a template writes itself is not touched, in any case of its letters, and nothing is made.
+    for name in (".gitignore", "README.md", "readme.md", "notes.txt"):
+        before = files_of(here)
+        with open(os.path.join(here, name), "w", encoding="utf-8") as file:
+            file.write("mine\n")
+        text = sandlot(program, "new", here, code=1)
+        check(f"({name} is in it)" in text, text)
+        check("move that one away" in text or name == "notes.txt", text)
+        os.remove(os.path.join(here, name))
+        check(files_of(here) == before, f"{files_of(here) - before} was made")
+    sandlot(program, "new", here)
+    sandlot(program, "build", here)
+    with open(os.path.join(here, "LICENSE"), encoding="utf-8") as file:
+        check(file.read() == "mine\n", "somebody's own stays")
+    check(os.path.isdir(os.path.join(here, ".git/refs")), "the repository stays")
+
+
 def test_new_refuses(program, _places, folder):
     place = make(program, folder, "blank")
     text = sandlot(program, "new", place, code=1)
