@@ -1,11 +1,15 @@
 """A stranger's names and messages on a terminal: whatever a place, a package or a script says,
 nothing of it speaks to the terminal that shows it."""
 
+import fcntl
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 
 from bots import Bots
 from support import World, check, run
@@ -90,6 +94,34 @@ def test_terminal_words_of_scripts(program, _places, folder):
         check_quiet("".join(world.lines), "the world's log")
     finally:
         world.kill()
+
+
+def test_terminal_progress_fits(program, _places, folder):
+    """One line is rewritten all the time: wider than the terminal it would leave pieces behind."""
+    place = new_place(program, folder)
+    path = os.path.join(place, "Workspace", "ä" * 20, "a" + "日" * 20 + ".lua")
+    os.makedirs(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("local a = 1\n")
+    for columns, shown in ((40, 40), (0, 80), (200, 200), (1, 1)):
+        own, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        with subprocess.Popen([program, "build", place, "--force", "--allow-weak-jail"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=theirs) as process:
+            os.close(theirs)
+            said = b""
+            try:
+                while piece := os.read(own, 65536):
+                    said += piece
+            except OSError:
+                pass  # the other end is closed
+            os.close(own)
+        check(process.returncode == 0, f"{process.returncode}: {said!r}")
+        lines = said.decode().split("\r\x1b[K")  # decode: no character is cut in two
+        widths = [sum(2 if letter > "ᄀ" else 1 for letter in line) for line in lines]
+        check(max(widths) < shown, f"{columns} columns: {lines}")
+        check(max(widths) >= min(shown, 80) - 3, f"{columns} columns, and cut shorter: {lines}")
 
 
 if __name__ == "__main__":
