@@ -147,13 +147,8 @@ static Status open_key(Build *build)
         snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
     }
     const Status status = signing_key_open(build->key_path, &build->key);
-    if (status == STATUS_OK) {
-        return STATUS_OK;
-    }
-    return refuse(build, status, build->key_path,
-                  status == STATUS_DENIED      ? "others may read this key; chmod 600, or delete it"
-                  : status == STATUS_MALFORMED ? "is no signing key; delete it to have a new one"
-                                               : "cannot be read or made");
+    return status == STATUS_OK ? status
+                               : refuse(build, status, build->key_path, signing_key_advice(status));
 }
 
 static Status open_cache(Build *build)

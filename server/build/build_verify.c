@@ -311,9 +311,7 @@ static Status key_path(const BuildConfig *config, const char *place, char out[PA
 static Status tell_key(const char *key, Status status, char reason[WORKER_REASON_BYTES])
 {
     if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "%.380s: %s", key,
-                 status == STATUS_NOT_FOUND ? "there is no signing key: this place was not built"
-                                            : status_text(status));
+        signing_key_explain(key, status, reason, WORKER_REASON_BYTES);
     }
     return status;
 }

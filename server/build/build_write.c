@@ -341,8 +341,7 @@ Status build_write(Build *build)
     build_progress(build, BUILD_WRITE, 0, ARTIFACT_SIDES, "");
     Status status = signing_halves_open(build->key_path, &halves);
     if (status != STATUS_OK) {
-        snprintf(build->reason, WORKER_REASON_BYTES, "%.400s.old: %s", build->key_path,
-                 status_text(status));
+        signing_key_explain(build->key_path, status, build->reason, WORKER_REASON_BYTES);
         return status;
     }
     Writing *writing = calloc(1, sizeof *writing);

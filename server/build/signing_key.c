@@ -93,6 +93,22 @@ void signing_key_wipe(SigningKey *key)
     sodium_memzero(key, sizeof *key);
 }
 
+const char *signing_key_advice(Status status)
+{
+    switch (status) {
+    case STATUS_NOT_FOUND:
+        return "there is no signing key: this place was not built";
+    case STATUS_DENIED:
+        return "is not your own, or others may read it: chown it to you and chmod 600, or delete "
+               "it";
+    case STATUS_MALFORMED:
+    case STATUS_LIMIT:
+        return "is no signing key; delete it to have a new one";
+    default:
+        return "cannot be read or made";
+    }
+}
+
 // --- the keys before ----------------------------------------------------------------------------
 
 static Status old_path(const char *path, char out[PATH_BYTES])
@@ -172,6 +188,32 @@ Status signing_key_rotate(const char *path, SigningKey *out)
     // First the old half, then the new key: what was signed is verifiable at every moment.
     status = status == STATUS_OK ? write_old(path, &halves) : status;
     return status == STATUS_OK ? make_key(path, out) : status;
+}
+
+static const char *old_advice(Status status)
+{
+    switch (status) {
+    case STATUS_DENIED:
+        return "is not your own, or others may write to it: chown it to you and chmod 600, or "
+               "delete it";
+    case STATUS_MALFORMED:
+    case STATUS_LIMIT:
+        return "is no list of the keys before; delete it, and what they signed is signed again by "
+               "the next build";
+    default:
+        return "cannot be read or written";
+    }
+}
+
+void signing_key_explain(const char *path, Status status, char *reason, size_t reason_bytes)
+{
+    SigningKey key;
+    const bool is_good = open_existing(path, &key) == STATUS_OK;
+    if (is_good) {
+        signing_key_wipe(&key);
+    }
+    snprintf(reason, reason_bytes, "%.380s%s: %s", path, is_good ? ".old" : "",
+             is_good ? old_advice(status) : signing_key_advice(status));
 }
 
 // --- signatures ---------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ typedef struct SigningKey {
 // it is another user's, or others may read it.
 MUST_USE Status signing_key_open(const char *path, SigningKey *out);
 void signing_key_wipe(SigningKey *key);
+// For people, what is wrong with a key file that could not be opened, and what to do.
+const char *signing_key_advice(Status status);
 // A new key takes the file; the public half of the one before goes to the front of `<path>.old`. A
 // crash in between leaves the key as it was. STATUS_NOT_FOUND: there is none to replace.
 MUST_USE Status signing_key_rotate(const char *path, SigningKey *out);
@@ -33,6 +35,9 @@ typedef struct SigningHalves {
 } SigningHalves;
 // Makes no key: STATUS_NOT_FOUND. `<path>.old` may be missing, not malformed.
 MUST_USE Status signing_halves_open(const char *path, SigningHalves *out);
+
+// After one of these failed: "<path>: why and what to do", or "<path>.old: …" if the key is good.
+void signing_key_explain(const char *path, Status status, char *reason, size_t reason_bytes);
 
 void signing_sign(const SigningKey *key, const void *bytes, size_t count,
                   uint8_t signature[SIGNING_SIGNATURE_BYTES]);

@@ -181,11 +181,7 @@ static int open_data(Host *host)
     status = host_join_path(path, host->data, "ticket.key") ? signing_key_open(path, &host->key)
                                                             : STATUS_RANGE;
     if (status != STATUS_OK) {
-        return data_failed(host, "ticket.key",
-                           status == STATUS_DENIED
-                               ? "is not your own, or others may read it: chown it to you and "
-                                 "chmod 600, or remove it"
-                               : status_text(status));
+        return data_failed(host, "ticket.key", signing_key_advice(status));
     }
     if (ticket_book_open(&host->book) != STATUS_OK || open_store(host) != STATUS_OK) {
         return 1;

@@ -196,7 +196,7 @@ def test_build_verify_knows_who_signed(program, places, folder):
     check("earlier key" in said.stderr, said.stderr)
     os.chmod(key, 0o644)
     said = build(program, place, code=1)
-    check("others may read this key" in said.stderr, said.stderr)
+    check("is not your own, or others may read it" in said.stderr, said.stderr)
 
 
 def test_build_verify_follows_no_link(program, places, folder):

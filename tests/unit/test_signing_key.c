@@ -116,6 +116,35 @@ TEST(a_list_of_old_keys_that_is_none_is_refused)
     test_folder_remove(&folder);
 }
 
+static void check_told(Status status, const char *file, const char *advice)
+{
+    char reason[512], want[256];
+    signing_key_explain(key_path, status, reason, sizeof reason);
+    snprintf(want, sizeof want, "/%s: ", file);
+    if (strstr(reason, want) == NULL || strstr(reason, advice) == NULL) {
+        test_fail(__FILE__, __LINE__, "%s: %s", file, reason);
+    }
+}
+
+// The file that is wrong is named, with what to do about it.
+TEST(a_key_that_is_refused_is_explained)
+{
+    const TestFolder folder = begin();
+    SigningKey key;
+    SigningHalves halves;
+    check_told(signing_key_rotate(key_path, &key), "ticket.key", "there is no signing key");
+    CHECK_OK(signing_key_open(key_path, &key));
+    test_folder_write(&folder, "ticket.key.old", "junk");
+    check_told(signing_halves_open(key_path, &halves), "ticket.key.old", "delete it");
+    check_told(signing_key_rotate(key_path, &key), "ticket.key.old", "delete it");
+    test_folder_write(&folder, "ticket.key", "junk");
+    REQUIRE(chmod(key_path, 0600) == 0);
+    check_told(signing_key_rotate(key_path, &key), "ticket.key", "delete it to have a new one");
+    REQUIRE(chmod(key_path, 0644) == 0);
+    check_told(signing_halves_open(key_path, &halves), "ticket.key", "chown it to you");
+    test_folder_remove(&folder);
+}
+
 TEST(a_manifest_verifies_however_it_is_laid_out_and_not_when_it_is_another)
 {
     const TestFolder folder = begin();
