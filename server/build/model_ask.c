@@ -15,7 +15,6 @@
 #define MODEL_URL_DEFAULT  "https://api.anthropic.com/v1/messages"
 #define MODEL_NAME_DEFAULT "claude-sonnet-4-5"
 #define TIMEOUT_S_DEFAULT  120
-#define TIMEOUT_S_MAX      3600
 #define RETRIES_DEFAULT    3
 #define SLICE_MS           50
 #define NS_PER_MS          1000000ull
@@ -34,12 +33,13 @@ ModelConfig model_config_environment(void)
     char *end = NULL;
     const unsigned long wanted = strtoul(seconds, &end, 10);
     const bool is_good = seconds[0] >= '0' && seconds[0] <= '9' && *end == '\0' && wanted >= 1 &&
-                         wanted <= TIMEOUT_S_MAX;
+                         wanted <= MODEL_TIMEOUT_S_MAX;
     return (ModelConfig){
         .url = setting("SANDLOT_MODEL_URL", MODEL_URL_DEFAULT),
         .key = setting("SANDLOT_MODEL_KEY", NULL),
         .model = setting("SANDLOT_MODEL", MODEL_NAME_DEFAULT),
         .timeout_ms = (uint32_t)(is_good ? wanted : TIMEOUT_S_DEFAULT) * 1000,
+        .timeout_wrong = is_good || seconds[0] == '\0' ? NULL : seconds,
         .retries_max = RETRIES_DEFAULT,
     };
 }

@@ -7,6 +7,7 @@
 
 #define MODEL_TOKENS_MAX     16384 // of an answer
 #define MODEL_REQUEST_MAX    (2u << 20)
+#define MODEL_TIMEOUT_S_MAX  3600
 #define MODEL_FIRST_PAUSE_MS 500 // doubled each time, when the server does not say how long
 
 typedef struct ModelMessage {

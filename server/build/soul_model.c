@@ -425,6 +425,12 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
                     "one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul accept` it",
                     view->kept_path);
     }
+    if (config->timeout_wrong != NULL) {
+        diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
+                        "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is no number of seconds from 1 "
+                        "to %d; it is %u now",
+                        config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
+    }
     Buffer file = buffer_of(VM_SOURCE_BYTES_MAX);
     SoulLua lua = {.was_asked = true};
     Status status = ask_and_repair(&asking, &lua.repairs);

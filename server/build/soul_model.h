@@ -14,11 +14,12 @@
 #define SOUL_QUESTIONS_MAX 20 // of one build, repairs too: the place may be a stranger's
 
 typedef struct ModelConfig {
-    const char *url;   // SANDLOT_MODEL_URL; default: the vendor's
-    const char *key;   // SANDLOT_MODEL_KEY; NULL or "": none
-    const char *model; // SANDLOT_MODEL
-    uint32_t timeout_ms;
-    uint32_t retries_max; // after a rate limit, waiting as told, within the timeout
+    const char *url;           // SANDLOT_MODEL_URL; default: the vendor's
+    const char *key;           // SANDLOT_MODEL_KEY; NULL or "": none
+    const char *model;         // SANDLOT_MODEL
+    uint32_t timeout_ms;       // SANDLOT_MODEL_TIMEOUT, in seconds there
+    const char *timeout_wrong; // what it says, if that is no number of them; NULL: it is
+    uint32_t retries_max;      // after a rate limit, waiting as told, within the timeout
     const atomic_bool *cancel;
     uint32_t *questions_left; // counted down; NULL: as many as are wanted
 } ModelConfig;

@@ -264,6 +264,18 @@ def test_soul_refused_requests(program, places, folder):
         check(all(request["method"] == "POST" for request in server.seen), "no redirect is followed")
 
 
+def test_soul_setting_that_is_none(program, places, folder):
+    place = make_place(folder)
+    with ModelServer(lua(GOOD)) as server:
+        for wrong in ("abc", "0", "3601", "-1", "20s"):
+            if exists(place, KEPT):
+                os.remove(os.path.join(place, KEPT))
+            expect(build(program, place, server, timeout=wrong), 0,
+                   f'warning: SANDLOT_MODEL_TIMEOUT is "{wrong}"', "1 to 3600; it is 120 now")
+        result = expect(build(program, place, server, timeout="abc"), 0)  # nobody is asked
+        check("TIMEOUT" not in result.text, result.text)
+
+
 def test_soul_slow_and_cut(program, places, folder):
     place = make_place(folder)
     with ModelServer(model_server.silent(30)) as server:
