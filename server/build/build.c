@@ -3,6 +3,7 @@
 #include "server/build/build.h"
 
 #include "server/build/build_inside.h"
+#include "server/build/package_rules.h"
 #include "server/build/place_home.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -312,6 +313,47 @@ static Status give_runes(Build *build)
     return STATUS_OK;
 }
 
+// Names that not every system can hold work here, and nowhere else: pack refuses them.
+static bool check_name(Build *build, const char *path)
+{
+    char reason[WORKER_REASON_BYTES];
+    Status status = package_path_check(path, strlen(path), reason);
+    status = status == STATUS_OK ? package_path_fits(path, reason) : status;
+    if (status != STATUS_OK) {
+        const char *rule = strstr(reason, ": "); // behind the name
+        diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "pack",
+                        "`sandlot pack` will refuse it: %s", rule != NULL ? rule + 2 : reason);
+    }
+    return status == STATUS_OK;
+}
+
+static Status check_names(Build *build)
+{
+    const PlaceFolder *folder = &build->folder;
+    const BuildResult *result = build->result;
+    const char **paths = calloc(folder->file_count + result->asset_count + 1u, sizeof *paths);
+    if (paths == NULL) {
+        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < folder->file_count; i++) {
+        paths[count] = folder->files[i].path;
+        count += check_name(build, paths[count]);
+    }
+    for (uint32_t i = 0; i < result->asset_count; i++) {
+        paths[count] = result->assets[i].path;
+        count += check_name(build, paths[count]);
+    }
+    char reason[WORKER_REASON_BYTES];
+    if (result->diagnostics.error_count == 0 && // of scripts it would be said twice
+        package_paths_differ(paths, count, reason) == STATUS_MALFORMED) {
+        diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
+                        "`sandlot pack` will refuse the place: %s", reason);
+    }
+    free(paths);
+    return STATUS_OK;
+}
+
 static Status check_cancel(Build *build, Status status)
 {
     return status == STATUS_OK && build_is_cancelled(build) ? STATUS_DENIED : status;
@@ -331,6 +373,7 @@ static Status run(Build *build)
     }
     status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
+    status = status == STATUS_OK ? check_names(build) : status;
     if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {
         return STATUS_MALFORMED;
     }

@@ -111,6 +111,13 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     return status;
 }
 
+// A new one has a name that every system can hold, or no package could hold the place.
+static Status check_name(const char *path, char reason[WORKER_REASON_BYTES])
+{
+    const Status status = package_path_check(path, strlen(path), reason);
+    return status == STATUS_OK ? package_path_fits(path, reason) : status;
+}
+
 static Status check_request(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
 {
     if (strlen(request->path) >= SCRIPT_PATH_BYTES) {
@@ -124,11 +131,15 @@ static Status check_request(const SaveRequest *request, char reason[WORKER_REASO
         return refuse(reason, STATUS_LIMIT, "a script has at most %u KiB",
                       (unsigned)(VM_SOURCE_BYTES_MAX >> 10));
     }
-    if (!utf8_is_valid(request->code, request->code_bytes) ||
-        memchr(request->code, 0, request->code_bytes) != NULL) {
-        return refuse(reason, STATUS_MALFORMED, "the code must be UTF-8 text without zero bytes");
+    uint32_t line;
+    const char *problem =
+        place_text_problem((const uint8_t *)request->code, request->code_bytes, &line);
+    if (problem != NULL) {
+        return refuse(reason, STATUS_MALFORMED, "%s, line %u: %s", request->path, line, problem);
     }
-    return check_path(request, reason);
+    const Status status = check_path(request, reason);
+    return status == STATUS_OK && request->known_hash == NULL ? check_name(request->path, reason)
+                                                              : status;
 }
 
 // --- what is there ------------------------------------------------------------------------------

@@ -364,6 +364,43 @@ TEST(a_text_of_another_encoding_is_named_with_its_line)
     end(&stage);
 }
 
+// What only pack would refuse is built, and told.
+TEST(a_name_that_no_package_holds_is_told)
+{
+    static const char *const names[] = {"Workspace/con.lua", "prefabs/aux.json",
+                                        "Workspace/a\xcc\x88.lua"};
+    Stage stage = begin();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const bool is_script = i != 1;
+        test_folder_write(&stage.folder, names[i],
+                          is_script ? "local a = 1\n"
+                                    : "{\"format\": 1, \"kind\": \"part\", \"shape\": {\"size\": "
+                                      "[1, 1, 1]}}");
+    }
+    for (uint32_t i = 0; i < 2; i++) { // the second time all is cached
+        build(&stage, (BuildRequest){.write = true});
+        CHECK_OK(stage.status);
+        const DiagnosticList *list = &stage.result.diagnostics;
+        REQUIRE(list->count == 3 && list->warning_count == 3);
+        for (uint32_t d = 0; d < 3; d++) {
+            CHECK_TEXT(list->items[d].code, "pack");
+        }
+        CHECK_TEXT(list->items[1].file, "Workspace/con.lua");
+        CHECK_TEXT(list->items[1].message,
+                   "`sandlot pack` will refuse it: name: \"con.lua\" is a device on Windows");
+    }
+    end(&stage);
+    // Letters of other alphabets have cases too.
+    Stage other = begin();
+    test_folder_write(&other.folder, "Workspace/\xc3\x84.lua", "local a = 1\n");
+    test_folder_write(&other.folder, "Workspace/\xc3\xa4.lua", "local a = 1\n");
+    build(&other, (BuildRequest){.write = true});
+    CHECK_OK(other.status);
+    REQUIRE(other.result.diagnostics.count == 1);
+    CHECK(strstr(other.result.diagnostics.items[0].message, "nothing but case") != NULL);
+    end(&other);
+}
+
 TEST(a_byte_order_mark_is_taken_everywhere)
 {
     Stage stage = begin();

@@ -143,6 +143,10 @@ TEST(only_scripts_of_the_place_are_saved)
         {"Workspace/\xff.lua", ""},
         {".sandlot/server/soul/Workspace/Door.lua", ""},
         {"Workspace/Door.ts", "Door.lua"}, // one name has one source
+        {"Workspace/con.lua", "Windows"},
+        {"Workspace/Aux/x.ts", "Windows"},
+        {"Workspace/a\xcc\x88.lua", "NFD"},
+        {"Workspace/a\xe2\x80\x8b.lua", "invisible"},
         {"Workspace/"
          "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
          "aaaaaaa"
@@ -250,6 +254,11 @@ TEST(only_text_is_saved)
     SaveRequest zero = {
         .place = place.path, .path = "Workspace/Odd.lua", .code = "a\0b", .code_bytes = 3};
     CHECK_INT(save_script(queue, &zero, &answer, reason), STATUS_MALFORMED);
+    CHECK_INT(save(&place, "Workspace/Odd.lua", "a\nb\001", NULL, &answer), STATUS_MALFORMED);
+    CHECK_TEXT(reason, "Workspace/Odd.lua, line 2: a text has no control characters");
+    // What is there under such a name can still be changed.
+    test_folder_write(&place, "Workspace/con.lua", "return 1");
+    CHECK_OK(save(&place, "Workspace/con.lua", "return 2", hash_of("return 1"), &answer));
     CHECK_INT(save(&place, "Workspace/Odd.lua", "x", "abc", &answer), STATUS_MALFORMED);
     CHECK(strstr(reason, "64 hex digits") != NULL);
     CHECK(!test_folder_has(&place, "Workspace/Odd.lua"));
