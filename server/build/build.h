@@ -10,7 +10,7 @@
 // compiled twice, in whatever folder. On disk (<place>/.sandlot, or as configured):
 //
 //   cache/…                                   results by key, and the blobs they name
-//   server/soul/manifest.json, <Service>/<Name>.rune, <Name>.lua (for .ts and .soul)
+//   server/soul/manifest.json, <Service>/<Name>.rune, <Name>.lua (for .ts and .soul), made.sha256
 //   client/soul/manifest.json, …              without a trace of what is not replicated
 //   client/assets.json                        the assets, by their hashes
 //
