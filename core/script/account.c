@@ -88,8 +88,11 @@ static void say_fault(ScriptSystem *system, const ScriptFault *fault)
     account_say(system, LOG_ERROR, has_place ? fault->file : place, fault->message);
     const char *frame = fault->traceback;
     for (uint32_t i = 0; i <= TRACE_LINES_MAX && system->config.log != NULL; i++) {
-        frame += strspn(frame, "\n\t");
-        const size_t bytes = strcspn(frame, "\n");
+        while (*frame == '\n' || *frame == '\t') {
+            frame += 1;
+        }
+        const char *end = strchr(frame, '\n');
+        const size_t bytes = end != NULL ? (size_t)(end - frame) : strlen(frame);
         if (bytes == 0) {
             break;
         }
