@@ -3,6 +3,7 @@ not."""
 
 import fcntl
 import hashlib
+import http.client
 import json
 import os
 import shutil
@@ -127,8 +128,14 @@ def save_refusals(world, place):
     check(status == 404 and '"mine"' in answer["error"]["message"], f"{status} {answer}")
     status, answer = save(world, "Workspace/Big.lua", "x" * (256 * 1024 + 1), None)
     check(status == 413, f"{status} {answer}")
-    status, answer = save(world, "Workspace/Big.lua", "\u0001" * (256 * 1024), None)
-    check(status == 200, f"every byte escaped: {status} {answer}")
+    status, answer = save(world, "Workspace/Big.lua", "-\u0001\n", None)
+    check(status == 400 and "line 1" in answer["error"]["message"], f"{status} {answer}")
+    link = http.client.HTTPConnection("127.0.0.1", world.port, timeout=10)
+    link.request("POST", "/api/script/save", '{"id": "mine/Workspace/Big.lua", "knownHash": null, '
+                 '"code": "' + "\\u002d" * (256 * 1024) + '"}')
+    answer = link.getresponse()
+    check(answer.status == 200, f"every byte escaped: {answer.status} {answer.read()}")
+    link.close()
     for body in ({}, {"id": f"mine/{KILL}"}, {"id": 3, "code": ""}, [], "x",
                  {"id": f"mine/{KILL}", "code": "x", "knownHash": 3},
                  {"id": f"mine/{KILL}", "code": "x", "knownHash": "abc"},
