@@ -122,9 +122,10 @@ MUST_USE Status builder_build(Builder *builder, const BuildRequest *request, Bui
 void build_result_free(BuildResult *result);
 
 // Are the artifacts of a folder whole, are their hashes those of the manifest, and is it signed by
-// our key (or one before it)? Every problem is a diagnostic.
-MUST_USE Status build_verify(const BuildConfig *config, const char *place,
-                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// our key (or one before it)? Every problem is a diagnostic of *out, which is empty before; it also
+// gets the version.
+MUST_USE Status build_verify(const BuildConfig *config, const char *place, BuildResult *out,
+                             char reason[WORKER_REASON_BYTES]);
 // A new signing key from now on; the next build signs everything again, with the same versions.
 // STATUS_NOT_FOUND: there is none yet.
 MUST_USE Status build_rotate_key(const BuildConfig *config, const char *place,

@@ -326,12 +326,12 @@ static Status check_place(const char *place, char reason[WORKER_REASON_BYTES])
     return STATUS_NOT_FOUND;
 }
 
-Status build_verify(const BuildConfig *config, const char *place, DiagnosticList *diagnostics,
+Status build_verify(const BuildConfig *config, const char *place, BuildResult *out,
                     char reason[WORKER_REASON_BYTES])
 {
     char key[PATH_BYTES];
+    DiagnosticList *diagnostics = &out->diagnostics;
     Verify verify = {.diagnostics = diagnostics};
-    const uint32_t errors_before = diagnostics->error_count;
     Status status = check_place(place, reason);
     status = status == STATUS_OK ? key_path(config, place, key, reason) : status;
     if (status == STATUS_OK) {
@@ -346,6 +346,7 @@ Status build_verify(const BuildConfig *config, const char *place, DiagnosticList
     if (status == STATUS_OK && verify.sides[ARTIFACT_SERVER].is_readable &&
         verify.sides[ARTIFACT_CLIENT].is_readable) {
         check_sides(&verify);
+        out->version = verify.sides[ARTIFACT_SERVER].list.version;
     }
     if (status == STATUS_OK && build_verify_assets(place, diagnostics) != STATUS_OK) {
         snprintf(reason, WORKER_REASON_BYTES, "out of memory");
@@ -356,8 +357,7 @@ Status build_verify(const BuildConfig *config, const char *place, DiagnosticList
         free(verify.sides[i].block);
     }
     diagnostic_list_sort(diagnostics);
-    const bool is_wrong = diagnostics->error_count > errors_before;
-    return status == STATUS_OK && is_wrong ? STATUS_MALFORMED : status;
+    return status == STATUS_OK && diagnostics->error_count > 0 ? STATUS_MALFORMED : status;
 }
 
 Status build_rotate_key(const BuildConfig *config, const char *place,

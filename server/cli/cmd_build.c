@@ -50,11 +50,23 @@ static void print_usage(FILE *out)
         "usage.\n");
 }
 
-static int usage_error(const char *what, const char *which)
+// On standard error for people, and with --json as the one object on standard output.
+static int fail(const BuildOptions *options, int code, const char *reason)
 {
-    fprintf(stderr, "sandlot build: %s%s%s%s; `sandlot build --help`\n", what,
-            which != NULL ? " \"" : "", which != NULL ? which : "", which != NULL ? "\"" : "");
-    return EXIT_USAGE;
+    diagnostic_print(stderr, "sandlot build: %s%s", reason,
+                     code == EXIT_USAGE ? "; `sandlot build --help`" : "");
+    if (options->json) {
+        command_print_failure(reason);
+    }
+    return code;
+}
+
+static int usage_error(const BuildOptions *options, const char *what, const char *which)
+{
+    char reason[WORKER_REASON_BYTES];
+    snprintf(reason, sizeof reason, "%s%s%.300s%s", what, which != NULL ? " \"" : "",
+             which != NULL ? which : "", which != NULL ? "\"" : "");
+    return fail(options, EXIT_USAGE, reason);
 }
 
 static bool parse_flag(BuildOptions *options, const char *name)
@@ -256,10 +268,12 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     build_show_end(&show);
     build_show_diagnostics(&result.diagnostics, options->place);
     bool done = status == STATUS_OK;
+    if (!done && reason[0] == '\0') {
+        snprintf(reason, sizeof reason, "%s", status_text(status));
+    }
     if (!done) {
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
-                         reason[0] != '\0' ? command_reason(reason, options->place)
-                                           : status_text(status));
+                         command_reason(reason, options->place));
     }
     if (done) {
         renew_types(options);
@@ -293,8 +307,7 @@ static int build_and_watch(const BuildOptions *options, Builder *builder)
         BuildWatch watch;
         char reason[256];
         if (build_watch_open(&watch, options->place, reason, sizeof reason) != STATUS_OK) {
-            diagnostic_print(stderr, "sandlot build: %s", reason);
-            return EXIT_FAILED;
+            return fail(options, EXIT_FAILED, reason);
         }
         (void)build_once(options, builder); // what failed was said; the next change may mend it
         if (!options->json && !atomic_load(&is_cancelled)) {
@@ -310,7 +323,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
 {
     BuildResult result = {0};
     char reason[WORKER_REASON_BYTES] = "";
-    const Status status = build_verify(config, options->place, &result.diagnostics, reason);
+    const Status status = build_verify(config, options->place, &result, reason);
     utf8_clean(reason);
     build_show_diagnostics(&result.diagnostics, options->place);
     if (status == STATUS_MALFORMED && reason[0] == '\0') {
@@ -340,21 +353,19 @@ static int run(const BuildOptions *options)
     char reason[WORKER_REASON_BYTES];
     const char *why = "";
     if (options->adopt && place_home_adopt(options->place, &why) != STATUS_OK) {
-        fprintf(stderr, "sandlot build: %s/.sandlot/data: %s\n", options->place, why);
-        return EXIT_FAILED;
+        snprintf(reason, sizeof reason, "%.300s/.sandlot/data: %s", options->place, why);
+        return fail(options, EXIT_FAILED, reason);
     }
     if (options->rotate_key) {
         const Status status = build_rotate_key(&config, options->place, reason);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first
-            diagnostic_print(stderr, "sandlot build: %s", reason);
-            return EXIT_FAILED;
+            return fail(options, EXIT_FAILED, reason);
         }
     }
     Builder *builder = NULL;
     const Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot build: %s\n", status_text(status));
-        return EXIT_FAILED;
+        return fail(options, EXIT_FAILED, status_text(status));
     }
     take_signals();
     int code = EXIT_OK;
@@ -369,7 +380,7 @@ static int run(const BuildOptions *options)
 
 int cmd_build(int argc, char **argv)
 {
-    BuildOptions options = {0};
+    BuildOptions options = {.json = command_wants_json(argc, argv)};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
@@ -377,20 +388,20 @@ int cmd_build(int argc, char **argv)
         }
         if (argv[i][0] == '-') {
             if (!parse_flag(&options, argv[i])) {
-                return usage_error("there is no option", argv[i]);
+                return usage_error(&options, "there is no option", argv[i]);
             }
         } else if (options.place != NULL) {
-            return usage_error("one place at a time, not also", argv[i]);
+            return usage_error(&options, "one place at a time, not also", argv[i]);
         } else {
             options.place = argv[i];
         }
     }
     if (options.place == NULL || options.place[0] == '\0') {
-        return usage_error("name the place's folder", NULL);
+        return usage_error(&options, "name the place's folder", NULL);
     }
     if (options.verify && (options.force || options.watch || options.rotate_key)) {
-        return usage_error("--verify builds nothing; leave out --force, --watch and --rotate-key",
-                           NULL);
+        return usage_error(
+            &options, "--verify builds nothing; leave out --force, --watch and --rotate-key", NULL);
     }
     return run(&options);
 }

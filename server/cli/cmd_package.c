@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
+#include "core/base/utf8.h"
 #include "server/build/diagnostic.h"
 #include "server/build/package.h"
 #include "server/build/worker_narrow.h"
@@ -52,8 +53,8 @@ static void print_usage(const char *command, FILE *out)
             "usage: sandlot pack DIR [-o FILE] [--json]   a place as one .game file\n\n"
             "  -o FILE            where to (the place's name with .game, here); one that is there\n"
             "                     is replaced, when the new one is whole\n"
-            "  --json             print one object: file, bytes, sha256, files, "
-            "warnings\n" WEAK_JAIL
+            "  --json             print one object: ok, file, bytes, sha256, files, "
+            "warnings, or ok and reason\n" WEAK_JAIL
             "The same folder gives the same bytes. Hidden files, .sandlot among them, and what\n"
             "editors keep of a file (Game.lua~) are left out: a package holds sources, the\n"
             "server that gets it compiles them.\n");
@@ -79,11 +80,25 @@ static void print_usage(const char *command, FILE *out)
     fprintf(out, "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
 }
 
+// On standard error for people, and with --json as the one object on standard output.
+static int complain(const Options *options, int code, const char *reason)
+{
+    const bool is_usage = code == EXIT_USAGE;
+    diagnostic_print(stderr, "sandlot %s: %s%s%s%s", options->command, reason,
+                     is_usage ? "; `sandlot " : "", is_usage ? options->command : "",
+                     is_usage ? " --help`" : "");
+    if (options->json) {
+        command_print_failure(reason);
+    }
+    return code;
+}
+
 static int usage_error(const Options *options, const char *what, const char *which)
 {
-    diagnostic_print(stderr, "sandlot %s: %s%s%s; `sandlot %s --help`", options->command, what,
-                     which != NULL ? " " : "", which != NULL ? which : "", options->command);
-    return EXIT_USAGE;
+    char reason[WORKER_REASON_BYTES];
+    snprintf(reason, sizeof reason, "%s%s%.300s", what, which != NULL ? " " : "",
+             which != NULL ? which : "");
+    return complain(options, EXIT_USAGE, reason);
 }
 
 // An option with a value: which one it is, or NULL.
@@ -170,11 +185,7 @@ static bool begin(Session *session, const Options *options)
     *session = (Session){.options = options};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    if (worker_create(&config, &session->worker) != STATUS_OK) {
-        fprintf(stderr, "sandlot %s: out of memory\n", options->command);
-        return false;
-    }
-    return true;
+    return worker_create(&config, &session->worker) == STATUS_OK;
 }
 
 // A large file is worth a line on a terminal.
@@ -193,12 +204,13 @@ static void end(Session *session)
 
 static int fail(Session *session, Status status, const char *what)
 {
+    char reason[PATH_BYTES + WORKER_REASON_BYTES];
+    snprintf(reason, sizeof reason, "%s: %s", what,
+             status == STATUS_DENIED      ? "cancelled"
+             : session->reason[0] != '\0' ? command_reason(session->reason, what)
+                                          : status_text(status));
     wipe_line(session);
-    diagnostic_print(stderr, "sandlot %s: %s: %s", session->options->command, what,
-                     status == STATUS_DENIED      ? "cancelled"
-                     : session->reason[0] != '\0' ? command_reason(session->reason, what)
-                                                  : status_text(status));
-    return EXIT_FAILED;
+    return complain(session->options, EXIT_FAILED, reason);
 }
 
 // A reason that names a file of the folder, "path: rule: why" or "path: why", as editors parse it.
@@ -302,12 +314,17 @@ static void print_packed(const Session *session, const char *path, const Buffer 
         printf("sha256 %s\n", hex);
         return;
     }
-    uint8_t text[2 * PATH_BYTES + 512];
+    char file[PATH_BYTES];
+    snprintf(file, sizeof file, "%s", path);
+    utf8_clean(file); // on disk it is any bytes
+    uint8_t text[6 * PATH_BYTES + 512];
     ByteWriter out = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&out, 0);
     json_write_object_begin(&json);
+    json_write_name(&json, "ok");
+    json_write_bool(&json, true);
     json_write_name(&json, "file");
-    json_write_text(&json, path);
+    json_write_text(&json, file);
     json_write_name(&json, "sha256");
     json_write_text(&json, hex);
     json_write_name(&json, "bytes");
@@ -346,7 +363,7 @@ static int pack(Session *session)
                                  session->reason);
     if (status != STATUS_OK) {
         wipe_line(session);
-        if (print_refusal(session, options->from)) {
+        if (print_refusal(session, options->from) && !options->json) { // which gives the reason
             snprintf(session->reason, sizeof session->reason, "not packed: 1 error");
         }
         return fail(session, status, options->from);
@@ -450,6 +467,18 @@ static Status read_from(Session *session, uint8_t **bytes, size_t *count)
     return status;
 }
 
+static int write_thumbnail(Session *session, const PackageInfo *info)
+{
+    const char *path = session->options->thumbnail;
+    if (info->thumbnail == NULL) {
+        snprintf(session->reason, sizeof session->reason,
+                 "the place has no picture in assets/ to make a thumbnail of");
+        return fail(session, STATUS_NOT_FOUND, session->options->from);
+    }
+    const Status status = file_write_shared(path, info->thumbnail, info->thumbnail_bytes);
+    return status == STATUS_OK ? EXIT_OK : fail_to_write(session, status, path);
+}
+
 static int show(Session *session, const PackageInfo *info, size_t count)
 {
     const Options *options = session->options;
@@ -470,25 +499,15 @@ static int show(Session *session, const PackageInfo *info, size_t count)
                                 .archive_bytes = count,
                                 .souls = &souls,
                                 .warnings = &session->warnings};
-    bool printed = true;
-    if (options->json) {
-        printed = package_show_json(&shown, stdout);
-    } else {
+    // First what can fail, so that one object says how it went.
+    int result = options->thumbnail != NULL ? write_thumbnail(session, info) : EXIT_OK;
+    if (!options->json) {
         package_show_table(&shown, stdout);
+    } else if (result == EXIT_OK && !package_show_json(&shown, stdout)) {
+        result = EXIT_FAILED;
     }
     soul_list_free(&souls);
-    if (printed && options->thumbnail != NULL) {
-        if (info->thumbnail == NULL) {
-            snprintf(session->reason, sizeof session->reason,
-                     "the place has no picture in assets/ to make a thumbnail of");
-            return fail(session, STATUS_NOT_FOUND, options->from);
-        }
-        status = file_write_shared(options->thumbnail, info->thumbnail, info->thumbnail_bytes);
-        if (status != STATUS_OK) {
-            return fail_to_write(session, status, options->thumbnail);
-        }
-    }
-    return printed ? EXIT_OK : EXIT_FAILED;
+    return result;
 }
 
 static int inspect(Session *session)
@@ -515,7 +534,7 @@ static int inspect(Session *session)
 
 static int run(int argc, char **argv, int (*work)(Session *))
 {
-    Options options = {.command = argv[0]};
+    Options options = {.command = argv[0], .json = command_wants_json(argc, argv)};
     Session session;
     bool done = false;
     const int parsed = parse(&options, argc, argv, &done);
@@ -523,7 +542,7 @@ static int run(int argc, char **argv, int (*work)(Session *))
         return parsed;
     }
     if (!begin(&session, &options)) {
-        return EXIT_FAILED;
+        return complain(&options, EXIT_FAILED, "out of memory");
     }
     const int result = work(&session);
     end(&session);

@@ -35,6 +35,7 @@ typedef struct Session {
     DiagnosticList diagnostics;
     Buffer json; // what --json will print
     bool has_failed;
+    char reason[WORKER_REASON_BYTES]; // the first one
     uint32_t done_count, shown_count;
 } Session;
 
@@ -59,17 +60,26 @@ static void print_usage(FILE *out)
             "Exit codes: 0 done, 1 failed or declined, 2 wrong usage.\n");
 }
 
-static int usage_error(const char *what, const char *which)
+static int usage_error(const SoulOptions *options, const char *what, const char *which)
 {
-    diagnostic_print(stderr, "sandlot soul: %s%s%s%s; `sandlot soul --help`", what,
-                     which != NULL ? " \"" : "", which != NULL ? which : "",
-                     which != NULL ? "\"" : "");
+    char reason[WORKER_REASON_BYTES];
+    snprintf(reason, sizeof reason, "%s%s%.300s%s", what, which != NULL ? " \"" : "",
+             which != NULL ? which : "", which != NULL ? "\"" : "");
+    diagnostic_print(stderr, "sandlot soul: %s; `sandlot soul --help`", reason);
+    if (options->json) {
+        command_print_failure(reason);
+    }
     return EXIT_USAGE;
 }
 
 static void complain(Session *session, const char *path, const char *why)
 {
-    diagnostic_print(stderr, "sandlot soul: %s%s%s", path, path[0] != '\0' ? ": " : "", why);
+    const char *colon = path[0] != '\0' ? ": " : "";
+    diagnostic_print(stderr, "sandlot soul: %s%s%s", path, colon, why);
+    if (!session->has_failed) {
+        snprintf(session->reason, sizeof session->reason, "%.200s%s%s", path, colon, why);
+        utf8_clean(session->reason);
+    }
     session->has_failed = true;
 }
 
@@ -95,7 +105,7 @@ static bool open_session(Session *session)
     char reason[WORKER_REASON_BYTES] = "";
     const char *place = session->options->place;
     if (place_folder_read(place, &session->folder, reason, sizeof reason) != STATUS_OK) {
-        complain(session, place, reason);
+        complain(session, place, command_reason(reason, place));
         return false;
     }
     WorkerConfig config = worker_config_default();
@@ -197,7 +207,13 @@ static void add_json(Session *session, const SoulView *view, bool accepted, cons
 
 static void print_json(Session *session)
 {
-    printf("{\"souls\":[%.*s]}\n", (int)session->json.bytes,
+    char text[6 * WORKER_REASON_BYTES + 64]; // six: an escaped character
+    ByteWriter out = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&out, 0);
+    json_write_text(&json, session->reason);
+    const bool is_text = json_writer_finish(&json) == STATUS_OK;
+    printf("{\"ok\":%s,\"reason\":%.*s,\"souls\":[%.*s]}\n", session->has_failed ? "false" : "true",
+           is_text ? (int)out.at : 2, is_text ? text : "\"\"", (int)session->json.bytes,
            session->json.data != NULL ? (const char *)session->json.data : "");
 }
 
@@ -415,11 +431,9 @@ static int run_session(Session *session)
         }
         soul_view_close(&view);
     }
-    if (options->json) {
-        print_json(session);
-    } else if (plain_count == 0 && !session->has_failed) {
+    if (!options->json && plain_count == 0 && !session->has_failed) {
         printf("%s has no plain-language souls (.soul)\n", options->place);
-    } else if (options->command == SOUL_ACCEPT && session->done_count == 0 &&
+    } else if (!options->json && options->command == SOUL_ACCEPT && session->done_count == 0 &&
                !session->has_failed) {
         printf("nothing to review\n");
     }
@@ -436,26 +450,27 @@ static int parse_options(int argc, char **argv, SoulOptions *options)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
         } else if (argv[i][0] == '-') {
-            return usage_error("there is no option", argv[i]);
+            return usage_error(options, "there is no option", argv[i]);
         } else if (options->place == NULL) {
             options->place = argv[i];
         } else if (options->path_count == PATHS_MAX) {
-            return usage_error("too many paths at once", NULL);
+            return usage_error(options, "too many paths at once", NULL);
         } else {
             options->paths[options->path_count++] = argv[i];
         }
     }
     if (options->place == NULL) {
-        return usage_error("which place?", NULL);
+        return usage_error(options, "which place?", NULL);
     }
     if (options->command == SOUL_ASK && options->path_count == 0) {
-        return usage_error("ask for which soul?", NULL);
+        return usage_error(options, "ask for which soul?", NULL);
     }
     if (options->command == SOUL_ACCEPT && options->json && !options->yes) {
-        return usage_error("accept --json cannot ask; it needs --yes", NULL);
+        return usage_error(options, "accept --json cannot ask; it needs --yes", NULL);
     }
     if (options->command == SOUL_ACCEPT && !options->yes && !isatty(STDIN_FILENO)) {
-        return usage_error("there is no terminal to ask on; --yes accepts without asking", NULL);
+        return usage_error(options, "there is no terminal to ask on; --yes accepts without asking",
+                           NULL);
     }
     return EXIT_OK;
 }
@@ -469,13 +484,13 @@ int cmd_soul(int argc, char **argv)
             return EXIT_OK;
         }
     }
-    SoulOptions options = {.command = SOUL_LIST};
+    SoulOptions options = {.command = SOUL_LIST, .json = command_wants_json(argc, argv)};
     uint32_t command = 0;
     while (argc >= 2 && command < 3 && strcmp(argv[1], names[command]) != 0) {
         command += 1;
     }
     if (argc < 2 || command == 3) {
-        return usage_error(argc < 2 ? "list, accept or ask?" : "there is no subcommand",
+        return usage_error(&options, argc < 2 ? "list, accept or ask?" : "there is no subcommand",
                            argc < 2 ? NULL : argv[1]);
     }
     options.command = (SoulCommand)command;
@@ -485,6 +500,9 @@ int cmd_soul(int argc, char **argv)
     }
     Session session = {.options = &options, .json = buffer_of(64u << 20)};
     const int result = open_session(&session) ? run_session(&session) : EXIT_FAILED;
+    if (options.json) {
+        print_json(&session);
+    }
     close_session(&session);
     return result;
 }

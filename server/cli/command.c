@@ -1,9 +1,13 @@
 // What several subcommands say in the same way.
 #include "server/cli/command.h"
 
-#include <stdbool.h>
+#include "core/base/json_write.h"
+#include "core/base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
+
+#define REASON_BYTES 1024
 
 static bool is_plain(const char *word)
 {
@@ -38,4 +42,33 @@ const char *command_reason(const char *reason, const char *name)
     return strncmp(reason, name, bytes) == 0 && strncmp(reason + bytes, ": ", 2) == 0
                ? reason + bytes + 2
                : reason;
+}
+
+bool command_wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void command_print_failure(const char *reason)
+{
+    char clean[REASON_BYTES], text[6 * REASON_BYTES + 64]; // six: an escaped character
+    snprintf(clean, sizeof clean, "%s", reason);
+    utf8_clean(clean); // it may name a file, which is any bytes
+    ByteWriter out = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&out, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "ok");
+    json_write_bool(&json, false);
+    json_write_name(&json, "reason");
+    json_write_text(&json, clean);
+    json_write_object_end(&json);
+    if (json_writer_finish(&json) == STATUS_OK) {
+        printf("%.*s\n", (int)out.at, text);
+        fflush(stdout);
+    }
 }

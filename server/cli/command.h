@@ -1,6 +1,7 @@
 // One file per subcommand; main.c only dispatches.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Exit codes of every subcommand.
@@ -24,6 +25,12 @@ void command_quote(const char *word, char *out, size_t bytes);
 
 // A reason without the name of what was asked for, which stands before it already.
 const char *command_reason(const char *reason, const char *name);
+
+// Is `--json` among the arguments? Asked before they are parsed, so that whoever reads JSON also
+// gets it when one of them is wrong.
+bool command_wants_json(int argc, char **argv);
+// On standard output, {"ok":false,"reason":…}: what --json gives when there is nothing else to say.
+void command_print_failure(const char *reason);
 
 // The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
 // leaks with another process) is not allowed any more.

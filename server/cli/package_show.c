@@ -173,6 +173,7 @@ static Status write_json(const PackageShown *shown, ByteWriter *out)
 {
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
+    put_bool(&json, "ok", true);
     put_text(&json, "format", format_name(shown));
     put_text(&json, "name", shown->info->name);
     put_number(&json, "bytes", shown->info->folder.bytes);

@@ -98,5 +98,71 @@ def test_pack_says_which_file(program, _places, folder):
           text.endswith("sandlot pack: game: not packed: 1 error\n"), text)
 
 
+def as_json(program, folder, code, *arguments):
+    """Standard output of a command with --json: one object on one line, whatever happens."""
+    done = subprocess.run([program, *arguments], capture_output=True, timeout=110, check=False,
+                          stdin=subprocess.DEVNULL, cwd=folder)
+    check(done.returncode == code, f"{arguments} ended with {done.returncode}: {done.stderr}")
+    lines = done.stdout.decode().splitlines()
+    check(len(lines) == 1, f"{arguments}: {lines} {done.stderr}")
+    answer = json.loads(lines[0])
+    check(answer["ok"] is (code == 0), f"{arguments}: {answer}")
+    check(code == 0 or answer["reason"] != "", f"{arguments}: {answer}")
+    return answer
+
+
+def test_json_in_all_outcomes(program, _places, folder):
+    sandlot(program, "new", "game", cwd=folder)
+    write(os.path.join(folder, "game/Workspace/Wind.soul"), "Blow.\n")
+    weak = "--allow-weak-jail"
+    for code, *arguments in (
+            (2, "build", "--json"), (2, "build", "game", "--bogus", "--json"),
+            (2, "build", "a", "b", "--json"), (2, "build", "game", "--json", "--verify", "--watch"),
+            (1, "build", "nosuch", "--json"), (1, "build", "nosuch", "--json", "--watch"),
+            (1, "build", "nosuch", "--json", "--adopt"), (1, "build", "game", "--verify", "--json"),
+            (2, "pack", "--json"), (2, "pack", "game", "--json", "-o"),
+            (2, "pack", "game", "--bogus", "--json"), (1, "pack", "nosuch", "--json", weak),
+            (1, "pack", "game", "--json", weak, "-o", "no/such/folder.game"),
+            (0, "pack", "game", "--json", weak, "-o", "it.game"),
+            (0, "pack", "game", "--json", weak, "-o", b"\xff.game"),
+            (2, "inspect", "--json"), (1, "inspect", "nosuch", "--json", weak),
+            (1, "inspect", "game/place.json", "--json", weak), (0, "inspect", "it.game", "--json", weak),
+            (1, "inspect", "game", "--json", "--thumbnail", "t.png", weak),
+            (2, "soul", "--json"), (2, "soul", "lisst", "--json"), (2, "soul", "list", "--json"),
+            (2, "soul", "accept", "game", "--json"), (1, "soul", "list", "nosuch", "--json", weak),
+            (1, "soul", "accept", "nosuch", "--json", "--yes", weak),
+            (1, "soul", "accept", "game", "Workspace/Nobody", "--json", "--yes", weak),
+            (0, "soul", "list", "game", "--json", weak),
+            (0, "soul", "accept", "game", "--json", "--yes", weak)):
+        as_json(program, folder, code, *arguments)
+    answer = as_json(program, folder, 1, "soul", "accept", "game", "Workspace/Wind", "--json", "--yes",
+                     weak)
+    check("no Lua yet" in answer["reason"] and answer["souls"] == [], f"{answer}")
+    write(os.path.join(folder, "game/assets/run.exe"), "MZ")
+    answer = as_json(program, folder, 1, "pack", "game", "--json", weak)
+    check("assets/run.exe: " in answer["reason"], f"{answer}")
+    for name in ("assets/run.exe", "Workspace/Wind.soul"):
+        os.remove(os.path.join(folder, "game", name))
+    # What a build has signed has a version, and who verifies it is told which.
+    built = as_json(program, folder, 0, "build", "game", "--json", weak)
+    answer = as_json(program, folder, 0, "build", "game", "--verify", "--json")
+    check(answer["version"] == built["version"] == 1, f"{answer}")
+    write(os.path.join(folder, "game/.sandlot/data/ticket.key"), "junk")
+    answer = as_json(program, folder, 1, "build", "game", "--rotate-key", "--json", weak)
+    check("ticket.key: is no signing key" in answer["reason"], f"{answer}")
+
+
+def test_json_at_the_end_of_a_watch(program, _places, folder):
+    sandlot(program, "new", "game", cwd=folder)
+    with subprocess.Popen([program, "build", "game", "--watch", "--json", "--allow-weak-jail"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=folder,
+                          stderr=subprocess.DEVNULL) as process:
+        check(json.loads(process.stdout.readline())["ok"], "built")
+        os.rename(os.path.join(folder, "game"), os.path.join(folder, "away"))
+        rest = [json.loads(line) for line in process.stdout]
+        check(process.wait(30) == 1, f"{process.returncode}")
+        check(rest and not rest[-1]["ok"] and "game" in rest[-1]["reason"], f"{rest}")
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))
