@@ -590,6 +590,55 @@ TEST(bombs_of_types_and_expressions)
     typescript_destroy(compiler);
 }
 
+// All that is wrong is wanted at once, and nothing that only follows from it.
+TEST(a_script_that_the_compiler_gives_up_on_hides_no_other)
+{
+    char *parsed = repeat("export type Box<T> = T;\nexport const x = ", "(", 200000, ";\n");
+    char *bound = repeat("declare const a: any;\nexport const x = a", ".b", 100000, ";\n");
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/Deep.ts", parsed);
+    typescript_place_add(&place, "ReplicatedStorage/Long.ts", bound);
+    typescript_place_add(&place, "Workspace/First.ts", "const a: number = \"one\";\nprint(a);\n");
+    typescript_place_add(&place, "Workspace/Uses.ts",
+                         "import { x, Box } from \"../ReplicatedStorage/Deep\";\n"
+                         "import * as long from \"../ReplicatedStorage/Long\";\n"
+                         "export const y: Box<string> = x;\nprint(y, long.x + 1);\n");
+    typescript_place_add(&place, "Workspace/Zed.ts", "export const z: string = 1;\n");
+    for (uint32_t i = 0; i < 2; i++) { // what it keeps of the first time is whole
+        Compiled compiled = compile(shared(), &place, NULL);
+        static const char *const want[][2] = {{"ReplicatedStorage/Deep.ts", "compiler"},
+                                              {"ReplicatedStorage/Long.ts", "compiler"},
+                                              {"Workspace/First.ts", "TS2322"},
+                                              {"Workspace/Zed.ts", "TS2322"}};
+        diagnostic_list_sort(&compiled.diagnostics);
+        const bool is_all = compiled.diagnostics.count == 4;
+        if (!is_all) {
+            say(&compiled);
+        }
+        CHECK_INT(compiled.status, STATUS_MALFORMED);
+        for (uint32_t d = 0; is_all && d < 4; d++) {
+            CHECK_TEXT(compiled.diagnostics.items[d].file, want[d][0]);
+            CHECK_TEXT(compiled.diagnostics.items[d].code, want[d][1]);
+        }
+        CHECK(is_all);
+        compiled_free(&compiled);
+    }
+    // More than it has patience for: some are named, and the next request is as any other.
+    TypeScriptPlace many = {0};
+    static char names[12][32];
+    for (uint32_t i = 0; i < 12; i++) {
+        snprintf(names[i], sizeof names[i], "Workspace/Deep%02u.ts", i);
+        typescript_place_add(&many, names[i], parsed);
+    }
+    Compiled compiled = compile(shared(), &many, NULL);
+    CHECK_INT(compiled.status, STATUS_MALFORMED);
+    CHECK(compiled.diagnostics.count >= 2 && compiled.diagnostics.count <= 12);
+    compiled_free(&compiled);
+    check_works(shared());
+    free(parsed);
+    free(bound);
+}
+
 // A few bytes that become much Lua: the script is named, not the compiler blamed.
 TEST(a_script_that_becomes_too_much_lua_is_named)
 {

@@ -27,6 +27,7 @@ const NO_MODULE_ADVICE =
     '("../ReplicatedStorage/Name"), and nothing else';
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
+const GIVEN_UP_MAX = 5; // scripts of one request; each costs a round
 const LUA_BYTES_MAX = 256 * 1024; // of one script: VM_SOURCE_BYTES_MAX
 const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_MAX is a little more
 
@@ -295,19 +296,14 @@ function forget() {
     leaks = new Map();
 }
 
-function compile({ declarations, scripts: all }) {
-    if (declarations !== "") {
-        libraries = new Libraries(declarations);
-        place = new PlaceHost(libraries);
-        forget();
-    }
-    const scripts = all.filter(({ isTypeScript }) => isTypeScript);
-    const others = all.filter(({ isTypeScript }) => !isTypeScript).map(({ path }) => path);
+/** One round. `others`: paths of scripts that have no types here; `givenUp`: what is to be told of them. */
+function compileAll(scripts, others, givenUp) {
     const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
     place.update(scripts, others);
     for (const { path, file } of scripts) {
         try {
-            place.sourceFile(`${ROOT}${path}.ts`);
+            // The program would do both, and could not say where it failed.
+            ts.bindSourceFile(place.sourceFile(`${ROOT}${path}.ts`), OPTIONS);
         } catch (error) {
             throw new GaveUp(error, file);
         }
@@ -323,7 +319,7 @@ function compile({ declarations, scripts: all }) {
     const keys = sources.map(
         ({ fileName }) => `${names.get(fileName)}\n${dependencies.get(fileName)}`,
     );
-    const diagnostics = check(sources, keys, names);
+    const diagnostics = [...givenUp, ...check(sources, keys, names)];
     diagnostics.push(...checkSides(scripts, sources, keys));
     const hasError = () => diagnostics.some(({ isError }) => isError);
     const outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
@@ -335,17 +331,44 @@ function compile({ declarations, scripts: all }) {
     };
 }
 
+/** A script that the compiler gives up on hides no mistake of the others: they are looked at once more
+ *  as if it were in another language, so that nothing is said of what they import from it. */
+function compile({ declarations, scripts: all }) {
+    if (declarations !== "") {
+        libraries = new Libraries(declarations);
+        place = new PlaceHost(libraries);
+        forget();
+    }
+    const givenUp = [];
+    while (givenUp.length < GIVEN_UP_MAX) {
+        const isLeft = ({ isTypeScript, file }) =>
+            isTypeScript && !givenUp.some((one) => one.file === file);
+        const others = all.filter((script) => !isLeft(script)).map(({ path }) => path);
+        try {
+            return compileAll(all.filter(isLeft), others, givenUp);
+        } catch (error) {
+            // What it keeps may be half made.
+            forget();
+            place.parsed.clear();
+            if (error instanceof GaveUp) {
+                givenUp.push(error.diagnostic);
+                tellProgress(0, 1);
+            } else if (givenUp.length === 0) {
+                throw error;
+            } else {
+                break; // what is known already is told
+            }
+        }
+    }
+    return { status: STATUS_ERRORS, reason: "", diagnostics: givenUp, outputs: [] };
+}
+
 function answer(request) {
     try {
         return compile(readRequest(request));
     } catch (error) {
-        // What it keeps may be half made.
         forget();
         place?.parsed.clear();
-        if (error instanceof GaveUp) {
-            const diagnostics = [error.diagnostic];
-            return { status: STATUS_ERRORS, reason: "", diagnostics, outputs: [] };
-        }
         const reason =
             error instanceof RangeError
                 ? "an expression of this place is nested too deeply for the compiler"
