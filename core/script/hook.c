@@ -115,7 +115,8 @@ static uint32_t read_number(const char *digits)
 }
 
 // The innermost line of the script itself: what it called (a module, TypeScript's library) may have
-// raised the error, but the fault names the script, and the line must be one of its own.
+// raised the error, but the fault names the script, and the line must be one of its own. 0 where
+// nothing of it is on the stack, as in a callback that a library calls.
 static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
                          uint32_t otherwise)
 {
@@ -128,7 +129,7 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
             return read_number(at + bytes + 1);
         }
     }
-    return otherwise;
+    return bytes > 0 && traceback[0] != '\0' ? 0 : otherwise;
 }
 
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)

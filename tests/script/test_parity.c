@@ -332,8 +332,10 @@ static void check_rejected(ScriptSide side)
         CHECK_TEXT(faults[i].path, "StarterGui/Rejected");
         seen |= strstr(faults[i].message, "unhandled rejection: TypeError: nobody looked") ? 1 : 0;
         seen |= strstr(faults[i].message, "unhandled rejection: plain") ? 2 : 0;
+        seen |= strstr(faults[i].message, "unhandled rejection: together") ? 4 : 0;
+        CHECK_INT(faults[i].line, 0); // of the library's, which is nobody's file
     }
-    CHECK(count == 2 && seen == 3);
+    CHECK(count == 3 && seen == 7);
     small_world_close(world);
 }
 

@@ -156,11 +156,36 @@ const PREFIX =
     "traceback = function() end}\nlocal unpack = table.unpack\n";
 
 // A rejection that nobody has handled by the end of the turn is a fault of its script, as it is
-// anywhere else; by itself the library forgets it.
+// anywhere else; by itself the library forgets it. Handled is what has callbacks, what a callback
+// returned, and what Promise.all and its like were given.
 const REJECTIONS = `
 do
     local Promise, prototype = __TS__Promise, __TS__Promise.prototype
     local add, reject, rejected = prototype.addCallbacks, prototype.reject, Promise.reject
+    local take = prototype.handleCallbackValue
+    local function mark(value)
+        if __TS__InstanceOf(value, Promise) then
+            value.isHandled = true
+        end
+    end
+    local function together(combine)
+        return function(iterable)
+            local items = {}
+            for _, item in __TS__Iterator(iterable) do
+                mark(item)
+                items[#items + 1] = item
+            end
+            return combine(items)
+        end
+    end
+    __TS__PromiseAll = together(__TS__PromiseAll)
+    __TS__PromiseAllSettled = together(__TS__PromiseAllSettled)
+    __TS__PromiseAny = together(__TS__PromiseAny)
+    __TS__PromiseRace = together(__TS__PromiseRace)
+    function prototype.handleCallbackValue(self, value, ...)
+        mark(value)
+        return take(self, value, ...)
+    end
     local function watch(promise)
         task.defer(function()
             if not promise.isHandled then

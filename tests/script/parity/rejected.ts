@@ -1,4 +1,4 @@
-// Two rejections that nobody handles, between others that somebody does.
+// Three rejections that nobody handles, among many that somebody does.
 async function fails() {
     throw new TypeError("nobody looked");
 }
@@ -14,4 +14,20 @@ export async function onStart() {
     }
     const late = fails();
     late.then(undefined, () => print("in time"));
+    Promise.resolve()
+        .then(() => fails())
+        .catch(() => print("from a callback"));
+    fails()
+        .finally(() => print("finally"))
+        .catch(() => print("after it"));
+    Promise.all([fails(), 1]).catch(() => print("all"));
+    Promise.race([fails()]).catch(() => print("race"));
+    Promise.any([fails()]).catch(() => print("any"));
+    void Promise.allSettled([fails()]).then(() => print("settled"));
+    try {
+        await Promise.all([fails(), new Promise((resolve) => task.delay(0, () => resolve(1)))]);
+    } catch {
+        print("awaited together");
+    }
+    void Promise.all([Promise.reject("together")]);
 }
