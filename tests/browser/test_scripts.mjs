@@ -197,7 +197,7 @@ test('client scripts run once they are verified, and faults are shown', () =>
         const { stats, faults } = await ada.inspect();
         assert.equal(stats.runes, stats.scripts);
         assert.ok(faults.some(({ path, line }) => path === 'StarterGui/Clumsy' && line === 3));
-        assert.match(await ada.page.textContent('#faults'), /StarterGui\/Clumsy:3: /);
+        assert.match(await ada.page.textContent('#faults'), /^StarterGui\/Clumsy\.lua:3: (?!StarterGui)/);
         assert.ok(await ada.page.isVisible('#faults'));
         await ada.page.keyboard.press('Tab');
         await until('the overlay tells of scripts', async () => /manifest \d+, verified/.test(

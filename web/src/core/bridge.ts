@@ -154,6 +154,7 @@ export interface WorldStats {
 
 export interface Fault {
     path: string;
+    file: string; // as messages name it: with its ending
     line: number;
     message: string;
     tick: number;

@@ -28,8 +28,8 @@ export class FaultList {
         if (!isDevelopment()) {
             return;
         }
-        const text = fault.message.startsWith(`${fault.path}:`)
-            ? fault.message : `${fault.path}:${fault.line}: ${fault.message}`;
+        const text = fault.message.startsWith(`${fault.file}:`)
+            ? fault.message : `${fault.file}:${fault.line}: ${fault.message}`;
         const row = this.rows.get(text) ?? { count: 0, item: document.createElement('li') };
         row.count += 1;
         row.item.textContent = row.count === 1 ? text : `${text} (${row.count}×)`;
