@@ -210,6 +210,14 @@ static const char *module_meant(const Build *build, const char *path)
     return nearest.found;
 }
 
+// What to do about a module that is not on a side: its service says so, or place.json.
+static const char *where_to(const BuildItem *module)
+{
+    return module->context == soul_service_context(module->service)
+               ? "move what both need to ReplicatedStorage"
+               : "contexts in place.json keeps it there";
+}
+
 static void check_require(Build *build, const BuildItem *item, uint32_t index)
 {
     DiagnosticList *list = &build->result->diagnostics;
@@ -228,14 +236,12 @@ static void check_require(Build *build, const BuildItem *item, uint32_t index)
                         path);
     } else if (module->context == CONTEXT_SERVER && item->context != CONTEXT_SERVER) {
         diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "runs on the client and requires \"%s\", which stays on the server; move "
-                        "what both need to ReplicatedStorage",
-                        path);
+                        "runs on the client and requires \"%s\", which stays on the server; %s",
+                        path, where_to(module));
     } else if (module->context == CONTEXT_CLIENT && item->context != CONTEXT_CLIENT) {
         diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "runs on the server and requires \"%s\", which is on the client alone; "
-                        "move what both need to ReplicatedStorage",
-                        path);
+                        "runs on the server and requires \"%s\", which is on the client alone; %s",
+                        path, where_to(module));
     }
 }
 

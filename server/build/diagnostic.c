@@ -117,11 +117,6 @@ void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out
     utf8_clean(out);
 }
 
-void diagnostic_clean(char *text)
-{
-    utf8_clean(text);
-}
-
 void diagnostic_print(FILE *out, const char *format, ...)
 {
     char line[LINE_BYTES];

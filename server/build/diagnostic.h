@@ -45,8 +45,6 @@ void diagnostic_list_sort(DiagnosticList *list);
 // A line without its end, fit for a terminal. `folder` goes before the file ("places/island/"), ""
 // for none.
 void diagnostic_text(const Diagnostic *diagnostic, const char *folder, char *out, size_t bytes);
-// utf8_clean: names of files, pieces of sources and reasons are a stranger's.
-void diagnostic_clean(char *text);
 // One line for a person, cleaned, with its end. Whatever may hold a stranger's name, reason or
 // message is printed by this.
 void diagnostic_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

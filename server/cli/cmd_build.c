@@ -275,7 +275,7 @@ static bool build_once(const BuildOptions *options, Builder *builder)
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
                          command_reason(reason, options->place));
     }
-    if (done) {
+    if (done || status == STATUS_MALFORMED) { // whoever mends a mistake wants them most
         renew_types(options);
     }
     if (options->json) {

@@ -646,8 +646,8 @@ static void print_address(const Host *host)
     const unsigned port = http_port(host->http);
     char address[64];
     link_address(host->config.address, address);
-    printf("world %s, room %s: %s\n", host->row.world_id, host->row.room_code,
-           host->built.facts.name);
+    diagnostic_print(stdout, "world %s, room %s: %s", host->row.world_id, host->row.room_code,
+                     host->built.facts.name);
     if (host->config.web == NULL) {
         printf("page  none: build/web is not there; run `make build`, or say --web DIR\n");
     } else {

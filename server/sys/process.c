@@ -20,8 +20,7 @@
 
 #define FIRST_DESCRIPTOR 3
 
-// --- what a child says
-// ----------------------------------------------------------------------------
+// --- what a child says ---------------------------------------------------------------------------
 
 // Nothing that speaks to a terminal: controls but the ends of lines, and what is no UTF-8, become
 // '?'. Gives how many bytes are clean; up to three at the end may be the beginning of a character.
@@ -59,6 +58,10 @@ static void *listen_to(void *argument)
         const size_t left = PROCESS_WORDS_MAX - said;
         (void)!write(STDERR_FILENO, text, done < left ? done : left);
         said += done < left ? done : left;
+        if (done > left && left > 0) {
+            static const char cut[] = "\n… (it said more)\n";
+            (void)!write(STDERR_FILENO, cut, sizeof cut - 1);
+        }
         kept = bytes - done;
         memmove(text, text + done, kept);
     }
@@ -80,8 +83,7 @@ static void hear(Process *process, int descriptor)
     }
 }
 
-// --- starting
-// -------------------------------------------------------------------------------------
+// --- starting ------------------------------------------------------------------------------------
 
 // The descriptors become 3, 4, …; everything above is closed. First out of the way of each other.
 static void place_descriptors(const ProcessConfig *config, int words)
@@ -158,8 +160,7 @@ Status process_start(const ProcessConfig *config, Process *out)
     return STATUS_OK;
 }
 
-// --- ending
-// ---------------------------------------------------------------------------------------
+// --- ending --------------------------------------------------------------------------------------
 
 static int code_of(int status)
 {

@@ -58,8 +58,11 @@ export function findLeaks(program, sourceFile, secret) {
                 code: "server-only",
                 message:
                     `"${node.text}" is of ${path}, which stays on the server, and its value would ` +
-                    "be sent to players with this script; move it to ReplicatedStorage, or import " +
-                    "types alone (import type)",
+                    "be sent to players with this script; " +
+                    (path.startsWith("ServerScriptService/")
+                        ? "move it to ReplicatedStorage"
+                        : "contexts in place.json keeps it there") +
+                    ", or import types alone (import type)",
             });
         }
         const children = [];
