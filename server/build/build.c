@@ -444,8 +444,10 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
                    .reason = reason,
                    .model = builder->config.model};
     build.model.cancel = request->cancel;
-    const Status status = run(&build);
-    if (status == STATUS_DENIED && build_is_cancelled(&build)) {
+    Status status = run(&build);
+    // Whoever cancels may also have ended one of our processes: that it is gone is no news then.
+    if (status != STATUS_OK && status != STATUS_MALFORMED && build_is_cancelled(&build)) {
+        status = STATUS_DENIED;
         snprintf(reason, WORKER_REASON_BYTES, "cancelled");
     }
     free_build(&build);

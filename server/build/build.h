@@ -57,7 +57,7 @@ typedef struct BuildProgress {
 typedef struct BuildRequest {
     const char *place; // folder
     bool force;        // the cache is not asked
-    bool write;        // artifacts; without it everything stays in the result
+    bool write;        // artifacts; without it only the version is noted, beside the key
     bool update;       // references in the scene; with `write` they are in any case
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;

@@ -1,6 +1,7 @@
 // The manifests of both sides, signed, and the artifacts on disk. The version rises when the set of
 // (path, hash, context) is another than the last one that was signed, and only then; if all bytes
-// on disk are already what they would become, nothing is written.
+// on disk are already what they would become, nothing is written. A build that leaves the place
+// alone notes its version too, or each would have the same one.
 #define _GNU_SOURCE
 #include "server/build/build_inside.h"
 #include "server/build/build_version.h"
@@ -277,7 +278,7 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
             return status;
         }
     }
-    if (build->request->write && note_version(writing) != STATUS_OK) {
+    if (note_version(writing) != STATUS_OK) {
         return STATUS_BLOCKED;
     }
     const bool is_ready = !build->result->unchanged && build->request->write;

@@ -202,6 +202,8 @@ int node_jail_main(int argc, char **argv)
     if (!join(script, compiler, "compiler.mjs") || chdir("/") != 0) {
         return refuse("the compiler's path is too long");
     }
+    // A terminal's Ctrl-C is the builder's, which then ends Node and can say that it was cancelled.
+    (void)setpgid(0, 0);
     if (!die_with_host()) {
         return refuse("the host is gone");
     }

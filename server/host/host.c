@@ -343,6 +343,24 @@ static void watch(Host *host, int descriptor)
     ASSERT(failed == 0);
 }
 
+// While the place is built there is no loop yet. A handler may stay when the loop takes over:
+// blocked signals do not reach it.
+static atomic_bool is_cancelled;
+
+static void cancel(int number)
+{
+    (void)number;
+    atomic_store(&is_cancelled, true);
+}
+
+static void cancel_on_signals(Host *host)
+{
+    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    host->cancel = &is_cancelled;
+}
+
 static bool open_loop(Host *host)
 {
     sigset_t wanted;
@@ -400,11 +418,16 @@ static int open_host(Host *host)
     if (refusal != NULL) {
         return data_failed(host, "", refusal);
     }
+    cancel_on_signals(host);
     if (host_place_open(host) != STATUS_OK) {
         return 1;
     }
     if (!open_loop(host)) {
         fprintf(stderr, "sandlot world: %s\n", strerror(errno));
+        return 1;
+    }
+    if (atomic_load(host->cancel)) {
+        diagnostic_print(stderr, "sandlot world: %s: not started: cancelled", host->config.place);
         return 1;
     }
     if (host_world_spawn(host) != STATUS_OK) {

@@ -20,6 +20,7 @@
 #include "server/sys/process.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define HOST_PATH_BYTES     4096
 #define HOST_WAITING_MAX    1024 // sockets on their way to the world
@@ -70,6 +71,7 @@ typedef struct Host {
     char host_id[33];
     uint8_t boot[TICKET_BOOT_BYTES];
     int lock_file;
+    const atomic_bool *cancel; // ends the first build
 
     // The place; read only once it is built.
     char build_key[HOST_PATH_BYTES], build_cache[HOST_PATH_BYTES];

@@ -51,7 +51,8 @@ static Status build(Host *host)
     const BuildRequest request = {.place = host->config.place,
                                   .write = host->config.data == NULL,
                                   .progress = build_show_progress,
-                                  .user = &show};
+                                  .user = &show,
+                                  .cancel = host->cancel};
     status = builder_build(builder, &request, &host->built, reason);
     builder_destroy(builder);
     build_show_end(&show);

@@ -936,6 +936,24 @@ def read_some(terminal):
         return b""
 
 
+def interrupted(program, *arguments, stage):
+    """Ctrl-C on the terminal that a command is on, once it shows this stage: the exit code and all
+    that stood on the terminal."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(program, [program, *arguments, "--allow-weak-jail"])
+    text = b""
+    while stage.encode() not in text:
+        more = read_some(terminal)
+        check(more, f"no sign of {stage}: {text}")
+        text += more
+    time.sleep(0.5)  # the compiler is about to start, or has
+    os.write(terminal, b"\x03")
+    text += b"".join(iter(lambda: read_some(terminal), b""))
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), text.decode()
+
+
 def on_terminal(program, place, *options):
     process, terminal = watched(program, place, *options)
     text = b"".join(iter(lambda: read_some(terminal), b"")).decode()
@@ -970,6 +988,20 @@ def test_build_progress_on_a_terminal(program, places, folder):
     for options in ((), ("--force",)):
         done = build(program, place, *options, code=1)
         check("\r" not in done.stderr and "\x1b" not in done.stdout + done.stderr, done.stderr)
+
+
+def test_build_interrupted_on_a_terminal(program, places, folder):
+    """Node is on that terminal too; what is told is what the creator did, by `world` as well. The
+    type is one that would be worked on for minutes."""
+    place = small_place(folder, scripts={"Workspace/Bomb.ts": (
+        'type Two<N extends unknown[]> = N["length"] extends 40 ? 1 :\n'
+        "    [Two<[...N, 0]>, Two<[...N, 1]>];\nexport const x: Two<[]> = 1;\n")})
+    for arguments, said in ((("build", place), "not built: cancelled"),
+                            (("world", place, "--port", "0"), "cannot be built: cancelled")):
+        code, text = interrupted(program, *arguments, stage="build: typescript")
+        last = text.rsplit("\r\x1b[K", 1)[1]
+        check(code == 1 and last == f"sandlot {arguments[0]}: {place}"
+              f"{':' if arguments[0] == 'build' else ''} {said}\r\n", f"{code} {text!r}")
 
 
 # --- killed, at once, and again -------------------------------------------------------------------

@@ -255,6 +255,27 @@ def test_save_makes_artifacts(program, places, folder):
         world.kill()
 
 
+def test_save_versions_rise_elsewhere(program, places, folder):
+    """Where nothing is written into the place there is no manifest to count from; the note beside
+    the key counts, also for the next world."""
+    place, data = make_place(places, folder), os.path.join(folder, "data")
+    versions = []
+    for start in (0, 2):
+        world = World(program, place, data)
+        try:
+            for i in range(start, start + 2):
+                status, answer = save(world, f"Workspace/New{i}.lua", f"print({i})\n", None)
+                check(status == 200, f"{status} {answer}")
+                versions.append(int(ended(world, answer["job_id"])["result_revision_id"]))
+            world.stop()
+        finally:
+            world.kill()
+    check(versions == [2, 3, 4, 5], f"{versions}")
+    root = hashlib.sha256(os.path.realpath(place).encode()).hexdigest()[:16]
+    check(read(data, f"ticket.key.version.{root}").startswith("version 5\n"), "noted")
+    check(not os.path.exists(os.path.join(place, ".sandlot/data")), "and nothing in the place")
+
+
 def test_save_is_for_development(program, places, folder):
     """A world that others can reach gives nothing away and takes nothing."""
     place = make_place(places, folder)
@@ -314,5 +335,6 @@ def test_save_through_a_proxy(program, places, folder):
 if __name__ == "__main__":
     tests = {name: value for name, value in globals().items()
              if name in ("test_save_over_http", "test_save_makes_artifacts",
-                         "test_save_is_for_development", "test_save_through_a_proxy")}
+                         "test_save_versions_rise_elsewhere", "test_save_is_for_development",
+                         "test_save_through_a_proxy")}
     sys.exit(run(tests, sys.argv))

@@ -127,6 +127,15 @@ TEST(without_write_everything_stays_in_the_result)
                stage.result.manifest);
     build(&stage, (BuildRequest){.write = false});
     CHECK(stage.status == STATUS_OK && stage.result.unchanged && stage.result.version == 1);
+    // All but the number, or every set that is never written would have the same.
+    for (uint32_t version = 2; version < 4; version++) {
+        test_folder_write(&stage.folder, "Workspace/A.lua",
+                          version == 2 ? "local a = 2\n" : "local a = 3\n");
+        build(&stage, (BuildRequest){.write = false});
+        CHECK(stage.status == STATUS_OK && stage.result.version == version);
+        build(&stage, (BuildRequest){.write = false});
+        CHECK(stage.status == STATUS_OK && stage.result.version == version);
+    }
     end(&stage);
 }
 
