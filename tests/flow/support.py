@@ -349,9 +349,15 @@ def come_back(world, player):
 def run(tests, arguments):
     """Runs the tests of a file, or the one that is named."""
     program, places, names = arguments[1], arguments[2], arguments[3:]
+    tests = {name: test for name, test in tests.items()
+             if name.startswith("test_") and test.__module__ == "__main__"}
+    unknown = [name for name in names if name not in tests]
+    if unknown:
+        print(f"FAIL  there is no {' '.join(unknown)}")
+        return 1
     failed = 0
     for name, test in tests.items():
-        if not name.startswith("test_") or (names and name not in names):
+        if names and name not in names:
             continue
         folder = tempfile.mkdtemp(prefix="sandlot-flow-")
         begin = time.monotonic()

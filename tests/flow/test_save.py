@@ -333,8 +333,4 @@ def test_save_through_a_proxy(program, places, folder):
 
 
 if __name__ == "__main__":
-    tests = {name: value for name, value in globals().items()
-             if name in ("test_save_over_http", "test_save_makes_artifacts",
-                         "test_save_versions_rise_elsewhere", "test_save_is_for_development",
-                         "test_save_through_a_proxy")}
-    sys.exit(run(tests, sys.argv))
+    sys.exit(run(dict(globals()), sys.argv))
