@@ -71,7 +71,8 @@ static void print_usage(const char *command, FILE *out)
         fprintf(
             out,
             "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   what is inside\n\n"
-            "  --json               print one object\n"
+            "  --json               print one object; ok: it could be looked at, errors: what\n"
+            "                       a build would refuse\n"
             "  --thumbnail OUT.png  write the place's picture, at most 256 pixels\n"
             "  --allow-weak-jail    go on where the kernel lacks a layer of the jail\n\n"
             "Shows every file with kind, sizes and hash, where scripts run, and which of them\n"
@@ -479,6 +480,35 @@ static int write_thumbnail(Session *session, const PackageInfo *info)
     return status == STATUS_OK ? EXIT_OK : fail_to_write(session, status, path);
 }
 
+static bool is_error_too(const DiagnosticList *list, const Diagnostic *warning)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const Diagnostic *item = &list->items[i];
+        if (item->level == DIAGNOSTIC_ERROR && item->line == warning->line &&
+            item->column == warning->column && strcmp(item->file, warning->file) == 0 &&
+            strcmp(item->message, warning->message) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A place.json that cannot be read is a warning to who wants its name, and an error to who wants
+// its contexts: one mistake, told once.
+static void drop_repeated(DiagnosticList *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const Diagnostic item = list->items[i];
+        if (item.level == DIAGNOSTIC_WARNING && is_error_too(list, &item)) {
+            list->warning_count -= 1;
+        } else {
+            list->items[kept++] = item;
+        }
+    }
+    list->count = kept;
+}
+
 static int show(Session *session, const PackageInfo *info, size_t count)
 {
     const Options *options = session->options;
@@ -493,12 +523,13 @@ static int show(Session *session, const PackageInfo *info, size_t count)
         return fail(session, status, options->from);
     }
     soul_check_counts(&souls, &session->warnings);
+    drop_repeated(&session->warnings);
     const PackageShown shown = {.path = options->from,
                                 .info = info,
                                 .is_folder = is_folder(options->from),
                                 .archive_bytes = count,
                                 .souls = &souls,
-                                .warnings = &session->warnings};
+                                .diagnostics = &session->warnings};
     // First what can fail, so that one object says how it went.
     int result = options->thumbnail != NULL ? write_thumbnail(session, info) : EXIT_OK;
     if (!options->json) {

@@ -87,11 +87,13 @@ void package_show_table(const PackageShown *shown, FILE *out)
     }
     package_show_bytes(info->folder.bytes, size);
     package_show_bytes(shown->archive_bytes, packed);
-    fprintf(out, "\n%u files, %s, packed %s; %u scripts, %u warning%s\n", info->folder.file_count,
-            size, packed, shown->souls->count, shown->warnings->warning_count,
-            shown->warnings->warning_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < shown->warnings->count; i++) {
-        diagnostic_text(&shown->warnings->items[i], "", line, sizeof line);
+    const DiagnosticList *list = shown->diagnostics;
+    fprintf(out, "\n%u files, %s, packed %s; %u scripts, %u error%s, %u warning%s\n",
+            info->folder.file_count, size, packed, shown->souls->count, list->error_count,
+            list->error_count == 1 ? "" : "s", list->warning_count,
+            list->warning_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < list->count; i++) {
+        diagnostic_text(&list->items[i], "", line, sizeof line);
         fprintf(out, "%s\n", line);
     }
 }
@@ -154,19 +156,25 @@ static void put_file(JsonWriter *json, const PackageShown *shown, uint32_t i)
     json_write_object_end(json);
 }
 
-static void put_warnings(JsonWriter *json, const DiagnosticList *list)
+// As `sandlot build --json` has them.
+static void put_diagnostics(JsonWriter *json, const DiagnosticList *list)
 {
-    json_write_name(json, "warnings");
+    json_write_name(json, "diagnostics");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < list->count; i++) {
         json_write_object_begin(json);
-        put_text(json, "file", list->items[i].file);
-        put_number(json, "line", list->items[i].line);
-        put_text(json, "code", list->items[i].code);
-        put_text(json, "message", list->items[i].message);
+        const Diagnostic *item = &list->items[i];
+        put_text(json, "level", item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
+        put_text(json, "file", item->file);
+        put_number(json, "line", item->line);
+        put_number(json, "column", item->column);
+        put_text(json, "code", item->code);
+        put_text(json, "message", item->message);
         json_write_object_end(json);
     }
     json_write_array_end(json);
+    put_number(json, "errors", list->error_count);
+    put_number(json, "warnings", list->warning_count);
 }
 
 static Status write_json(const PackageShown *shown, ByteWriter *out)
@@ -185,7 +193,7 @@ static Status write_json(const PackageShown *shown, ByteWriter *out)
         put_file(&json, shown, i);
     }
     json_write_array_end(&json);
-    put_warnings(&json, shown->warnings);
+    put_diagnostics(&json, shown->diagnostics);
     json_write_object_end(&json);
     return json_writer_finish(&json);
 }

@@ -12,7 +12,7 @@ typedef struct PackageShown {
     bool is_folder;
     size_t archive_bytes;
     const SoulList *souls;
-    const DiagnosticList *warnings;
+    const DiagnosticList *diagnostics;
 } PackageShown;
 
 void package_show_table(const PackageShown *shown, FILE *out);

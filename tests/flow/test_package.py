@@ -205,6 +205,36 @@ def test_package_inspect(program, places, folder):
     check(done.returncode == 1 and "(package): format: " in done.stderr, done.stderr)
 
 
+def test_package_inspect_counts_mistakes(program, places, folder):
+    """Errors are no warnings, and what two readers stumble over is one mistake."""
+    place = good_place(folder)
+
+    def inspect(text, errors, warnings):
+        write(place, "place.json", text)
+        done = sandlot(program, "inspect", place, "--allow-weak-jail")
+        check(done.returncode == 0, done.stderr)
+        counted = (f"{errors} error{'' if errors == 1 else 's'}, "
+                   f"{warnings} warning{'' if warnings == 1 else 's'}\n")
+        check(counted in done.stdout, done.stdout)
+        check(done.stdout.count(": error: ") == errors, done.stdout)
+        check(done.stdout.count(": warning: ") == warnings, done.stdout)
+        said = json.loads(sandlot(program, "inspect", place, "--json", "--allow-weak-jail").stdout)
+        check((said["ok"], said["errors"], said["warnings"]) == (True, errors, warnings), said)
+        levels = [row["level"] for row in said["diagnostics"]]
+        check((levels.count("error"), levels.count("warning")) == (errors, warnings), said)
+        return said["diagnostics"]
+
+    good = dict(corpus.GOOD)["place.json"]
+    check(inspect(good, 0, 0) == [], "nothing is wrong")
+    wrong = json.dumps(json.loads(good) | {"contexts": {"Workspace/Nobody": "Server"}}).encode()
+    row, = inspect(wrong, 1, 0)
+    check((row["file"], row["line"], row["code"]) == ("place.json", 1, "place") and row["column"] > 1, row)
+    row, = inspect(b'{\n  "name": x\n}\n', 1, 0)
+    check((row["file"], row["line"], row["code"]) == ("place.json", 2, "place"), row)
+    row, = inspect(b'{"name": 1}\n', 0, 1)
+    check((row["file"], row["code"]) == ("place.json", "json"), row)
+
+
 def test_package_rules_documented(program, places, folder):
     """Every rule of the header has its row in SECURITY.md and its hostile package, and no other."""
     root = os.path.dirname(os.path.abspath(places))
