@@ -31,6 +31,7 @@
 #define SEGMENT_BYTES 256
 
 static const char *const side_names[ARTIFACT_SIDES] = {"server", "client"};
+static const char *const side_homes[ARTIFACT_SIDES] = {HOME "/server", HOME "/client"};
 static const char *const side_folders[ARTIFACT_SIDES] = {HOME "/server/" NAME,
                                                          HOME "/client/" NAME};
 
@@ -62,6 +63,16 @@ static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char
 {
     snprintf(reason, WORKER_REASON_BYTES, "%.380s: %.120s", what,
              errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link" : strerror(errno));
+    return status;
+}
+
+// A folder on the way to what is made: nothing of the creator's is in one.
+static Status refuse_folder(char reason[WORKER_REASON_BYTES], const char *what)
+{
+    const bool is_other = errno == ELOOP || errno == ENOTDIR;
+    const Status status = refuse(reason, STATUS_BLOCKED, what);
+    const size_t used = strlen(reason);
+    snprintf(reason + used, WORKER_REASON_BYTES - used, "%s", is_other ? "; remove it" : "");
     return status;
 }
 
@@ -155,18 +166,20 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
     artifacts->home = make_folder(place, HOME);
     close(place);
     if (artifacts->home < 0) {
-        return refuse(reason, STATUS_BLOCKED, HOME);
+        return refuse_folder(reason, HOME);
     }
     const Status status = take_lock(artifacts->home, cancel, &artifacts->lock);
     if (status != STATUS_OK) {
         return status == STATUS_DENIED ? status : refuse(reason, status, HOME "/" LOCK);
     }
     artifacts->aside = make_folder(artifacts->home, ASIDE);
+    if (artifacts->aside < 0) {
+        return refuse_folder(reason, HOME "/" ASIDE);
+    }
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
         artifacts->sides[i] = make_folder(artifacts->home, side_names[i]);
-        if (artifacts->aside < 0 || artifacts->sides[i] < 0) {
-            return refuse(reason, STATUS_BLOCKED,
-                          artifacts->aside < 0 ? HOME "/" ASIDE : side_folders[i]);
+        if (artifacts->sides[i] < 0) {
+            return refuse_folder(reason, side_homes[i]);
         }
     }
     remove_leftovers(artifacts); // of a build that ended halfway
@@ -258,7 +271,7 @@ Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder
     }
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifacts->place, side_folders[side]);
-    return place_folder_read_made(path, out, reason, WORKER_REASON_BYTES);
+    return place_folder_read_made(path, out, NULL, reason, WORKER_REASON_BYTES);
 }
 
 // --- replacing ----------------------------------------------------------------------------------

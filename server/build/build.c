@@ -143,7 +143,8 @@ static Status open_key(Build *build)
         const char *why = "";
         const Status status = place_home_data(build->request->place, folder, &why);
         if (status != STATUS_OK) {
-            return refuse(build, status, ".sandlot/data", why);
+            return refuse(build, status,
+                          place_home_at_fault(build->request->place, ".sandlot/data"), why);
         }
         snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
     }
@@ -162,7 +163,8 @@ static Status open_cache(Build *build)
         const char *why = "";
         status = place_home_folder(build->request->place, "cache", folder, &why);
         if (status != STATUS_OK) {
-            return refuse(build, status, ".sandlot/cache", why);
+            return refuse(build, status,
+                          place_home_at_fault(build->request->place, ".sandlot/cache"), why);
         }
     }
     if (status == STATUS_OK && cache_open(folder, &build->key, &build->cache) != STATUS_OK) {

@@ -266,10 +266,32 @@ static Status check_folders(const char *place, const char *inside, char reason[W
     return STATUS_OK;
 }
 
-static Status read_side(Side *side, ArtifactSide which, const char *place,
+// What is in there and cannot be: every one is told of, and nothing else of that side.
+static Status read_files(Verify *verify, Side *side, const char *path,
+                         char reason[WORKER_REASON_BYTES])
+{
+    DiagnosticList told = {0};
+    const Status status =
+        place_folder_read_made(path, &side->folder, &told, reason, WORKER_REASON_BYTES);
+    for (uint32_t i = 0; i < told.count; i++) {
+        char what[DIAGNOSTIC_MESSAGE_BYTES + 64];
+        snprintf(what, sizeof what, "%s; remove it and build the place", told.items[i].message);
+        tell(verify, DIAGNOSTIC_ERROR, side->side, told.items[i].file, what);
+    }
+    const bool is_told = told.count > 0;
+    diagnostic_list_free(&told);
+    if (status == STATUS_MALFORMED && !is_told) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    return status;
+}
+
+static Status read_side(Verify *verify, ArtifactSide which, const char *place,
                         char reason[WORKER_REASON_BYTES])
 {
     char path[PATH_BYTES];
+    Side *side = &verify->sides[which];
     side->side = which;
     Status status = check_folders(place, artifact_folder(which), reason);
     if (status != STATUS_OK) {
@@ -282,7 +304,7 @@ static Status read_side(Side *side, ArtifactSide which, const char *place,
         return STATUS_LIMIT;
     }
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
-    status = place_folder_read_made(path, &side->folder, reason, WORKER_REASON_BYTES);
+    status = read_files(verify, side, path, reason);
     if (status == STATUS_NOT_FOUND) {
         snprintf(reason, WORKER_REASON_BYTES, "%s is not there: this place was not built",
                  artifact_folder(which));
@@ -295,7 +317,8 @@ static Status key_path(const BuildConfig *config, const char *place, char out[PA
 {
     const char *why = "";
     if (config->key == NULL && place_home_check(place, &why) != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, ".sandlot/data: %s", why);
+        snprintf(reason, WORKER_REASON_BYTES, "%s: %s", place_home_at_fault(place, ".sandlot/data"),
+                 why);
         return STATUS_DENIED;
     }
     const int length = config->key != NULL
@@ -338,10 +361,11 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
         status = tell_key(key, signing_halves_open(key, &verify.halves), reason);
     }
     for (uint32_t i = 0; status == STATUS_OK && i < ARTIFACT_SIDES; i++) {
-        status = read_side(&verify.sides[i], (ArtifactSide)i, place, reason);
+        status = read_side(&verify, (ArtifactSide)i, place, reason);
         if (status == STATUS_OK) {
             check_side(&verify, &verify.sides[i]);
         }
+        status = status == STATUS_MALFORMED ? STATUS_OK : status; // told; on to the other side
     }
     if (status == STATUS_OK && verify.sides[ARTIFACT_SERVER].is_readable &&
         verify.sides[ARTIFACT_CLIENT].is_readable) {

@@ -164,9 +164,10 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
         return refuse_file(walk, STATUS_BLOCKED, path, "cannot be read");
     }
     uint32_t line = 0;
-    const char *problem = walk->diagnostics == NULL || place_path_ends(path, ".chunk")
-                              ? NULL
-                              : place_text_problem(data, size, &line);
+    const char *problem =
+        walk->diagnostics == NULL || walk->takes_all || place_path_ends(path, ".chunk")
+            ? NULL
+            : place_text_problem(data, size, &line);
     if (problem != NULL) {
         free(data);
         diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, line, 0, "file", "%s", problem);
@@ -289,10 +290,14 @@ Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, s
     return read_folder(path, walk, out);
 }
 
-Status place_folder_read_made(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+Status place_folder_read_made(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
+                              char *reason, size_t reason_bytes)
 {
-    const Walk walk = {
-        .takes_all = true, .takes_hidden = true, .reason = reason, .reason_bytes = reason_bytes};
+    const Walk walk = {.diagnostics = diagnostics,
+                       .takes_all = true,
+                       .takes_hidden = true,
+                       .reason = reason,
+                       .reason_bytes = reason_bytes};
     return read_folder(path, walk, out);
 }
 

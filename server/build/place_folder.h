@@ -31,8 +31,10 @@ MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
 MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,
                                       size_t reason_bytes);
 // The same with what is hidden, for a folder that a build has made: there nothing may be that it
-// did not put there.
-MUST_USE Status place_folder_read_made(const char *path, PlaceFolder *out, char *reason,
+// did not put there. With `diagnostics` (or NULL), every file that is refused is told of in there,
+// and the status is STATUS_MALFORMED.
+MUST_USE Status place_folder_read_made(const char *path, PlaceFolder *out,
+                                       DiagnosticList *diagnostics, char *reason,
                                        size_t reason_bytes);
 void place_folder_free(PlaceFolder *folder);
 

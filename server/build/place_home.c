@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HOME       ".sandlot"
 #define NOTE       "made-here"
 #define NOTE_BYTES 96
 #define IGNORE     ".gitignore"
@@ -36,6 +37,12 @@ static bool join(char out[PLACE_HOME_PATH_BYTES], const char *folder, const char
 }
 
 // --- folders ------------------------------------------------------------------------------------
+
+static bool is_no_folder(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
 
 // Whoever owns a folder, or may write to it, can put another file in the place of one of ours.
 static Status check_own(const char *path, const char **why)
@@ -85,11 +92,17 @@ static Status make_folder(const char *path, const char **why)
     return status == STATUS_OK ? hide_from_git(path, why) : status;
 }
 
+const char *place_home_at_fault(const char *place, const char *inside)
+{
+    char home[PLACE_HOME_PATH_BYTES];
+    return join(home, place, HOME) && is_no_folder(home) ? HOME : inside;
+}
+
 Status place_home_folder(const char *place, const char *inside, char out[PLACE_HOME_PATH_BYTES],
                          const char **why)
 {
     char home[PLACE_HOME_PATH_BYTES];
-    if (!join(home, place, ".sandlot") || !join(out, home, inside)) {
+    if (!join(home, place, HOME) || !join(out, home, inside)) {
         *why = too_long;
         return STATUS_RANGE;
     }
@@ -181,11 +194,11 @@ Status place_home_check(const char *place, const char **why)
 {
     char home[PLACE_HOME_PATH_BYTES], data[PLACE_HOME_PATH_BYTES];
     struct stat about;
-    if (!join(home, place, ".sandlot") || !join(data, home, "data")) {
+    if (!join(home, place, HOME) || !join(data, home, "data")) {
         *why = too_long;
         return STATUS_RANGE;
     }
-    if (lstat(data, &about) != 0) {
+    if (!is_no_folder(home) && lstat(data, &about) != 0) {
         return STATUS_OK;
     }
     Status status = check_own(home, why);

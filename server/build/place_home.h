@@ -20,7 +20,10 @@
 // it; STATUS_RANGE: the path is too long. *why is for people.
 MUST_USE Status place_home_folder(const char *place, const char *inside,
                                   char out[PLACE_HOME_PATH_BYTES], const char **why);
-// The same for `data`. STATUS_DENIED also: it was made elsewhere.
+// Whose fault it was, when any of these failed on `inside` (".sandlot/data"): ".sandlot", if that
+// is there and no folder, or `inside`.
+const char *place_home_at_fault(const char *place, const char *inside);
+// The same as place_home_folder for `data`. STATUS_DENIED also: it was made elsewhere.
 MUST_USE Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES],
                                 const char **why);
 // Whether it is from here, without making anything: STATUS_OK also when there is none.

@@ -353,7 +353,8 @@ static int run(const BuildOptions *options)
     char reason[WORKER_REASON_BYTES];
     const char *why = "";
     if (options->adopt && place_home_adopt(options->place, &why) != STATUS_OK) {
-        snprintf(reason, sizeof reason, "%.300s/.sandlot/data: %s", options->place, why);
+        snprintf(reason, sizeof reason, "%.300s/%s: %s", options->place,
+                 place_home_at_fault(options->place, ".sandlot/data"), why);
         return fail(options, EXIT_FAILED, reason);
     }
     if (options->rotate_key) {

@@ -70,7 +70,8 @@ bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *n
 
 static int data_failed(const Host *host, const char *what, const char *why)
 {
-    fprintf(stderr, "sandlot world: %s/%s: %s\n", host->data, what, why);
+    fprintf(stderr, "sandlot world: %s%s%s: %s\n", host->data, what[0] != '\0' ? "/" : "", what,
+            why);
     return 1;
 }
 
@@ -157,8 +158,12 @@ static const char *find_data(Host *host)
         }
         return file_make_folders(host->data) == STATUS_OK ? NULL : "the data folder cannot be made";
     }
-    const char *why = "";
-    return place_home_data(host->config.place, host->data, &why) == STATUS_OK ? NULL : why;
+    const char *why = "", *place = host->config.place;
+    if (place_home_data(place, host->data, &why) == STATUS_OK) {
+        return NULL;
+    }
+    (void)host_join_path(host->data, place, place_home_at_fault(place, ".sandlot/data"));
+    return why;
 }
 
 // Everything in it; 0, or the exit code.

@@ -755,6 +755,52 @@ def test_build_follows_no_link(program, places, folder):
     build(program, place)
 
 
+def test_build_names_what_is_in_the_way(program, places, folder):
+    """The path that is wrong, not one behind it, and what to do."""
+    place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
+    home, other = os.path.join(place, ".sandlot"), os.path.join(folder, "other")
+    os.makedirs(os.path.join(other, "data"))
+
+    def refused(path, *options):
+        said = build(program, place, *options, code=1).stderr
+        check(f"{path}: is no folder, or a link; remove it" in said, f"{options}: {said}")
+    for make in (lambda: os.symlink(other, home), lambda: os.symlink(folder, home),
+                 lambda: write(place, ".sandlot", "")):
+        make()
+        for options in ((), ("--adopt",), ("--verify",), ("--rotate-key",)):
+            refused(".sandlot", *options)
+        done = subprocess.run([program, "world", "--place", place, "--port", "0"], timeout=60,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        check(done.returncode == 1 and f"{home}: is no folder, or a link; remove it" in done.stderr,
+              f"{done}")
+        os.remove(home)
+    build(program, place)
+    for name in ("server", "client", "aside", "data", "cache"):
+        path = os.path.join(home, name)
+        os.rename(path, path + ".kept")
+        os.symlink(path + ".kept", path)
+        write(place, "Workspace/A.lua", f"print('{name}')\n")
+        refused(f".sandlot/{name}")
+        os.remove(path)
+        os.rename(path + ".kept", path)
+    build(program, place)
+    # Files among what was made: all of them, as editors parse it.
+    soul = os.path.join(home, "server/soul/Workspace")
+    os.rename(os.path.join(soul, "A.rune"), os.path.join(folder, "A.rune"))
+    os.symlink(os.path.join(folder, "A.rune"), os.path.join(soul, "A.rune"))
+    os.mkfifo(os.path.join(soul, "B.rune"))
+    said = build(program, "small", "--verify", cwd=folder, code=1).stderr
+    for name, what in (("A", "is a link"), ("B", "is no plain file")):
+        check(f"small/.sandlot/server/soul/Workspace/{name}.rune: error: {what}" in said, said)
+    check("not verified: 2 problems" in said, said)
+    answer = build_json(program, place, "--verify", code=1)
+    check([(d["file"], d["level"], d["code"]) for d in answer["diagnostics"]] ==
+          [(f".sandlot/server/soul/Workspace/{name}.rune", "error", "verify") for name in "AB"],
+          f"{answer}")
+    build(program, place, "--force")
+    build(program, place, "--verify")
+
+
 def test_build_trusts_no_foreign_cache(program, places, folder):
     one = small_place(folder, "one", {"Workspace/A.lua": "local a = 1\n"})
     two = small_place(folder, "two", {"Workspace/A.lua": "local a = 1\n"})

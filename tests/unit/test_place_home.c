@@ -173,9 +173,12 @@ TEST(links_lead_nowhere)
     CHECK_INT(place_home_data(place, data, &why), STATUS_BLOCKED);
     CHECK_INT(place_home_folder(place, "cache", data, &why), STATUS_BLOCKED);
     CHECK_INT(place_home_adopt(place, &why), STATUS_BLOCKED);
+    CHECK_INT(place_home_check(place, &why), STATUS_BLOCKED);
+    CHECK_TEXT(place_home_at_fault(place, ".sandlot/data"), ".sandlot");
     CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
     snprintf(path, sizeof path, "%s/.sandlot/data", place);
     REQUIRE(symlink("/tmp", path) == 0);
     CHECK_INT(place_home_data(place, data, &why), STATUS_BLOCKED);
+    CHECK_TEXT(place_home_at_fault(place, ".sandlot/data"), ".sandlot/data");
     remove_place();
 }
