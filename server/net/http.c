@@ -137,11 +137,26 @@ bool http_is_loopback(const HttpRequest *request)
     return info != NULL && http_watch_is_loopback(info->client_addr);
 }
 
+static enum MHD_Result find_forwarded(void *user, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
+{
+    static const char prefix[] = "X-Forwarded-";
+    bool *is_found = user;
+    (void)kind;
+    (void)value;
+    *is_found = strncasecmp(name, prefix, sizeof prefix - 1) == 0;
+    return *is_found ? MHD_NO : MHD_YES; // MHD_NO: no more of them
+}
+
 bool http_is_forwarded(const HttpRequest *request)
 {
-    static const char *const names[] = {"Forwarded",         "Via",
-                                        "X-Forwarded-For",   "X-Forwarded-Host",
-                                        "X-Forwarded-Proto", "X-Real-IP"};
+    static const char *const names[] = {"CF-Connecting-IP", "Forwarded", "Via", "X-Real-IP"};
+    bool is_found = false;
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, find_forwarded,
+                                    &is_found);
+    if (is_found) {
+        return true;
+    }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (http_header(request, names[i]) != NULL) {
             return true;
