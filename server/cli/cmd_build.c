@@ -242,11 +242,15 @@ static void print_summary(const BuildOptions *options, const BuildResult *result
 }
 
 // A place that was cloned or unpacked has none, and one of an older program others. Without them it
-// is built all the same.
+// is built all the same. What is no place stays as it is.
 static void renew_types(const BuildOptions *options)
 {
-    char reason[WORKER_REASON_BYTES] = "";
+    char reason[WORKER_REASON_BYTES] = "", settings[4096];
     bool written = false;
+    snprintf(settings, sizeof settings, "%s/place.json", options->place);
+    if (access(settings, F_OK) != 0) {
+        return;
+    }
     if (editor_files_renew_types(options->place, &written, reason) != STATUS_OK) {
         diagnostic_print(stderr, "sandlot build: no types for editors: %s", reason);
     }
