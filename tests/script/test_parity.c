@@ -286,15 +286,23 @@ TEST(the_library_takes_little_of_a_call_and_of_memory)
 
 // --- faults -------------------------------------------------------------------------------------
 
-static void check_fault_lines(ScriptSide side)
+// What fails in a script and its first ticks, in a world of its own.
+static uint32_t faults_of(ScriptSide side, const char *path, ScriptFault *faults, uint32_t max)
 {
     SampleWorld *world = small_world_open();
     ScriptSystem *system = sample_world_scripts(world, side);
-    load(system, "StarterGui/Fault", NULL);
-    (void)bind(world, side, "StarterGui/Fault", NULL);
+    load(system, path, NULL);
+    (void)bind(world, side, path, NULL);
     sample_world_step(world, 5);
+    const uint32_t count = script_faults(system, faults, max);
+    small_world_close(world);
+    return count;
+}
+
+static void check_fault_lines(ScriptSide side)
+{
     ScriptFault faults[8];
-    const uint32_t count = script_faults(system, faults, 8);
+    const uint32_t count = faults_of(side, "StarterGui/Fault", faults, 8);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < count; i++) {
         const ScriptFault *fault = &faults[i];
@@ -314,19 +322,13 @@ static void check_fault_lines(ScriptSide side)
         }
     }
     CHECK_INT(seen, 7);
-    small_world_close(world);
 }
 
 // Nothing else would ever say that it failed.
 static void check_rejected(ScriptSide side)
 {
-    SampleWorld *world = small_world_open();
-    ScriptSystem *system = sample_world_scripts(world, side);
-    load(system, "StarterGui/Rejected", NULL);
-    (void)bind(world, side, "StarterGui/Rejected", NULL);
-    sample_world_step(world, 5);
     ScriptFault faults[8];
-    const uint32_t count = script_faults(system, faults, 8);
+    const uint32_t count = faults_of(side, "StarterGui/Rejected", faults, 8);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < count; i++) {
         CHECK_TEXT(faults[i].path, "StarterGui/Rejected");
@@ -336,23 +338,16 @@ static void check_rejected(ScriptSide side)
         CHECK_INT(faults[i].line, 0); // of the library's, which is nobody's file
     }
     CHECK(count == 3 && seen == 7);
-    small_world_close(world);
 }
 
 static void check_endless(ScriptSide side)
 {
-    SampleWorld *world = small_world_open();
-    ScriptSystem *system = sample_world_scripts(world, side);
-    load(system, "StarterGui/Endless", NULL);
-    (void)bind(world, side, "StarterGui/Endless", NULL);
-    sample_world_step(world, 5);
     ScriptFault fault = {0};
-    CHECK_INT(script_faults(system, &fault, 1), 1);
+    CHECK_INT(faults_of(side, "StarterGui/Endless", &fault, 1), 1);
     CHECK_INT(fault.kind, FAULT_BUDGET);
     if (fault.line < 5 || fault.line > 10) {
         test_fail(__FILE__, __LINE__, "line %u%s", fault.line, fault.traceback);
     }
-    small_world_close(world);
 }
 
 TEST(a_budget_fault_names_a_line_of_its_loop_in_the_source)
