@@ -145,8 +145,10 @@ const uint8_t *byte_read_bytes(ByteReader *reader, size_t count)
 
 const uint8_t *byte_read_block(ByteReader *reader, size_t *bytes)
 {
-    *bytes = byte_read_u32(reader);
-    return take(reader, *bytes);
+    const uint32_t count = byte_read_u32(reader);
+    const uint8_t *block = take(reader, count);
+    *bytes = block == NULL ? 0 : count;
+    return block;
 }
 
 ByteWriter byte_writer(void *data, size_t capacity)

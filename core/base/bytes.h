@@ -30,7 +30,7 @@ uint32_t byte_read_count(ByteReader *reader, uint32_t max);
 bool byte_read_bool(ByteReader *reader);
 // A view into the data, NULL on failure.
 const uint8_t *byte_read_bytes(ByteReader *reader, size_t count);
-// A u32 of length, then that many bytes: a view, NULL on failure.
+// A u32 of length, then that many bytes: a view, NULL and 0 bytes on failure.
 const uint8_t *byte_read_block(ByteReader *reader, size_t *bytes);
 // Keeps the first failure.
 void byte_reader_fail(ByteReader *reader, Status status);

@@ -14,7 +14,6 @@
 #define HASH_PREFIX_BYTES (sizeof HASH_PREFIX - 1)
 #define NODES_MAX         (1u << 17)
 #define DEPTH_MAX         4
-#define TICK_MAX          ((INT64_C(1) << 53) - 1) // JSON readers keep these exact
 #define CDN_BYTES_MAX     512
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -70,7 +69,7 @@ static int compare(NetText a, NetText b)
 
 Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWriter *out)
 {
-    ASSERT(list->row_count <= MANIFEST_ROWS_MAX && list->server_tick <= (uint64_t)TICK_MAX);
+    ASSERT(list->row_count <= MANIFEST_ROWS_MAX && list->server_tick <= MANIFEST_TICK_MAX);
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
     if (list->cdn_base.bytes > 0) {
@@ -261,7 +260,7 @@ Status manifest_read(Arena *arena, const char *text, size_t bytes, ManifestList 
         list.version = (uint32_t)json_read_integer(json_read_member(root, "version", error), 0,
                                                    UINT32_MAX, error);
         list.server_tick = (uint64_t)json_read_integer(json_read_member(root, "server_tick", error),
-                                                       0, TICK_MAX, error);
+                                                       0, MANIFEST_TICK_MAX, error);
         if (json_find(root, "cdn_base") != NULL) {
             list.cdn_base = read_text(root, "cdn_base", CDN_BYTES_MAX, error);
         }

@@ -22,6 +22,7 @@
 #define MANIFEST_PATH_BYTES_MAX  127
 #define MANIFEST_RUNE_BYTES_MAX  (4u << 20)
 #define MANIFEST_BYTES_MAX       (2u << 20)
+#define MANIFEST_TICK_MAX        ((UINT64_C(1) << 53) - 1) // JSON readers keep these exact
 // What reading the largest takes from an arena; of an ordinary one about ten times its text.
 #define MANIFEST_ARENA_BYTES (16u << 20)
 

@@ -3,8 +3,8 @@
 
 #include "core/base/check.h"
 #include "core/base/json.h"
-#include "server/build/place_folder.h"
 #include "server/build/worker_op.h"
+#include "server/build/worker_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,9 +52,9 @@ static bool is_archive(const AssetJob *job)
 static Status check_text(const AssetJob *job, PackageKind kind)
 {
     uint32_t line;
-    const char *problem = place_text_problem(job->data, job->bytes, &line);
-    if (problem != NULL) {
-        return asset_refuse(job, RULE_CONTENT, "line %u: %s", line, problem);
+    const TextProblem problem = text_problem(job->data, job->bytes, &line);
+    if (problem != TEXT_GOOD) {
+        return asset_refuse(job, RULE_CONTENT, "line %u: %s", line, text_problem_words(problem));
     }
     if (kind == KIND_JSON) {
         const size_t mark = strlen(JSON_MARK);

@@ -226,30 +226,69 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
-// What place.json takes away from scripts: from the worker, or as it said before.
+typedef Status (*TakeReply)(Build *build, const Buffer *reply);
+
+// A question to the worker whose answer is always the same: as it was answered before, or now.
+static Status ask(Build *build, WorkerOp op, const char *name, const Buffer *request,
+                  TakeReply take)
+{
+    if (request->status != STATUS_OK) {
+        return refuse(build, STATUS_LIMIT, build->request->place, "its texts are too large");
+    }
+    CacheKeyMaker maker = cache_key_begin(name);
+    cache_key_add(&maker, request->data, request->bytes);
+    const CacheKey key = cache_key_end(&maker);
+    const uint32_t errors = build->result->diagnostics.error_count;
+    Buffer reply = buffer_of(CACHE_VALUE_BYTES_MAX);
+    const bool is_known = !build->request->force && cache_find(build->cache, &key, &reply) &&
+                          take(build, &reply) == STATUS_OK;
+    buffer_free(&reply);
+    if (is_known) {
+        return STATUS_OK;
+    }
+    Status status =
+        worker_call(build->worker, op, request->data, request->bytes, &reply, build->reason);
+    if (status == STATUS_OK && take(build, &reply) != STATUS_OK) {
+        status = worker_distrust(build->worker, build->reason);
+    }
+    if (status == STATUS_OK && build->result->diagnostics.error_count == errors) {
+        cache_keep(build->cache, &key, reply.data, reply.bytes);
+    }
+    buffer_free(&reply);
+    return status;
+}
+
+static Status take_contexts(Build *build, const Buffer *reply)
+{
+    return narrow_read_reply(reply, &build->souls, &build->result->diagnostics);
+}
+
+// What place.json takes away from scripts.
 static Status narrow(Build *build)
 {
-    DiagnosticList *diagnostics = &build->result->diagnostics;
-    const uint32_t errors = diagnostics->error_count;
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = buffer_of(CACHE_VALUE_BYTES_MAX);
+    Buffer request = buffer_of(WORKER_REQUEST_MAX);
     narrow_write_request(&build->folder, &build->souls, &request);
-    CacheKeyMaker maker = cache_key_begin("narrow");
-    cache_key_add(&maker, request.data, request.bytes);
-    const CacheKey key = cache_key_end(&maker);
-    Status status = STATUS_OK;
-    if (build->request->force || !cache_find(build->cache, &key, &reply) ||
-        narrow_read_reply(&reply, &build->souls, diagnostics) != STATUS_OK) {
-        buffer_free(&reply);
-        status =
-            narrow_ask(build->worker, &request, &reply, &build->souls, diagnostics, build->reason);
-        if (status == STATUS_OK && diagnostics->error_count == errors) {
-            cache_keep(build->cache, &key, reply.data, reply.bytes);
-        }
-    }
+    const Status status = ask(build, WORKER_NARROW, "narrow", &request, take_contexts);
     buffer_free(&request);
-    buffer_free(&reply);
-    soul_check_counts(&build->souls, diagnostics);
+    soul_check_counts(&build->souls, &build->result->diagnostics);
     return status;
+}
+
+static Status take_texts(Build *build, const Buffer *reply)
+{
+    return text_read_reply(reply, &build->folder, &build->result->diagnostics);
+}
+
+// What other programs save as text is told in one way, before anything reads it.
+static Status check_texts(Build *build)
+{
+    const uint32_t errors = build->result->diagnostics.error_count;
+    Buffer request = buffer_of(WORKER_REQUEST_MAX);
+    text_write_request(&build->folder, &request);
+    const Status status = ask(build, WORKER_TEXT, "text", &request, take_texts);
+    buffer_free(&request);
+    return status == STATUS_OK && build->result->diagnostics.error_count > errors ? STATUS_MALFORMED
+                                                                                  : status;
 }
 
 static Status scan(Build *build)
@@ -261,6 +300,7 @@ static Status scan(Build *build)
         return refuse(build, status, build->request->place, "out of memory");
     }
     status = narrow(build);
+    status = status == STATUS_OK ? check_texts(build) : status;
     if (status != STATUS_OK) {
         return status;
     }
@@ -381,6 +421,9 @@ static Status run(Build *build)
     }
     status = status == STATUS_OK ? build_write(build) : status;
     status = status == STATUS_OK ? build_write_references(build) : status;
+    if (status == STATUS_OK && build->references.count > 0) {
+        status = check_texts(build); // of what was written now, so that the next build need not ask
+    }
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
             cache_prune(build->cache);

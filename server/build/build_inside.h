@@ -10,6 +10,7 @@
 #include "server/build/scene_ref.h"
 #include "server/build/worker_compile.h"
 #include "server/build/worker_narrow.h"
+#include "server/build/worker_text.h"
 
 #define BUILD_PATH_BYTES 4128
 
@@ -79,8 +80,9 @@ MUST_USE Status build_scene(Build *build);
 MUST_USE Status build_write_references(Build *build);
 // build_asset.c: pictures, sounds and models, checked and named by their hashes.
 MUST_USE Status build_assets(Build *build);
-// build_verify_asset.c: is the list of assets what a build would write now? Fails only for want of
-// memory; what is wrong is told.
-MUST_USE Status build_verify_assets(const char *place, DiagnosticList *diagnostics);
+// build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;
+// fails with a reason for want of memory, or of a worker.
+MUST_USE Status build_verify_assets(Worker *worker, const char *place, DiagnosticList *diagnostics,
+                                    char reason[WORKER_REASON_BYTES]);
 // build_write.c: the manifests, and the artifacts on disk.
 MUST_USE Status build_write(Build *build);

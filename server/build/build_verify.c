@@ -7,8 +7,8 @@
 #include "server/build/artifact.h"
 #include "server/build/build_inside.h"
 #include "server/build/made_list.h"
-#include "server/build/manifest_sign.h"
 #include "server/build/place_home.h"
+#include "server/build/worker_artifact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +31,7 @@ typedef struct Side {
 typedef struct Verify {
     Side sides[ARTIFACT_SIDES];
     SigningHalves halves;
+    Worker *worker;
     DiagnosticList *diagnostics;
 } Verify;
 
@@ -65,31 +66,31 @@ static bool text_ends(NetText text, const char *ending)
 
 // --- one side -----------------------------------------------------------------------------------
 
-static void check_manifest(Verify *verify, Side *side)
+// STATUS_BLOCKED with a reason: nobody could read it.
+static Status check_manifest(Verify *verify, Side *side, char reason[WORKER_REASON_BYTES])
 {
     const PlaceFile *file = artifact_named(&side->folder, MANIFEST_FILE);
     if (file == NULL) {
         tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, "is missing; build the place");
-        return;
+        return STATUS_OK;
     }
     uint32_t which = 0;
-    JsonError error = {0};
-    const Status status = manifest_verify(&side->arena, (const char *)file->data, file->bytes,
-                                          &verify->halves, &side->list, &which, &error);
+    const Status status = manifest_ask(verify->worker, &side->arena, file->data, file->bytes,
+                                       &verify->halves, &side->list, &which, reason);
+    if (status == STATUS_BLOCKED) {
+        return status;
+    }
+    side->is_readable = status == STATUS_OK;
     if (status == STATUS_DENIED) {
         tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
              "is not signed by this host's key, nor by one before it; build the place");
     } else if (status != STATUS_OK) {
-        char text[JSON_ERROR_TEXT_BYTES];
-        json_error_text(&error, text);
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, text);
-    } else {
-        side->is_readable = true;
-        if (which > 0) {
-            tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
-                 "is signed by an earlier key; build the place to sign it again");
-        }
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, reason);
+    } else if (which > 0) {
+        tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
+             "is signed by an earlier key; build the place to sign it again");
     }
+    return STATUS_OK;
 }
 
 static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
@@ -187,11 +188,11 @@ static bool is_named(const Side *side, const char *path)
     return false;
 }
 
-static void check_side(Verify *verify, Side *side)
+static Status check_side(Verify *verify, Side *side, char reason[WORKER_REASON_BYTES])
 {
-    check_manifest(verify, side);
+    const Status status = check_manifest(verify, side, reason);
     if (!side->is_readable) {
-        return;
+        return status;
     }
     for (uint32_t i = 0; i < side->list.row_count; i++) {
         check_rune(verify, side, &side->list.rows[i]);
@@ -203,6 +204,7 @@ static void check_side(Verify *verify, Side *side)
                  "belongs to no script of the manifest; build the place to remove it");
         }
     }
+    return STATUS_OK;
 }
 
 // --- both ---------------------------------------------------------------------------------------
@@ -360,10 +362,15 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
     if (status == STATUS_OK) {
         status = tell_key(key, signing_halves_open(key, &verify.halves), reason);
     }
+    if (status == STATUS_OK) {
+        WorkerConfig worker = worker_config_default();
+        worker.allow_weak_jail = config->allow_weak_jail;
+        status = worker_create(&worker, &verify.worker);
+    }
     for (uint32_t i = 0; status == STATUS_OK && i < ARTIFACT_SIDES; i++) {
         status = read_side(&verify, (ArtifactSide)i, place, reason);
         if (status == STATUS_OK) {
-            check_side(&verify, &verify.sides[i]);
+            status = check_side(&verify, &verify.sides[i], reason);
         }
         status = status == STATUS_MALFORMED ? STATUS_OK : status; // told; on to the other side
     }
@@ -372,10 +379,10 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
         check_sides(&verify);
         out->version = verify.sides[ARTIFACT_SERVER].list.version;
     }
-    if (status == STATUS_OK && build_verify_assets(place, diagnostics) != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        status = STATUS_LIMIT;
+    if (status == STATUS_OK) {
+        status = build_verify_assets(verify.worker, place, diagnostics, reason);
     }
+    worker_destroy(verify.worker);
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
         place_folder_free(&verify.sides[i].folder);
         free(verify.sides[i].block);

@@ -3,9 +3,9 @@
 // tell, so of them the form alone is known.
 #define _GNU_SOURCE
 #include "server/build/artifact.h"
-#include "server/build/asset_list.h"
 #include "server/build/build_inside.h"
 #include "server/build/place_file.h"
+#include "server/build/worker_artifact.h"
 
 #include "server/sys/file.h"
 
@@ -21,6 +21,7 @@ typedef struct Look {
     DiagnosticList *diagnostics;
     Arena arena;
     AssetList list;
+    bool has_list;
     AssetFileList files;
 } Look;
 
@@ -29,13 +30,13 @@ static void tell(Look *look, const char *file, const char *what)
     diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, CODE, "%s", what);
 }
 
-// The list as it is on disk. False: what is wrong with it was told.
-static bool read_list(Look *look)
+// The list as it is on disk; what is wrong with it is told. STATUS_BLOCKED with a reason: nobody
+// could read it.
+static Status read_list(Look *look, Worker *worker, char reason[WORKER_REASON_BYTES])
 {
     char path[BUILD_PATH_BYTES];
     uint8_t *text = NULL;
     size_t bytes = 0;
-    JsonError error = {0};
     const int length = snprintf(path, sizeof path, "%s/%s", look->place, ARTIFACT_LIST);
     Status status = length < 0 || (size_t)length >= sizeof path
                         ? STATUS_RANGE
@@ -45,17 +46,17 @@ static bool read_list(Look *look)
              status == STATUS_NOT_FOUND ? "is missing; build again"
              : status == STATUS_LIMIT   ? "is larger than a build makes it; build again"
                                         : "cannot be read, or is a link; build again");
-        return false;
+        return STATUS_OK;
     }
-    status = asset_list_read(&look->arena, (const char *)text, bytes, &look->list, &error);
-    if (status != STATUS_OK) {
-        char why[JSON_ERROR_TEXT_BYTES];
-        json_error_text(&error, why);
-        diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
-                        "is damaged: %s; build again", why);
-    }
+    status = asset_list_ask(worker, &look->arena, text, bytes, &look->list, reason);
     free(text);
-    return status == STATUS_OK;
+    look->has_list = status == STATUS_OK;
+    if (status == STATUS_OK || status == STATUS_BLOCKED) {
+        return status;
+    }
+    diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
+                    "is damaged: %s; build again", reason);
+    return STATUS_OK;
 }
 
 static bool is_same(const Look *look, const BuildAsset *asset)
@@ -108,18 +109,25 @@ static void check_thumbnail(Look *look)
     }
 }
 
-Status build_verify_assets(const char *place, DiagnosticList *diagnostics)
+Status build_verify_assets(Worker *worker, const char *place, DiagnosticList *diagnostics,
+                           char reason[WORKER_REASON_BYTES])
 {
     Look look = {.place = place, .diagnostics = diagnostics};
     void *block = malloc(ASSET_LIST_ARENA_BYTES);
     if (block == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
         return STATUS_LIMIT;
     }
     arena_init(&look.arena, block, ASSET_LIST_ARENA_BYTES);
     // What may not be in assets/ is told as a build tells it.
-    const Status status = asset_files_list(place, PLACE_FOLDER_FILES_MAX, PLACE_FOLDER_BYTES_MAX,
-                                           &look.files, diagnostics);
-    if (status == STATUS_OK && read_list(&look)) {
+    Status status = asset_files_list(place, PLACE_FOLDER_FILES_MAX, PLACE_FOLDER_BYTES_MAX,
+                                     &look.files, diagnostics);
+    if (status != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+    } else {
+        status = read_list(&look, worker, reason);
+    }
+    if (look.has_list) {
         compare(&look);
         check_thumbnail(&look);
     }

@@ -6,7 +6,7 @@
 #include "server/build/build_inside.h"
 #include "server/build/build_version.h"
 #include "server/build/made_list.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/worker_artifact.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -125,22 +125,40 @@ static void hash_set(const Writing *writing, uint8_t out[SHA256_BYTES])
     sha256_final(&sha, out);
 }
 
+// The manifest that lies there, if we signed it. What is unreadable or somebody else's counts as
+// nothing.
+static Status read_before(Writing *writing, const PlaceFolder *before, const SigningHalves *halves,
+                          bool *is_ours, ManifestList *list)
+{
+    Arena arena;
+    Build *build = writing->build;
+    arena_init(&arena, writing->arena_block, sizeof writing->arena_block);
+    const PlaceFile *file = artifact_named(before, MANIFEST_FILE);
+    *is_ours = false;
+    if (file == NULL) {
+        return STATUS_OK;
+    }
+    const Status status = manifest_ask(build->worker, &arena, file->data, file->bytes, halves, list,
+                                       NULL, build->reason);
+    *is_ours = status == STATUS_OK;
+    return status == STATUS_BLOCKED || build_is_cancelled(build) ? status : STATUS_OK;
+}
+
 // What was signed before counts, on either side: after a crash one of them may be ahead, and
-// versions only rise. What is unreadable or somebody else's counts as nothing. What was noted
-// beside the key is at least as new, unless somebody deleted it.
-static uint32_t next_version(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
-                             const SigningHalves *halves, const BuildVersion *noted)
+// versions only rise. What was noted beside the key is at least as new, unless somebody deleted it.
+static Status next_version(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
+                           const SigningHalves *halves, const BuildVersion *noted)
 {
     uint32_t highest = 0;
     bool is_same = false;
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
-        Arena arena;
+        bool is_ours;
         ManifestList list;
-        JsonError error;
-        arena_init(&arena, writing->arena_block, sizeof writing->arena_block);
-        const PlaceFile *file = artifact_named(&before[side], MANIFEST_FILE);
-        if (file == NULL || manifest_verify(&arena, (const char *)file->data, file->bytes, halves,
-                                            &list, NULL, &error) != STATUS_OK) {
+        const Status status = read_before(writing, &before[side], halves, &is_ours, &list);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        if (!is_ours) {
             continue;
         }
         if (side == ARTIFACT_SERVER) {
@@ -154,7 +172,8 @@ static uint32_t next_version(Writing *writing, const PlaceFolder before[ARTIFACT
         highest = noted->number;
         is_same = memcmp(noted->set, writing->version.set, sizeof noted->set) == 0;
     }
-    return is_same ? highest : highest + (highest < UINT32_MAX);
+    writing->version.number = is_same ? highest : highest + (highest < UINT32_MAX);
+    return STATUS_OK;
 }
 
 // --- the files ----------------------------------------------------------------------------------
@@ -212,13 +231,14 @@ static bool is_same_folder(const PlaceFolder *before, const FileSet *set)
 
 // --- all of it ----------------------------------------------------------------------------------
 
-static Status sign(Writing *writing, ArtifactSide side, uint32_t version)
+static Status sign_one(Writing *writing, ArtifactSide side, uint32_t version)
 {
     const bool is_client = side == ARTIFACT_CLIENT;
     const ManifestList list = {.version = version,
                                .rows = is_client ? writing->client_rows : writing->rows,
                                .row_count =
                                    is_client ? writing->client_row_count : writing->row_count};
+    buffer_free(&writing->manifests[side]);
     writing->manifests[side] = buffer_of(MANIFEST_BYTES_MAX);
     const Status status = manifest_sign(&list, &writing->build->key, &writing->manifests[side]);
     if (status != STATUS_OK) {
@@ -227,6 +247,41 @@ static Status sign(Writing *writing, ArtifactSide side, uint32_t version)
                  MANIFEST_BYTES_MAX >> 20);
     }
     return status;
+}
+
+static Status sign(Writing *writing, uint32_t version)
+{
+    const Status status = sign_one(writing, ARTIFACT_SERVER, version);
+    return status == STATUS_OK ? sign_one(writing, ARTIFACT_CLIENT, version) : status;
+}
+
+static bool has_manifests(const Writing *writing, const PlaceFolder before[ARTIFACT_SIDES])
+{
+    bool has_both = true;
+    for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
+        const PlaceFile *file = artifact_named(&before[side], MANIFEST_FILE);
+        const Buffer *wanted = &writing->manifests[side];
+        has_both = has_both && file != NULL && file->bytes == wanted->bytes &&
+                   memcmp(file->data, wanted->data, wanted->bytes) == 0;
+    }
+    return has_both;
+}
+
+// If both manifests are there, byte for byte as they would be signed with the number that was
+// noted, nobody has to read them: an unchanged place starts no worker.
+static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
+                        const SigningHalves *halves)
+{
+    const BuildVersion noted = build_version_read(writing->version_path);
+    const bool is_noted =
+        noted.number > 0 && memcmp(noted.set, writing->version.set, sizeof noted.set) == 0;
+    Status status = is_noted ? sign(writing, noted.number) : STATUS_OK;
+    if (status == STATUS_OK && is_noted && has_manifests(writing, before)) {
+        writing->version.number = noted.number;
+        return STATUS_OK;
+    }
+    status = status == STATUS_OK ? next_version(writing, before, halves, &noted) : status;
+    return status == STATUS_OK ? sign(writing, writing->version.number) : status;
 }
 
 // Before anybody can see it: whatever happens now, no later version is lower.
@@ -318,12 +373,10 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHal
     hash_set(writing, writing->version.set);
     Status status =
         build_version_path(build->key_path, build->request->place, writing->version_path);
-    const BuildVersion noted = build_version_read(writing->version_path);
-    writing->version.number = next_version(writing, before, halves, &noted);
+    status = status == STATUS_OK ? sign_both(writing, before, halves) : status;
     build->result->version = writing->version.number;
     for (uint32_t side = 0; status == STATUS_OK && side < ARTIFACT_SIDES; side++) {
-        status = sign(writing, (ArtifactSide)side, build->result->version);
-        status = status == STATUS_OK ? fill_set(writing, (ArtifactSide)side) : status;
+        status = fill_set(writing, (ArtifactSide)side);
     }
     status = status == STATUS_OK ? write_sides(writing, artifacts, before) : status;
     status = status == STATUS_OK ? give_manifests(writing) : status;

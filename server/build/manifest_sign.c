@@ -38,6 +38,17 @@ Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *ou
     return status;
 }
 
+Status manifest_check(const ManifestList *list, const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
+                      const SigningHalves *halves, uint32_t *which)
+{
+    Buffer canonical = buffer_of(MANIFEST_BYTES_MAX);
+    const bool is_ours =
+        write(list, NULL, &canonical) == STATUS_OK &&
+        signing_verify_any(halves, canonical.data, canonical.bytes, signature, which);
+    buffer_free(&canonical);
+    return is_ours ? STATUS_OK : STATUS_DENIED;
+}
+
 Status manifest_verify(Arena *arena, const char *text, size_t bytes, const SigningHalves *halves,
                        ManifestList *list, uint32_t *which, JsonError *error)
 {
@@ -49,13 +60,7 @@ Status manifest_verify(Arena *arena, const char *text, size_t bytes, const Signi
     if (status != STATUS_OK) {
         return status;
     }
-    Buffer canonical = buffer_of(MANIFEST_BYTES_MAX);
-    status = is_signed ? write(&read, NULL, &canonical) : STATUS_DENIED;
-    if (status == STATUS_OK &&
-        !signing_verify_any(halves, canonical.data, canonical.bytes, signature, which)) {
-        status = STATUS_DENIED;
-    }
-    buffer_free(&canonical);
+    status = is_signed ? manifest_check(&read, signature, halves, which) : STATUS_DENIED;
     if (status != STATUS_OK) {
         arena_rewind(arena, mark);
         return status;

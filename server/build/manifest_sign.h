@@ -8,9 +8,14 @@
 
 // The whole text, signed, appended to `out`.
 MUST_USE Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *out);
-// Reads a text and verifies its signature by one of the halves; *list points into the arena
-// (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: there is no signature, or it is no
-// one's. *which (may be NULL): by which half.
+// Is a list, as it was read, what one of the halves has signed? STATUS_DENIED: it is not. *which
+// (may be NULL): by which half.
+MUST_USE Status manifest_check(const ManifestList *list,
+                               const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
+                               const SigningHalves *halves, uint32_t *which);
+// For a process that is locked in (a world, a client): reads a text and verifies it. *list points
+// into the arena (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: there is no signature, or
+// it is no one's.
 MUST_USE Status manifest_verify(Arena *arena, const char *text, size_t bytes,
                                 const SigningHalves *halves, ManifestList *list, uint32_t *which,
                                 JsonError *error);

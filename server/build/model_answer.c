@@ -7,6 +7,7 @@
 #include "core/base/json_read.h"
 #include "core/base/utf8.h"
 #include "server/build/model_http.h"
+#include "server/build/worker_op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,21 @@
 #define NODE_BYTES 256 // generous: a node and the padding of its strings
 #define DEPTH_MAX  16
 
-// --- the answer ---------------------------------------------------------------------------------
+// --- inside: the answer -------------------------------------------------------------------------
 
-static void take_word(const JsonNode *node, const char *secret, char *out, size_t bytes)
+static void take_words(const JsonNode *node, Buffer *out)
 {
     if (node != NULL && node->kind == JSON_STRING) {
-        model_answer_quote(node->text, node->count, secret, out, bytes);
+        buffer_put(out, node->text, node->count);
     }
+}
+
+static ModelStop stop_of(const JsonNode *node)
+{
+    const bool is_text = node != NULL && node->kind == JSON_STRING;
+    return is_text && json_text_equal(node, "refusal")      ? STOP_REFUSAL
+           : is_text && json_text_equal(node, "max_tokens") ? STOP_MAX_TOKENS
+                                                            : STOP_DONE;
 }
 
 static Status take_content(const JsonNode *content, ModelAnswer *out)
@@ -47,36 +56,45 @@ static Status take_content(const JsonNode *content, ModelAnswer *out)
     return out->text.status;
 }
 
-static Status take_error(const JsonNode *root, const char *secret, ModelAnswer *out)
+static Status take_error(const JsonNode *root, ModelAnswer *out)
 {
     const JsonNode *error = json_find(root, "error");
     if (error == NULL || error->kind != JSON_OBJECT) {
         return STATUS_MALFORMED;
     }
-    take_word(json_find(error, "type"), secret, out->error_type, sizeof out->error_type);
-    take_word(json_find(error, "message"), secret, out->error_message, sizeof out->error_message);
-    return out->error_type[0] != '\0' ? STATUS_OK : STATUS_MALFORMED;
+    take_words(json_find(error, "type"), &out->error_type);
+    take_words(json_find(error, "message"), &out->error_message);
+    return out->error_type.bytes > 0 ? STATUS_OK : STATUS_MALFORMED;
 }
 
-static Status take_root(const JsonNode *root, const char *secret, ModelAnswer *out)
+static Status take_root(const JsonNode *root, ModelAnswer *out)
 {
     const JsonNode *type = json_find(root, "type");
     if (type == NULL || type->kind != JSON_STRING) {
         return STATUS_MALFORMED;
     }
     if (json_text_equal(type, "error")) {
-        return take_error(root, secret, out);
+        return take_error(root, out);
     }
     if (!json_text_equal(type, "message")) {
         return STATUS_MALFORMED;
     }
-    take_word(json_find(root, "stop_reason"), secret, out->stop_reason, sizeof out->stop_reason);
+    out->stop = stop_of(json_find(root, "stop_reason"));
     return take_content(json_find(root, "content"), out);
 }
 
-Status model_answer_read(const uint8_t *bytes, size_t count, const char *secret, ModelAnswer *out)
+static ModelAnswer answer_of_nothing(void)
 {
-    *out = (ModelAnswer){.text = buffer_of(MODEL_TEXT_BYTES_MAX)};
+    return (ModelAnswer){.error_type = buffer_of(MODEL_REPLY_BYTES_MAX),
+                         .error_message = buffer_of(MODEL_REPLY_BYTES_MAX),
+                         .text = buffer_of(MODEL_TEXT_BYTES_MAX),
+                         .found = LUA_NONE,
+                         .lua = buffer_of(SOUL_LUA_BYTES_MAX)};
+}
+
+Status model_answer_read(const uint8_t *bytes, size_t count, ModelAnswer *out)
+{
+    *out = answer_of_nothing();
     if (count > MODEL_REPLY_BYTES_MAX) {
         return STATUS_LIMIT;
     }
@@ -93,7 +111,7 @@ Status model_answer_read(const uint8_t *bytes, size_t count, const char *secret,
     const JsonNode *root = NULL;
     Status status = json_parse(&config, (const char *)bytes, count, &root, NULL);
     if (status == STATUS_OK) {
-        status = take_root(root, secret, out);
+        status = take_root(root, out);
     } else if (status != STATUS_LIMIT) {
         status = STATUS_MALFORMED;
     }
@@ -101,12 +119,7 @@ Status model_answer_read(const uint8_t *bytes, size_t count, const char *secret,
     return status;
 }
 
-void model_answer_free(ModelAnswer *answer)
-{
-    buffer_free(&answer->text);
-}
-
-// --- the Lua in it ------------------------------------------------------------------------------
+// --- inside: the Lua in it ----------------------------------------------------------------------
 
 typedef struct Line {
     const char *text;
@@ -277,12 +290,90 @@ LuaFound model_answer_lua(const char *text, size_t bytes, Buffer *out)
     return begins_like_lua(text, end) ? take_lua(text, end, out) : LUA_NONE;
 }
 
-// --- a stranger's words -------------------------------------------------------------------------
+static void put_buffer(Buffer *reply, const Buffer *part)
+{
+    buffer_put_block(reply, part->data, part->bytes);
+}
 
-void model_answer_quote(const char *text, size_t text_bytes, const char *secret, char *out,
-                        size_t bytes)
+Status worker_model_answer(WorkerCall *call)
+{
+    ModelAnswer answer;
+    const size_t bytes = byte_reader_left(&call->request);
+    const uint8_t *body = byte_read_bytes(&call->request, bytes);
+    const Status status = model_answer_read(body, bytes, &answer);
+    if (status == STATUS_OK) {
+        const char *text = answer.text.data != NULL ? (const char *)answer.text.data : "";
+        answer.found = model_answer_lua(text, answer.text.bytes, &answer.lua);
+        buffer_put_u8(&call->reply, (uint8_t)answer.stop);
+        put_buffer(&call->reply, &answer.error_type);
+        put_buffer(&call->reply, &answer.error_message);
+        put_buffer(&call->reply, &answer.text);
+        buffer_put_u8(&call->reply, (uint8_t)answer.found);
+        put_buffer(&call->reply, &answer.lua);
+    }
+    model_answer_free(&answer);
+    return status == STATUS_OK ? status : worker_refuse(call, status, status_text(status));
+}
+
+// --- outside ------------------------------------------------------------------------------------
+
+void model_answer_free(ModelAnswer *answer)
+{
+    buffer_free(&answer->error_type);
+    buffer_free(&answer->error_message);
+    buffer_free(&answer->text);
+    buffer_free(&answer->lua);
+}
+
+static void read_text(ByteReader *reader, Buffer *out)
+{
+    size_t bytes = 0;
+    const uint8_t *text = byte_read_block(reader, &bytes);
+    if (text == NULL || !utf8_is_valid((const char *)text, bytes)) {
+        byte_reader_fail(reader, STATUS_MALFORMED);
+        return;
+    }
+    buffer_put(out, text, bytes);
+    if (out->status != STATUS_OK) {
+        byte_reader_fail(reader, STATUS_MALFORMED); // more than there is of it
+    }
+}
+
+Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out)
+{
+    ByteReader reader = byte_reader(reply->data, reply->bytes);
+    *out = answer_of_nothing();
+    out->stop = (ModelStop)byte_read_u8(&reader);
+    read_text(&reader, &out->error_type);
+    read_text(&reader, &out->error_message);
+    read_text(&reader, &out->text);
+    out->found = (LuaFound)byte_read_u8(&reader);
+    read_text(&reader, &out->lua);
+    const bool is_good = byte_reader_finish(&reader) == STATUS_OK && out->stop < STOP_COUNT &&
+                         out->found < LUA_FOUND_COUNT &&
+                         (out->found == LUA_FOUND) == (out->lua.bytes > 0);
+    return is_good ? STATUS_OK : STATUS_MALFORMED;
+}
+
+Status model_answer_ask(Worker *worker, const Buffer *body, ModelAnswer *out,
+                        char reason[WORKER_REASON_BYTES])
+{
+    Buffer reply = {0};
+    *out = answer_of_nothing();
+    Status status =
+        worker_call(worker, WORKER_MODEL_ANSWER, body->data, body->bytes, &reply, reason);
+    if (status == STATUS_OK && model_answer_read_reply(&reply, out) != STATUS_OK) {
+        status = worker_distrust(worker, reason);
+    }
+    buffer_free(&reply);
+    return status;
+}
+
+void model_answer_quote(const Buffer *words, const char *secret, char *out, size_t bytes)
 {
     ASSERT(bytes > 0);
+    const char *text = (const char *)words->data;
+    const size_t text_bytes = words->bytes;
     const size_t secret_bytes = secret != NULL ? strlen(secret) : 0;
     size_t to = 0;
     for (size_t at = 0; at < text_bytes;) {

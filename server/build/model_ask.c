@@ -97,6 +97,7 @@ typedef enum Verdict { VERDICT_DONE, VERDICT_AGAIN, VERDICT_FAILED, VERDICT_CANC
 
 typedef struct Talk {
     const ModelConfig *config;
+    Worker *worker;
     char host[MODEL_HOST_BYTES];
     uint64_t deadline_ns;
     ModelAnswer *answer;
@@ -194,12 +195,18 @@ static Verdict judge_status(const Talk *talk, const HttpReply *reply, const char
 static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
 {
     ModelAnswer *answer = talk->answer;
-    const Status status =
-        model_answer_read(reply->body.data, reply->body.bytes, talk->config->key, answer);
-    const bool is_error = status == STATUS_OK && answer->error_type[0] != '\0';
+    char why[WORKER_REASON_BYTES];
+    const Status status = model_answer_ask(talk->worker, &reply->body, answer, why);
+    const bool is_error = status == STATUS_OK && answer->error_type.bytes > 0;
     char said[MODEL_SAID_BYTES + MODEL_WORD_BYTES + 8] = "";
     if (is_error) {
-        (void)snprintf(said, sizeof said, ": %s: %s", answer->error_type, answer->error_message);
+        char type[MODEL_WORD_BYTES], message[MODEL_SAID_BYTES];
+        model_answer_quote(&answer->error_type, talk->config->key, type, sizeof type);
+        model_answer_quote(&answer->error_message, talk->config->key, message, sizeof message);
+        (void)snprintf(said, sizeof said, ": %s: %s", type, message);
+    }
+    if (status == STATUS_BLOCKED || status == STATUS_DENIED) { // the worker, not the answer
+        return say(talk, status == STATUS_DENIED ? VERDICT_CANCELLED : VERDICT_FAILED, "%s", why);
     }
     if (reply->status != 200) {
         return judge_status(talk, reply, said);
@@ -295,11 +302,12 @@ static Status talk_until_answered(const Talk *talk, const Buffer *body)
     }
 }
 
-Status model_ask(const ModelConfig *config, const ModelQuestion *question, ModelAnswer *out,
-                 char reason[WORKER_REASON_BYTES])
+Status model_ask(const ModelConfig *config, Worker *worker, const ModelQuestion *question,
+                 ModelAnswer *out, char reason[WORKER_REASON_BYTES])
 {
     *out = (ModelAnswer){0};
     Talk talk = {.config = config,
+                 .worker = worker,
                  .answer = out,
                  .reason = reason,
                  .deadline_ns = clock_ns() + (uint64_t)config->timeout_ms * NS_PER_MS};

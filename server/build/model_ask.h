@@ -23,9 +23,10 @@ typedef struct ModelQuestion {
     uint32_t message_count;
 } ModelQuestion;
 
-// STATUS_OK: it answered with text; what it means is for the caller to find out. STATUS_DENIED:
-// cancelled. STATUS_BLOCKED: no answer; `reason` says why and what to do, never with the key.
-MUST_USE Status model_ask(const ModelConfig *config, const ModelQuestion *question,
+// STATUS_OK: it answered with text, read by the worker; what it means is for the caller to find
+// out. STATUS_DENIED: cancelled. STATUS_BLOCKED: no answer; `reason` says why and what to do, never
+// with the key.
+MUST_USE Status model_ask(const ModelConfig *config, Worker *worker, const ModelQuestion *question,
                           ModelAnswer *out, char reason[WORKER_REASON_BYTES]);
 // The body of the request, for tests.
 MUST_USE Status model_ask_body(const char *model, const ModelQuestion *question, Buffer *out);

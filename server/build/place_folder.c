@@ -5,7 +5,6 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
 #include "server/build/soul.h"
 #include "server/sys/file.h"
 
@@ -89,25 +88,6 @@ static bool is_skipped(const char *name)
     return name[0] == '.' || strcmp(name, "node_modules") == 0;
 }
 
-const char *place_text_problem(const uint8_t *data, size_t bytes, uint32_t *line)
-{
-    *line = 1;
-    for (size_t i = 0; i < bytes;) {
-        const uint8_t c = data[i];
-        const size_t length = utf8_length(data + i, bytes - i);
-        const bool is_space = c == '\t' || c == '\n' || c == '\r' || c == '\f';
-        if (length == 0 || c == 0) { // every other byte of UTF-16 is a zero
-            return "is no UTF-8; save it as UTF-8";
-        }
-        if (c < 0x20 && !is_space) {
-            return "a text has no control characters";
-        }
-        *line += c == '\n';
-        i += length;
-    }
-    return NULL;
-}
-
 // --- reading ------------------------------------------------------------------------------------
 
 static Status keep(Walk *walk, const char *path, uint8_t *data, size_t bytes)
@@ -162,16 +142,6 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     if (!file_read_whole(file, data, size)) {
         free(data);
         return refuse_file(walk, STATUS_BLOCKED, path, "cannot be read");
-    }
-    uint32_t line = 0;
-    const char *problem =
-        walk->diagnostics == NULL || walk->takes_all || place_path_ends(path, ".chunk")
-            ? NULL
-            : place_text_problem(data, size, &line);
-    if (problem != NULL) {
-        free(data);
-        diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, line, 0, "file", "%s", problem);
-        return STATUS_OK;
     }
     const Status status = keep(walk, path, data, size);
     if (status != STATUS_OK) {

@@ -21,8 +21,8 @@ typedef struct PlaceFolder {
 MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
                                   size_t reason_bytes);
 // The same for a build, whose creator reads all problems at once: each file that cannot be taken is
-// an error and in the end STATUS_MALFORMED (so is a text that is no UTF-8); a file of a service
-// that only looks like a script is a warning. Other failures have a `reason`.
+// an error and in the end STATUS_MALFORMED; a file of a service that only looks like a script is a
+// warning. Other failures have a `reason`.
 MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
                                        DiagnosticList *diagnostics, char *reason,
                                        size_t reason_bytes);
@@ -38,10 +38,6 @@ MUST_USE Status place_folder_read_made(const char *path, PlaceFolder *out,
                                        size_t reason_bytes);
 void place_folder_free(PlaceFolder *folder);
 
-// Why bytes are no text that a person wrote, and in which line (from 1); NULL: they are one.
-// Scripts, JSON and notes are UTF-8 without controls, so that no bytecode and no other file passes
-// for one.
-const char *place_text_problem(const uint8_t *data, size_t bytes, uint32_t *line);
 // Does a name end so, with something before it? ("Door.lua", ".lua")
 bool place_path_ends(const char *path, const char *ending);
 // Is it one of those that a scene is made of (.json, .chunk)?

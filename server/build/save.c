@@ -131,12 +131,6 @@ static Status check_request(const SaveRequest *request, char reason[WORKER_REASO
         return refuse(reason, STATUS_LIMIT, "a script has at most %u KiB",
                       (unsigned)(VM_SOURCE_BYTES_MAX >> 10));
     }
-    uint32_t line;
-    const char *problem =
-        place_text_problem((const uint8_t *)request->code, request->code_bytes, &line);
-    if (problem != NULL) {
-        return refuse(reason, STATUS_MALFORMED, "%s, line %u: %s", request->path, line, problem);
-    }
     const Status status = check_path(request, reason);
     return status == STATUS_OK && request->known_hash == NULL ? check_name(request->path, reason)
                                                               : status;

@@ -28,7 +28,8 @@ typedef struct SoulContextAsk {
 } SoulContextAsk;
 
 // The files are scene.json and the prefabs; others are skipped. Appends to `out`.
-// STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too.
+// STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too; STATUS_RANGE: the
+// soul itself is empty, or no text.
 MUST_USE Status soul_context_write(const PlaceFile *files, uint32_t file_count,
                                    const SoulContextAsk *ask, Buffer *out,
                                    char reason[WORKER_REASON_BYTES]);

@@ -5,7 +5,9 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
+#include "server/build/worker_op.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +175,20 @@ static Status compare(Diff *diff)
 
 // --- as text ------------------------------------------------------------------------------------
 
+// What a reader would not see is a question mark.
+static void put_visible(Buffer *out, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes;) {
+        const uint8_t *at = (const uint8_t *)text + i;
+        const size_t length = utf8_length(at, bytes - i);
+        const bool is_plain = at[0] == '\t' || at[0] == '\n';
+        const bool is_hidden =
+            length == 0 || (!is_plain && utf8_is_hidden(utf8_code_point(at, length)));
+        buffer_put(out, is_hidden ? "?" : (const char *)at, is_hidden ? 1 : length);
+        i += length > 0 ? length : 1;
+    }
+}
+
 static void put_line(Diff *diff, char mark, Line line)
 {
     if (diff->line_count == SOUL_DIFF_LINES_MAX) {
@@ -181,14 +197,7 @@ static void put_line(Diff *diff, char mark, Line line)
     }
     diff->line_count += 1;
     buffer_put_u8(diff->out, (uint8_t)mark);
-    for (uint32_t i = 0; i < line.bytes;) {
-        const uint8_t *at = (const uint8_t *)line.text + i;
-        const size_t length = utf8_length(at, line.bytes - i);
-        const bool is_hidden =
-            length == 0 || (at[0] != '\t' && utf8_is_hidden(utf8_code_point(at, length)));
-        buffer_put(diff->out, is_hidden ? "?" : (const char *)at, is_hidden ? 1 : length);
-        i += length > 0 ? (uint32_t)length : 1;
-    }
+    put_visible(diff->out, line.text, line.bytes);
     buffer_put_u8(diff->out, '\n');
 }
 
@@ -262,5 +271,67 @@ Status soul_diff_write(const SoulDiffText *before, const SoulDiffText *after, Bu
     free(diff.before.items);
     free(diff.after.items);
     free(diff.edits);
+    return status;
+}
+
+// --- the worker's op ----------------------------------------------------------------------------
+
+static bool read_name(ByteReader *reader, char name[SOUL_DIFF_NAME_BYTES])
+{
+    size_t bytes = 0;
+    const uint8_t *text = byte_read_block(reader, &bytes);
+    if (text == NULL) {
+        return false;
+    }
+    (void)snprintf(name, SOUL_DIFF_NAME_BYTES, "%.*s",
+                   (int)(bytes < SOUL_DIFF_NAME_BYTES ? bytes : SOUL_DIFF_NAME_BYTES - 1),
+                   (const char *)text);
+    return true;
+}
+
+Status worker_soul_diff(WorkerCall *call)
+{
+    char names[2][SOUL_DIFF_NAME_BYTES];
+    SoulDiffText texts[2];
+    bool is_good = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        is_good = is_good && read_name(&call->request, names[i]);
+        texts[i].name = names[i];
+        texts[i].text = (const char *)byte_read_block(&call->request, &texts[i].bytes);
+        is_good = is_good && texts[i].text != NULL;
+    }
+    if (!is_good || byte_reader_finish(&call->request) != STATUS_OK) {
+        return worker_refuse(call, STATUS_MALFORMED, "not a request for a difference");
+    }
+    Buffer diff = buffer_of(SOUL_DIFF_OUTPUT_MAX);
+    const Status status = soul_diff_write(&texts[0], &texts[1], &diff);
+    buffer_put(&call->reply, diff.data, diff.bytes);
+    buffer_free(&diff);
+    return status == STATUS_OK
+               ? status
+               : worker_refuse(call, status, "the difference is too large to be shown");
+}
+
+Status soul_diff_ask(Worker *worker, const SoulDiffText *before, const SoulDiffText *after,
+                     Buffer *out, char reason[WORKER_REASON_BYTES])
+{
+    const SoulDiffText *const texts[] = {before, after};
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        buffer_put_block(&request, texts[i]->name, strlen(texts[i]->name));
+        buffer_put_block(&request, texts[i]->text, texts[i]->bytes);
+    }
+    Status status = request.status;
+    if (status != STATUS_OK) {
+        (void)snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+    } else {
+        status = worker_call(worker, WORKER_SOUL_DIFF, request.data, request.bytes, &reply, reason);
+    }
+    if (status == STATUS_OK) {
+        put_visible(out, (const char *)reply.data, reply.bytes);
+        status = out->status == STATUS_OK ? STATUS_OK : worker_distrust(worker, reason);
+    }
+    buffer_free(&request);
+    buffer_free(&reply);
     return status;
 }

@@ -1,36 +1,10 @@
-// The Lua that is kept beside a plain soul: `Door.soul.lua` begins with one line that says what it
-// was made from and who has looked at it (docs/FORMATS.md):
-//
-//   -- made from Door.soul · sha256:P · source:S · body:B · reviewed:R · model:M
-//
-//   P  of the whole prompt; equal: asking again would ask the same
-//   S  of the part that is the creator's: the text, the service, the entities shown
-//   B  of the rest of the file as the model wrote it, or `none`: another hash is a hand's work
-//   R  of the rest of the file as a person accepted it, or `none`
-//
-// The file may be anybody's work, so its line is read like a stranger's. A line that is not exactly
-// of this form is none: the file is then somebody's own, and is never overwritten.
+// The Lua that is kept beside a plain soul, `Door.soul.lua`, behind the line that says what it was
+// made from (soul_header.h): whether it is still the right one, and what a person has accepted.
 #pragma once
 
-#include "core/base/sha256.h"
-#include "server/build/worker.h"
+#include "core/wire/place.h"
+#include "server/build/soul_header.h"
 
-#define SOUL_HEADER_BYTES_MAX 640
-#define SOUL_NAME_BYTES       128
-#define SOUL_MODEL_BYTES      64
-
-typedef struct SoulHeader {
-    char name[SOUL_NAME_BYTES]; // "Door.soul"; for people
-    uint8_t prompt[SHA256_BYTES], source[SHA256_BYTES];
-    bool has_body, has_review;
-    uint8_t body[SHA256_BYTES], review[SHA256_BYTES];
-    char model[SOUL_MODEL_BYTES]; // for people; "none" where nobody asked one
-} SoulHeader;
-
-// Total. *bytes is what the line takes, with its end.
-bool soul_header_read(const char *text, size_t count, SoulHeader *out, size_t *bytes);
-// With its end. A name or model that cannot stand there (a space in it) is written as "-".
-void soul_header_write(const SoulHeader *header, Buffer *out);
 // Of what follows the header; ends of lines count as \n, so that an editor or git that changes
 // them changes nothing.
 void soul_body_hash(const char *body, size_t bytes, uint8_t hash[SHA256_BYTES]);
@@ -55,9 +29,9 @@ typedef struct SoulKept {
     uint8_t body_hash[SHA256_BYTES];
 } SoulKept;
 
-// `file` is the whole file; NULL: there is none.
-SoulKept soul_kept_look(const uint8_t *file, size_t bytes, const uint8_t prompt[SHA256_BYTES],
-                        const uint8_t source[SHA256_BYTES]);
+// `file` is the whole file; NULL: there is none. `header` with what its line takes, or 0 bytes.
+SoulKept soul_kept_look(const PlaceFile *file, const SoulHeader *header, size_t header_bytes,
+                        const uint8_t prompt[SHA256_BYTES], const uint8_t source[SHA256_BYTES]);
 
 // --- on disk ------------------------------------------------------------------------------------
 // Puts a file into a place: whole or not at all, no link followed. What is there now must be

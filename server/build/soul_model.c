@@ -36,25 +36,6 @@ static Status say(char *reason, Status status, const char *file, const char *wha
     return status;
 }
 
-static Status check_text(const PlaceFile *file, char *reason)
-{
-    const char *text = (const char *)file->data;
-    if (file->bytes > SOUL_TEXT_BYTES_MAX) {
-        return say(reason, STATUS_MALFORMED, file->path,
-                   "a soul has at most 16 KiB of text; say it shorter, or in several souls");
-    }
-    if (!utf8_is_valid(text, file->bytes) || memchr(text, 0, file->bytes) != NULL) {
-        return say(reason, STATUS_MALFORMED, file->path, "is no text in UTF-8");
-    }
-    for (size_t i = 0; i < file->bytes; i++) {
-        if (strchr(" \t\r\n", text[i]) == NULL) {
-            return STATUS_OK;
-        }
-    }
-    return say(reason, STATUS_MALFORMED, file->path,
-               "is empty; say in plain words what the script shall do");
-}
-
 static const PlaceFile *find_file(const PlaceFolder *folder, const char *path)
 {
     uint32_t low = 0, high = folder->file_count;
@@ -74,6 +55,10 @@ static const PlaceFile *find_file(const PlaceFolder *folder, const char *path)
 static Status read_context(Worker *worker, const PlaceFolder *folder, const Soul *soul,
                            Buffer *context, char *reason)
 {
+    if (soul->file->bytes > SOUL_TEXT_BYTES_MAX) {
+        return say(reason, STATUS_MALFORMED, soul->file->path,
+                   "a soul has at most 16 KiB of text; say it shorter, or in several souls");
+    }
     const SoulContextAsk ask = {.path = soul->path,
                                 .replicate = soul->replicate,
                                 .text = (const char *)soul->file->data,
@@ -88,6 +73,11 @@ static Status read_context(Worker *worker, const PlaceFolder *folder, const Soul
         (void)snprintf(reason, WORKER_REASON_BYTES, "the place is too large to be described");
     }
     buffer_free(&request);
+    if (status == STATUS_RANGE) {
+        char why[WORKER_REASON_BYTES / 2];
+        (void)snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, reason);
+        return say(reason, STATUS_MALFORMED, soul->file->path, why);
+    }
     if (status == STATUS_OK &&
         (context->bytes > CONTEXT_REPLY_MAX ||
          !utf8_is_valid(context->data != NULL ? (const char *)context->data : "",
@@ -104,12 +94,8 @@ Status soul_view_open(Worker *worker, const PlaceFolder *folder, const Soul *sou
     *out = (SoulView){.soul = soul};
     (void)snprintf(out->kept_path, sizeof out->kept_path, "%.127s.lua", soul->file->path);
     out->kept_file = find_file(folder, out->kept_path);
-    Status status = check_text(soul->file, reason);
-    if (status != STATUS_OK) {
-        return status;
-    }
     Buffer context = {0};
-    status = read_context(worker, folder, soul, &context, reason);
+    Status status = read_context(worker, folder, soul, &context, reason);
     if (status == STATUS_OK) {
         status = soul_prompt_make(soul, (const char *)context.data, context.bytes, &out->prompt);
         if (status != STATUS_OK) {
@@ -117,10 +103,15 @@ Status soul_view_open(Worker *worker, const PlaceFolder *folder, const Soul *sou
         }
     }
     buffer_free(&context);
+    SoulHeader header;
+    size_t header_bytes = 0;
+    const PlaceFile *kept = out->kept_file;
+    if (status == STATUS_OK && kept != NULL) {
+        status = soul_header_ask(worker, kept->data, kept->bytes, &header, &header_bytes, reason);
+    }
     if (status == STATUS_OK) {
-        const PlaceFile *kept = out->kept_file;
-        out->kept = soul_kept_look(kept != NULL ? kept->data : NULL, kept != NULL ? kept->bytes : 0,
-                                   out->prompt.prompt_hash, out->prompt.source_hash);
+        out->kept = soul_kept_look(kept, &header, header_bytes, out->prompt.prompt_hash,
+                                   out->prompt.source_hash);
     }
     return status;
 }
@@ -136,10 +127,9 @@ typedef struct Asking {
     const ModelConfig *config;
     Worker *worker;
     const SoulView *view;
-    Buffer lua;     // of the last answer
-    Buffer answer;  // all of it
-    Buffer problem; // what is wrong with it, for the model
-    bool is_broken; // it must be repaired; else it only should
+    ModelAnswer answer; // the last one
+    Buffer problem;     // what is wrong with it, for the model
+    bool is_broken;     // it must be repaired; else it only should
     DiagnosticList *diagnostics;
     char *reason;
 } Asking;
@@ -199,8 +189,8 @@ static Status compile(Asking *asking)
     const CompileJob job = {.path = soul->path,
                             .file = asking->view->kept_path,
                             .context = soul->context,
-                            .source = (const char *)asking->lua.data,
-                            .source_bytes = asking->lua.bytes,
+                            .source = (const char *)asking->answer.lua.data,
+                            .source_bytes = asking->answer.lua.bytes,
                             .is_generated = true};
     CompileOutput output = {0};
     DiagnosticList found = {0};
@@ -225,12 +215,11 @@ static Status compile(Asking *asking)
 }
 
 // What an answer without Lua says, as one line.
-static Status refused(Asking *asking, const char *stop_reason)
+static Status refused(Asking *asking)
 {
     char said[QUOTE_BYTES];
-    model_answer_quote((const char *)asking->answer.data, asking->answer.bytes, asking->config->key,
-                       said, sizeof said);
-    if (strcmp(stop_reason, "refusal") == 0) {
+    model_answer_quote(&asking->answer.text, asking->config->key, said, sizeof said);
+    if (asking->answer.stop == STOP_REFUSAL) {
         return give_up(
             asking, "soul-refused",
             "the model refuses to write this script%s%s; say it in other words, or write "
@@ -243,28 +232,26 @@ static Status refused(Asking *asking, const char *stop_reason)
                    said[0] != '\0' ? ": " : "", said);
 }
 
-// Finds the Lua of an answer. STATUS_OK: there is some, or something to send back.
-static Status take_answer(Asking *asking, const char *stop_reason)
+// Looks at an answer. STATUS_OK: there is Lua in it, or something to send back.
+static Status take_answer(Asking *asking)
 {
-    buffer_free(&asking->lua);
     buffer_free(&asking->problem);
     asking->is_broken = false;
-    if (strcmp(stop_reason, "refusal") == 0) {
-        return refused(asking, stop_reason);
+    if (asking->answer.stop == STOP_REFUSAL) {
+        return refused(asking);
     }
-    if (strcmp(stop_reason, "max_tokens") == 0) {
+    if (asking->answer.stop == STOP_MAX_TOKENS) {
         return give_up(
             asking, "soul-too-long",
             "the model's answer is longer than %d tokens and was cut off; ask for less, or "
             "in several souls",
             MODEL_TOKENS_MAX);
     }
-    const char *text = asking->answer.data != NULL ? (const char *)asking->answer.data : "";
-    switch (model_answer_lua(text, asking->answer.bytes, &asking->lua)) {
+    switch (asking->answer.found) {
     case LUA_FOUND:
         return compile(asking);
     case LUA_NONE:
-        return refused(asking, stop_reason);
+        return refused(asking);
     case LUA_TOO_LARGE:
         return give_up(
             asking, "soul-too-long",
@@ -308,7 +295,7 @@ static Status ask_once(Asking *asking)
     }
     const ModelMessage messages[] = {
         {false, (const char *)prompt->user.data, prompt->user.bytes},
-        {true, (const char *)asking->answer.data, asking->answer.bytes},
+        {true, (const char *)asking->answer.text.data, asking->answer.text.bytes},
         {false, (const char *)repair.data, repair.bytes},
     };
     const ModelQuestion question = {.system = (const char *)prompt->system.data,
@@ -316,7 +303,8 @@ static Status ask_once(Asking *asking)
                                     .messages = messages,
                                     .message_count = is_repair ? 3 : 1};
     ModelAnswer answer;
-    Status status = model_ask(asking->config, &question, &answer, asking->reason);
+    const Status status =
+        model_ask(asking->config, asking->worker, &question, &answer, asking->reason);
     buffer_free(&repair);
     if (status == STATUS_BLOCKED) {
         return fail(asking, "soul-model", "%s", asking->reason);
@@ -324,12 +312,9 @@ static Status ask_once(Asking *asking)
     if (status != STATUS_OK) {
         return status;
     }
-    buffer_free(&asking->answer);
-    asking->answer = answer.text; // which is ours now
-    answer.text = (Buffer){0};
-    status = take_answer(asking, answer.stop_reason);
-    model_answer_free(&answer);
-    return status;
+    model_answer_free(&asking->answer);
+    asking->answer = answer; // which is ours now
+    return take_answer(asking);
 }
 
 static Status ask_and_repair(Asking *asking, uint32_t *repairs)
@@ -345,8 +330,7 @@ static Status ask_and_repair(Asking *asking, uint32_t *repairs)
         return status;
     }
     char said[DIAGNOSTIC_MESSAGE_BYTES / 2];
-    model_answer_quote((const char *)asking->problem.data, asking->problem.bytes,
-                       asking->config->key, said, sizeof said);
+    model_answer_quote(&asking->problem, asking->config->key, said, sizeof said);
     return give_up(
         asking, "soul-broken",
         "the model's script is still wrong after %d repairs (%s); say it in other words, "
@@ -372,9 +356,9 @@ static Status keep(const Asking *asking, const char *place, Buffer *file)
     memcpy(header.source, view->prompt.source_hash, SHA256_BYTES);
     // What was accepted last stays noted: the next review shows the difference from it.
     memcpy(header.review, view->kept.header.review, SHA256_BYTES);
-    soul_body_hash((const char *)asking->lua.data, asking->lua.bytes, header.body);
+    soul_body_hash((const char *)asking->answer.lua.data, asking->answer.lua.bytes, header.body);
     soul_header_write(&header, file);
-    buffer_put(file, asking->lua.data, asking->lua.bytes);
+    buffer_put(file, asking->answer.lua.data, asking->answer.lua.bytes);
     if (file->status != STATUS_OK) {
         return fail(asking, "soul-too-long", "the model's script is larger than 256 KiB");
     }
@@ -442,7 +426,7 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
     }
     if (status == STATUS_OK) {
         uint8_t hash[SHA256_BYTES];
-        soul_body_hash((const char *)asking.lua.data, asking.lua.bytes, hash);
+        soul_body_hash((const char *)asking.answer.lua.data, asking.answer.lua.bytes, hash);
         lua.reviewed = view->kept.header.has_review &&
                        memcmp(hash, view->kept.header.review, SHA256_BYTES) == 0;
         if (!lua.reviewed) {
@@ -451,8 +435,7 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
         *out = lua;
     }
     buffer_free(&file);
-    buffer_free(&asking.lua);
-    buffer_free(&asking.answer);
+    model_answer_free(&asking.answer);
     buffer_free(&asking.problem);
     return status;
 }

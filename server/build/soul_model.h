@@ -2,8 +2,9 @@
 // format). The Lua is kept beside the source as `Door.soul.lua`, with the hash of all that went
 // into it, to be read, reviewed and committed; as long as that hash fits nothing is asked again.
 //
-// Everything happens outside the jail but for looking at the answer: that is compiled and linted in
-// the worker, and sent back with its errors at most twice.
+// Only the request goes out from here. Whatever comes from elsewhere is looked at in the worker:
+// the scene, the line of the kept file, the answer as JSON and the Lua in it, which is compiled and
+// linted there and sent back with its errors at most twice.
 #pragma once
 
 #include "server/build/diagnostic.h"

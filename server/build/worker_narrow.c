@@ -206,28 +206,20 @@ Status narrow_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList *d
     return status;
 }
 
-Status narrow_ask(Worker *worker, const Buffer *request, Buffer *reply, SoulList *souls,
-                  DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
-{
-    if (request->status != STATUS_OK) {
-        *reply = (Buffer){0};
-        snprintf(reason, WORKER_REASON_BYTES, "%s is too large", SETTINGS);
-        return STATUS_LIMIT;
-    }
-    const Status status =
-        worker_call(worker, WORKER_NARROW, request->data, request->bytes, reply, reason);
-    if (status == STATUS_OK && narrow_read_reply(reply, souls, diagnostics) != STATUS_OK) {
-        return worker_distrust(worker, reason);
-    }
-    return status;
-}
-
 Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
     narrow_write_request(folder, souls, &request);
-    const Status status = narrow_ask(worker, &request, &reply, souls, diagnostics, reason);
+    Status status = request.status;
+    if (status != STATUS_OK) {
+        snprintf(reason, WORKER_REASON_BYTES, "%s is too large", SETTINGS);
+    } else {
+        status = worker_call(worker, WORKER_NARROW, request.data, request.bytes, &reply, reason);
+    }
+    if (status == STATUS_OK && narrow_read_reply(&reply, souls, diagnostics) != STATUS_OK) {
+        status = worker_distrust(worker, reason);
+    }
     buffer_free(&request);
     buffer_free(&reply);
     return status;

@@ -14,12 +14,9 @@
 MUST_USE Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 
-// The same for who keeps answers, because the same request has the same reply: narrow_ask asks and
-// takes the answer in (*reply is the caller's to free), narrow_read_reply takes one in that was
-// kept. It may be any bytes at all, and is only believed where it narrows; STATUS_MALFORMED:
-// nothing is changed.
+// The two halves of it, for who keeps answers, because the same request has the same reply. That
+// may be any bytes at all, and is only believed where it narrows; STATUS_MALFORMED: nothing is
+// changed.
 void narrow_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request);
-MUST_USE Status narrow_ask(Worker *worker, const Buffer *request, Buffer *reply, SoulList *souls,
-                           DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 MUST_USE Status narrow_read_reply(const Buffer *reply, SoulList *souls,
                                   DiagnosticList *diagnostics);

@@ -254,13 +254,13 @@ static void print_diff(const Buffer *diff)
     }
 }
 
-static Status make_diff(const Session *session, const SoulView *view, Buffer *out)
+static Status make_diff(const Session *session, const SoulView *view, Buffer *out, char *reason)
 {
     uint8_t *reviewed = NULL;
     size_t bytes = 0;
     const Status found =
         soul_reviewed_read(session->options->place, &view->kept.header, &reviewed, &bytes);
-    char before_name[256], after_name[256];
+    char before_name[SOUL_DIFF_NAME_BYTES], after_name[SOUL_DIFF_NAME_BYTES];
     (void)snprintf(before_name, sizeof before_name, "%s (%s)", view->kept_path,
                    found == STATUS_OK             ? "reviewed"
                    : view->kept.header.has_review ? "reviewed elsewhere: the text is not here"
@@ -269,7 +269,7 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
                                  bytes};
     const SoulDiffText after = {after_name, view->kept.body, view->kept.body_bytes};
-    const Status status = soul_diff_write(&before, &after, out);
+    const Status status = soul_diff_ask(session->worker, &before, &after, out, reason);
     free(reviewed);
     return status;
 }
@@ -351,8 +351,8 @@ static void accept_one(Session *session, const SoulView *view)
     }
     char reason[WORKER_REASON_BYTES] = "";
     Buffer diff = buffer_of(SOUL_DIFF_OUTPUT_MAX);
-    if (make_diff(session, view, &diff) != STATUS_OK) {
-        complain(session, view->kept_path, "the difference is too large to be shown");
+    if (make_diff(session, view, &diff, reason) != STATUS_OK) {
+        complain(session, view->kept_path, reason);
         buffer_free(&diff);
         return;
     }

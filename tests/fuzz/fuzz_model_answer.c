@@ -2,6 +2,7 @@
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "server/build/model_answer.h"
+#include "server/build/worker_op.h"
 
 #include <string.h>
 
@@ -23,9 +24,11 @@ static void look_for_lua(const char *text, size_t bytes)
     buffer_free(&lua);
 }
 
-static void check_words(const char *text, size_t capacity, const char *secret)
+static void check_words(const Buffer *words, const char *secret)
 {
-    ASSERT(memchr(text, 0, capacity) != NULL);
+    char text[MODEL_SAID_BYTES];
+    model_answer_quote(words, secret, text, sizeof text);
+    ASSERT(memchr(text, 0, sizeof text) != NULL);
     ASSERT(utf8_is_valid(text, strlen(text)));
     ASSERT(strstr(text, secret) == NULL);
     for (const char *at = text; *at != '\0'; at++) {
@@ -33,16 +36,29 @@ static void check_words(const char *text, size_t capacity, const char *secret)
     }
 }
 
+// What the worker says of it is what it read, and is believed.
+static void look_through_worker(const uint8_t *data, size_t size, const ModelAnswer *answer)
+{
+    WorkerCall call;
+    ModelAnswer back;
+    ASSERT(worker_answer(WORKER_MODEL_ANSWER, data, size, &call) == STATUS_OK);
+    ASSERT(model_answer_read_reply(&call.reply, &back) == STATUS_OK);
+    ASSERT(back.stop == answer->stop && back.text.bytes == answer->text.bytes);
+    ASSERT(back.error_message.bytes == answer->error_message.bytes);
+    model_answer_free(&back);
+    buffer_free(&call.reply);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char secret[] = "sk-1";
     ModelAnswer answer;
-    if (model_answer_read(data, size, secret, &answer) == STATUS_OK) {
-        check_words(answer.stop_reason, sizeof answer.stop_reason, secret);
-        check_words(answer.error_type, sizeof answer.error_type, secret);
-        check_words(answer.error_message, sizeof answer.error_message, secret);
+    if (model_answer_read(data, size, &answer) == STATUS_OK) {
+        check_words(&answer.error_type, secret);
+        check_words(&answer.error_message, secret);
         look_for_lua(answer.text.data != NULL ? (const char *)answer.text.data : "",
                      answer.text.bytes);
+        look_through_worker(data, size, &answer);
     }
     model_answer_free(&answer);
     look_for_lua((const char *)data, size);

@@ -1,10 +1,15 @@
 // Answers of a build worker that a stranger has taken over: the first byte chooses the op and the
 // status it claims, the rest is its answer. What is taken is whole, and the rune is a rune.
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 #include "core/script/rune.h"
+#include "server/build/model_answer.h"
+#include "server/build/soul_header.h"
+#include "server/build/worker_artifact.h"
 #include "server/build/worker_compile.h"
 #include "server/build/worker_narrow.h"
 #include "server/build/worker_place.h"
+#include "server/build/worker_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +58,66 @@ static void read_narrow(const Buffer *reply)
     diagnostic_list_free(&list);
 }
 
+static void read_text(const Buffer *reply)
+{
+    PlaceFile files[] = {{.path = "a.lua"}, {.path = "b.chunk"}, {.path = "c.json"}};
+    const PlaceFolder folder = {.files = files, .file_count = 3};
+    DiagnosticList list = {0};
+    if (text_read_reply(reply, &folder, &list) != STATUS_OK) {
+        ASSERT(list.count == 0);
+    }
+    ASSERT(list.count <= 2 && list.error_count == list.count);
+    diagnostic_list_free(&list);
+}
+
+static void read_header(const Buffer *reply)
+{
+    static const uint8_t file[] = "print(1)";
+    SoulHeader header;
+    size_t bytes = 0;
+    ASSERT(soul_header_read_reply(reply, file, sizeof file - 1, &header, &bytes) != STATUS_OK ||
+           bytes == 0);
+}
+
+static void read_answer(const Buffer *reply)
+{
+    ModelAnswer answer;
+    if (model_answer_read_reply(reply, &answer) == STATUS_OK) {
+        ASSERT(answer.text.bytes <= MODEL_TEXT_BYTES_MAX);
+        ASSERT(utf8_is_valid(answer.lua.data, answer.lua.bytes));
+    }
+    model_answer_free(&answer);
+}
+
+// Nobody has signed anything here, so whatever is read must be writable, and is refused.
+static void read_artifacts(const Buffer *reply)
+{
+    static uint8_t block[MANIFEST_ARENA_BYTES];
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES] = {0};
+    const SigningHalves halves = {0};
+    bool is_signed = false;
+    Arena arena;
+    ManifestList list;
+    AssetList assets;
+    arena_init(&arena, block, sizeof block);
+    if (manifest_read_reply(reply, &arena, &list, signature, &is_signed) == STATUS_OK) {
+        ASSERT(manifest_check(&list, signature, &halves, NULL) != STATUS_OK);
+    }
+    arena_reset(&arena);
+    ASSERT(asset_list_read_reply(reply, &arena, "{}", 2, &assets) != STATUS_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Buffer reply = buffer_of(WORKER_REPLY_MAX);
     if (size > 0) {
         buffer_put(&reply, data + 1, size - 1);
         const Status said = (data[0] & 2) != 0 ? STATUS_MALFORMED : STATUS_OK;
-        if ((data[0] & 4) != 0) {
+        if ((data[0] & 8) != 0) {
+            static void (*const readers[])(const Buffer *reply) = {read_text, read_header,
+                                                                   read_answer, read_artifacts};
+            readers[data[0] >> 4 & 3](&reply);
+        } else if ((data[0] & 4) != 0) {
             read_narrow(&reply);
         } else if ((data[0] & 1) == 0) {
             read_compile(&reply, said);

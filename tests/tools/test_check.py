@@ -42,6 +42,12 @@ def in_core(body):
     return {"core/sim/s.c": f"// S.\nvoid s(void)\n{{\n    {body}\n}}\n"}
 
 
+def in_build(name, include, body):
+    """A file of server/build with one statement, on line 4 without an include."""
+    return {f"server/build/{name}": f"// B.\n{include}void b(void)\n{{\n    {body}\n}}\n",
+            "server/build/CMakeLists.txt": f"sandlot_library(b SOURCES {name})\n"}
+
+
 # name: (files laid over the clean tree, the findings expected)
 CASES = {
     "clean": ({}, []),
@@ -87,6 +93,13 @@ CASES = {
     "printf outside core": ({"tests/unit/t.c": '// T.\nint t = printf("malloc") + rand();\n',
                              "tests/unit/CMakeLists.txt": "sandlot_test(t SOURCES t.c)\n"},
                             ["tests/unit/t.c:2: rand "]),
+    # contents
+    "contents in the host": (in_build("p.c", "", "json_parse(x);"),
+                             ["server/build/p.c:4: json_parse reads contents"]),
+    "contents in the worker": (
+        {**in_build("p.c", '#include "server/build/worker_op.h"\n', "json_parse(x);"),
+         "server/build/worker_op.h": "// Ops.\n#pragma once\n"}, []),
+    "a member of that name": (in_build("p.c", "", "doc->json_parse(x);"), []),
     # draws
     "two draws": (in_core("v = vec3(rng_range(r, 0, 1), rng_range(r, 0, 1));"),
                   ["core/sim/s.c:4: two draws"]),

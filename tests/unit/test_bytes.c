@@ -213,6 +213,18 @@ TEST(bytes_count_is_bounded)
     CHECK_INT(reader.status, STATUS_RANGE);
 }
 
+TEST(bytes_block_that_is_cut_off_is_empty)
+{
+    static const uint8_t data[] = {2, 0, 0, 0, 'a', 'b', 3, 0, 0, 0, 'c', 'd'};
+    ByteReader reader = byte_reader(data, sizeof data);
+    size_t bytes = 9;
+    CHECK(byte_read_block(&reader, &bytes) == data + 4);
+    CHECK_INT(bytes, 2);
+    CHECK(byte_read_block(&reader, &bytes) == NULL);
+    CHECK_INT(bytes, 0);
+    CHECK_INT(reader.status, STATUS_RANGE);
+}
+
 TEST(bytes_writer_status_is_sticky)
 {
     uint8_t data[4] = {9, 9, 9, 9};

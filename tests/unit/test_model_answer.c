@@ -1,5 +1,6 @@
 // What a model's server says: the JSON, the Lua in it, and words that are safe to print.
 #include "server/build/model_answer.h"
+#include "server/build/worker_op.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 static Status read_text(const char *json, ModelAnswer *out)
 {
-    return model_answer_read((const uint8_t *)json, strlen(json), "sk-secret", out);
+    return model_answer_read((const uint8_t *)json, strlen(json), out);
 }
 
 TEST(an_answer)
@@ -21,8 +22,8 @@ TEST(an_answer)
                       &answer) == STATUS_OK);
     CHECK_INT(answer.text.bytes, 3);
     CHECK_BYTES(answer.text.data, "a\nb", 3);
-    CHECK_TEXT(answer.stop_reason, "end_turn");
-    CHECK_TEXT(answer.error_type, "");
+    CHECK_INT(answer.stop, STOP_DONE);
+    CHECK_INT(answer.error_type.bytes, 0);
     model_answer_free(&answer);
 }
 
@@ -32,8 +33,11 @@ TEST(an_error_without_the_key)
     REQUIRE(read_text("{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\","
                       "\"message\":\"bad\\nkey sk-secret, and \\u0073k-secret\\u001b[31m\"}}",
                       &answer) == STATUS_OK);
-    CHECK_TEXT(answer.error_type, "authentication_error");
-    CHECK_TEXT(answer.error_message, "bad key [key], and [key] [31m");
+    char said[MODEL_SAID_BYTES];
+    model_answer_quote(&answer.error_type, "sk-secret", said, sizeof said);
+    CHECK_TEXT(said, "authentication_error");
+    model_answer_quote(&answer.error_message, "sk-secret", said, sizeof said);
+    CHECK_TEXT(said, "bad key [key], and [key] [31m");
     model_answer_free(&answer);
 }
 
@@ -74,12 +78,12 @@ TEST(an_answer_is_bounded)
     REQUIRE(text != NULL);
     memset(text, '[', bytes);
     ModelAnswer answer;
-    CHECK_INT(model_answer_read((uint8_t *)text, bytes, NULL, &answer), STATUS_LIMIT);
+    CHECK_INT(model_answer_read((uint8_t *)text, bytes, &answer), STATUS_LIMIT);
     model_answer_free(&answer);
     for (size_t i = 1; i < bytes; i++) {
         text[i] = i % 2 == 1 ? '1' : ',';
     }
-    CHECK_INT(model_answer_read((uint8_t *)text, bytes, NULL, &answer), STATUS_LIMIT);
+    CHECK_INT(model_answer_read((uint8_t *)text, bytes, &answer), STATUS_LIMIT);
     model_answer_free(&answer);
     free(text);
 }
@@ -170,18 +174,98 @@ TEST(too_much_lua)
     free(text);
 }
 
+static void quote(const char *text, size_t bytes, const char *secret, char *out, size_t capacity)
+{
+    const Buffer words = {.data = (uint8_t *)(uintptr_t)text, .bytes = bytes};
+    model_answer_quote(&words, secret, out, capacity);
+}
+
 TEST(quotes)
 {
     char out[16];
-    model_answer_quote("abc", 3, NULL, out, sizeof out);
+    quote("abc", 3, NULL, out, sizeof out);
     CHECK_TEXT(out, "abc");
-    model_answer_quote("x\ty\x7f\xff", 5, NULL, out, sizeof out);
+    quote("x\ty\x7f\xff", 5, NULL, out, sizeof out);
     CHECK_TEXT(out, "x y  ");
     // Neither half a character nor half a key at the end.
-    model_answer_quote("aaaaaaaaaaaaaa\xc3\xbc", 16, NULL, out, sizeof out);
+    quote("aaaaaaaaaaaaaa\xc3\xbc", 16, NULL, out, sizeof out);
     CHECK_TEXT(out, "aaaaaaaaaaaaaa");
-    model_answer_quote("aaaaaaaaaaaakeykey", 18, "keykey", out, sizeof out);
+    quote("aaaaaaaaaaaakeykey", 18, "keykey", out, sizeof out);
     CHECK_TEXT(out, "aaaaaaaaaaaa");
-    model_answer_quote("keykey", 6, "keykey", out, sizeof out);
+    quote("keykey", 6, "keykey", out, sizeof out);
     CHECK_TEXT(out, "[key]");
+}
+
+// --- through the worker -------------------------------------------------------------------------
+
+static const char whole[] =
+    "{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"```lua\\nprint(1)\\n```\"}],"
+    "\"stop_reason\":\"max_tokens\"}";
+
+TEST(an_answer_through_the_worker)
+{
+    WorkerCall call;
+    ModelAnswer answer;
+    REQUIRE(worker_answer(WORKER_MODEL_ANSWER, (const uint8_t *)whole, sizeof whole - 1, &call) ==
+            STATUS_OK);
+    REQUIRE(model_answer_read_reply(&call.reply, &answer) == STATUS_OK);
+    CHECK_INT(answer.stop, STOP_MAX_TOKENS);
+    CHECK_INT(answer.found, LUA_FOUND);
+    CHECK_INT(answer.text.bytes, 19);
+    CHECK_INT(answer.lua.bytes, 9);
+    CHECK_BYTES(answer.lua.data, "print(1)\n", 9);
+    model_answer_free(&answer);
+    // Cut off anywhere it is no answer.
+    for (size_t cut = 0; cut < call.reply.bytes; cut++) {
+        const Buffer part = {.data = call.reply.data, .bytes = cut};
+        CHECK_INT(model_answer_read_reply(&part, &answer), STATUS_MALFORMED);
+        model_answer_free(&answer);
+    }
+    buffer_free(&call.reply);
+    CHECK_INT(worker_answer(WORKER_MODEL_ANSWER, (const uint8_t *)"{}", 2, &call),
+              STATUS_MALFORMED);
+    buffer_free(&call.reply);
+}
+
+static Buffer reply_of(uint8_t stop, const char *text, uint8_t found, const char *lua)
+{
+    Buffer reply = buffer_of(WORKER_REPLY_MAX);
+    buffer_put_u8(&reply, stop);
+    buffer_put_block(&reply, "", 0);
+    buffer_put_block(&reply, "", 0);
+    buffer_put_block(&reply, text, strlen(text));
+    buffer_put_u8(&reply, found);
+    buffer_put_block(&reply, lua, strlen(lua));
+    return reply;
+}
+
+// What it says is sent on and kept: it must be text, and not more than there may be.
+TEST(what_a_lying_worker_says_of_an_answer)
+{
+    char *large = malloc(SOUL_LUA_BYTES_MAX + 2);
+    REQUIRE(large != NULL);
+    memset(large, 'x', SOUL_LUA_BYTES_MAX + 1);
+    large[SOUL_LUA_BYTES_MAX + 1] = '\0';
+    const struct {
+        Buffer reply;
+        Status want;
+    } cases[] = {
+        {reply_of(STOP_DONE, "a", LUA_FOUND, "b\n"), STATUS_OK},
+        {reply_of(STOP_DONE, "a", LUA_NONE, ""), STATUS_OK},
+        {reply_of(STOP_COUNT, "a", LUA_NONE, ""), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND_COUNT, ""), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND, ""), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_NONE, "b"), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "\xff", LUA_NONE, ""), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND, "\xff"), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND, large), STATUS_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ModelAnswer answer;
+        Buffer reply = cases[i].reply;
+        CHECK_INT(model_answer_read_reply(&reply, &answer), cases[i].want);
+        model_answer_free(&answer);
+        buffer_free(&reply);
+    }
+    free(large);
 }
