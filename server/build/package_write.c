@@ -1,18 +1,16 @@
 // From a folder to a `.game`. The zip is written by this code alone, so that the bytes depend on
 // the files and on nothing else: names in order of their bytes, one date for all, one user, no
-// extra fields. What was written is then judged by the worker as a stranger's package would be:
-// what this program packs, it reads.
+// extra fields. The worker deflates the files, and judges what was written as a stranger's package
+// would be: what this program packs, it reads.
 #define _GNU_SOURCE
 #include "server/build/package.h"
 
-#include "core/base/check.h"
+#include "server/build/package_deflate.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL           6
-#define MEMORY_LEVEL    8
 #define DATE_1980       0x0021u // the first that zip knows: 1980-01-01
 #define MADE_BY_UNIX    (3u << 8 | 20)
 #define NEEDED          20u
@@ -63,62 +61,34 @@ static void put_central(Buffer *out, const Entry *entry)
 
 // --- one file -----------------------------------------------------------------------------------
 
-// Pictures and OGG are packed already. Others are deflated unless that gains nothing, or so much
-// that a reader would take it for a bomb.
+// Pictures and OGG are packed already.
 static bool is_packed_kind(PackageKind kind)
 {
     return kind == KIND_PNG || kind == KIND_JPEG || kind == KIND_OGG;
 }
 
-// *packed is the caller's to free; it stays NULL when the file is to be stored.
-static bool deflate_file(const PlaceFile *file, uint8_t **packed, uint32_t *packed_bytes)
-{
-    z_stream stream = {0};
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        return false;
-    }
-    const size_t room = deflateBound(&stream, (uLong)file->bytes);
-    uint8_t *out = malloc(room);
-    if (out == NULL) {
-        deflateEnd(&stream);
-        return false;
-    }
-    stream.next_in = (Bytef *)(uintptr_t)file->data;
-    stream.avail_in = (uInt)file->bytes;
-    stream.next_out = out;
-    stream.avail_out = (uInt)room;
-    const int result = deflate(&stream, Z_FINISH);
-    const size_t bytes = stream.total_out;
-    deflateEnd(&stream);
-    ASSERT(result == Z_STREAM_END);
-    if (bytes >= file->bytes || file->bytes > bytes * PACKAGE_RATIO_MAX) {
-        free(out);
-        return true;
-    }
-    *packed = out;
-    *packed_bytes = (uint32_t)bytes;
-    return true;
-}
-
-static bool put_file(Buffer *out, PackageKind kind, Entry *entry)
+static Status put_file(Worker *worker, PackageKind kind, Entry *entry, Buffer *out,
+                       char reason[WORKER_REASON_BYTES])
 {
     const PlaceFile *file = entry->file;
-    uint8_t *packed = NULL;
-    entry->packed_bytes = (uint32_t)file->bytes;
-    if (file->bytes > 0 && !is_packed_kind(kind) &&
-        !deflate_file(file, &packed, &entry->packed_bytes)) {
-        return false;
+    Buffer packed = {0};
+    if (file->bytes > 0 && !is_packed_kind(kind)) {
+        const Status status = package_deflate(worker, file, &packed, reason);
+        if (status != STATUS_OK) {
+            return status;
+        }
     }
-    entry->method = packed != NULL ? METHOD_DEFLATED : METHOD_STORED;
+    const bool is_deflated = packed.bytes > 0;
+    entry->packed_bytes = (uint32_t)(is_deflated ? packed.bytes : file->bytes);
+    entry->method = is_deflated ? METHOD_DEFLATED : METHOD_STORED;
     entry->offset = (uint32_t)out->bytes;
     entry->crc = (uint32_t)crc32_z(0, file->data, file->bytes);
     buffer_put_u32(out, 0x04034b50u);
     put_common(out, entry);
     buffer_put(out, file->path, strlen(file->path));
-    buffer_put(out, packed != NULL ? packed : file->data, entry->packed_bytes);
-    free(packed);
-    return out->status == STATUS_OK;
+    buffer_put(out, is_deflated ? packed.data : file->data, entry->packed_bytes);
+    buffer_free(&packed);
+    return STATUS_OK;
 }
 
 // --- the whole ----------------------------------------------------------------------------------
@@ -136,32 +106,29 @@ static void put_end(Buffer *out, uint32_t count, size_t directory_at)
     put_u16(out, 0); // comment
 }
 
-static Status write_zip(const PlaceFolder *folder, Buffer *out, char reason[WORKER_REASON_BYTES])
+static Status write_zip(Worker *worker, const PlaceFolder *folder, Buffer *out,
+                        char reason[WORKER_REASON_BYTES])
 {
     Entry *entries = calloc((size_t)folder->file_count + 1, sizeof *entries);
-    bool done = entries != NULL;
-    for (uint32_t i = 0; done && i < folder->file_count; i++) {
+    Status status = entries != NULL ? STATUS_OK : STATUS_LIMIT;
+    for (uint32_t i = 0; status == STATUS_OK && i < folder->file_count; i++) {
         PackageKind kind;
-        const Status status = package_kind_of(folder->files[i].path, &kind, reason);
-        if (status != STATUS_OK) {
-            free(entries);
-            return status;
-        }
         entries[i].file = &folder->files[i];
-        done = put_file(out, kind, &entries[i]);
+        status = package_kind_of(folder->files[i].path, &kind, reason);
+        status = status == STATUS_OK ? put_file(worker, kind, &entries[i], out, reason) : status;
     }
     const size_t directory_at = out->bytes;
-    for (uint32_t i = 0; done && i < folder->file_count; i++) {
+    for (uint32_t i = 0; status == STATUS_OK && i < folder->file_count; i++) {
         put_central(out, &entries[i]);
     }
     put_end(out, folder->file_count, directory_at);
-    free(entries);
-    if (!done || out->status != STATUS_OK) {
-        return package_refuse(reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
-                              "does not fit into a package of %u MiB, or into memory",
-                              PACKAGE_BYTES_MAX >> 20);
+    if (entries == NULL || (status == STATUS_OK && out->status != STATUS_OK)) {
+        status = package_refuse(reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
+                                "does not fit into a package of %u MiB, or into memory",
+                                PACKAGE_BYTES_MAX >> 20);
     }
-    return STATUS_OK;
+    free(entries);
+    return status;
 }
 
 // What systems leave behind in folders is left out here as it is skipped there.
@@ -210,7 +177,7 @@ Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo
     }
     leave_out_skipped(&files);
     status = check_folder(&files, reason);
-    status = status == STATUS_OK ? write_zip(&files, &zip, reason) : status;
+    status = status == STATUS_OK ? write_zip(worker, &files, &zip, reason) : status;
     place_folder_free(&files);
     if (status == STATUS_OK) {
         status = package_open(worker, zip.data, zip.bytes, false, info, warnings, reason);

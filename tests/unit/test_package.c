@@ -1,8 +1,10 @@
 // The rules of packages, one by one; what a lying worker says; unpacking to disk. Whole archives,
 // good and hostile, are in tests/flow/test_package.py.
 #define _GNU_SOURCE
+#include "core/base/rng.h"
 #include "core/base/sha256.h"
 #include "server/build/package_reply.h"
+#include "server/build/worker_op.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <zlib.h>
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -316,4 +319,58 @@ TEST(what_a_killed_process_left_is_removed)
     CHECK_INT(test_folder_count(&folder, ""), 2);
     CHECK(test_folder_has(&folder, ".other.unpacking-999999999/a.txt"));
     test_folder_remove(&folder);
+}
+
+// --- deflating ----------------------------------------------------------------------------------
+
+static Buffer deflated(const uint8_t *data, size_t bytes)
+{
+    WorkerCall call;
+    CHECK_OK(worker_answer(WORKER_DEFLATE, data, bytes, &call));
+    return call.reply;
+}
+
+static void check_inflates(const Buffer *packed, const uint8_t *data, size_t bytes)
+{
+    z_stream stream = {.next_in = packed->data, .avail_in = (uInt)packed->bytes};
+    uint8_t *out = malloc(bytes);
+    REQUIRE(out != NULL && inflateInit2(&stream, -MAX_WBITS) == Z_OK);
+    stream.next_out = out;
+    stream.avail_out = (uInt)bytes;
+    CHECK_INT(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    CHECK_INT(stream.total_out, bytes);
+    CHECK(memcmp(out, data, bytes) == 0);
+    inflateEnd(&stream);
+    free(out);
+}
+
+// More than one slice; what gains nothing, or so much that it looks like a bomb, is stored.
+TEST(files_are_deflated_if_that_is_of_use)
+{
+    const size_t bytes = (3u << 20) + 17;
+    uint8_t *data = malloc(bytes);
+    REQUIRE(data != NULL);
+    Rng rng = rng_make(7, 0);
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] = (uint8_t)('a' + rng_below(&rng, 4));
+    }
+    for (size_t count = bytes; count > 0; count = count > 5 ? count / 3 : 0) {
+        Buffer packed = deflated(data, count);
+        if (count > 100) {
+            CHECK(packed.bytes > 0 && packed.bytes < count / 2);
+            check_inflates(&packed, data, count);
+        }
+        buffer_free(&packed);
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] = (uint8_t)rng_below(&rng, 256);
+    }
+    Buffer packed = deflated(data, bytes);
+    CHECK_INT(packed.bytes, 0);
+    memset(data, 0, bytes);
+    packed = deflated(data, bytes);
+    CHECK_INT(packed.bytes, 0);
+    packed = deflated(data, 0);
+    CHECK_INT(packed.bytes, 0);
+    free(data);
 }
