@@ -106,7 +106,7 @@ static void put_rune(const Host *host, uint32_t number, const HttpRequest *reque
 {
     const HostPacked *packed = &host->packed[number];
     const bool as_zstd = packed->zstd != NULL && http_header(request, "Range") == NULL &&
-                         http_accepts_encoding(request, "zstd");
+                         http_prefers_coding(request, HTTP_ZSTD);
     response->body = as_zstd ? packed->zstd : host->built.runes[number].bytes;
     response->bytes = as_zstd ? packed->zstd_count : host->built.runes[number].count;
     response->content_encoding = as_zstd ? "zstd" : NULL;

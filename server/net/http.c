@@ -1,12 +1,13 @@
 // libmicrohttpd behind http.h. One thread with epoll serves everything; handlers do not block. A
 // body is collected up to its route's limit and no further; what a route does not know gets a JSON
-// error. Sockets leave by http_upgrade. What is decided from text alone is in http_rules, deadlines
-// are in http_watch.
+// error. Sockets leave by http_upgrade. What is decided from text alone is in http_rules, files are
+// in http_file, deadlines in http_watch.
 #define _GNU_SOURCE
 #include "server/net/http.h"
 
 #include "core/base/check.h"
 #include "core/base/json_write.h"
+#include "server/net/http_file.h"
 #include "server/net/http_rules.h"
 #include "server/net/http_watch.h"
 
@@ -21,12 +22,10 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ERROR_BYTES            1024
 #define LINE_BYTES             256 // of a header that we make
-#define FILE_BYTES_MAX         (64u << 20)
 #define STREAM_BLOCK_BYTES     (32u << 10)
 #define DRAIN_BYTES_MAX        (256u << 10) // of a body that is read only to be polite
 #define CONNECTION_MEMORY      32768        // of headers, for each connection
@@ -119,9 +118,27 @@ const char *http_header(const HttpRequest *request, const char *name)
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-bool http_accepts_encoding(const HttpRequest *request, const char *coding)
+static enum MHD_Result add_accept(void *user, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
 {
-    return http_rules_accepts(http_header(request, "Accept-Encoding"), coding);
+    (void)kind;
+    if (strcasecmp(name, "Accept-Encoding") == 0 && value != NULL) {
+        http_rules_accept(user, value);
+    }
+    return MHD_YES;
+}
+
+static HttpAccept read_accept(const HttpRequest *request)
+{
+    HttpAccept accept = {0};
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, add_accept, &accept);
+    return accept;
+}
+
+bool http_prefers_coding(const HttpRequest *request, HttpCoding coding)
+{
+    const HttpAccept accept = read_accept(request);
+    return http_rules_choose(&accept, 1u << coding) == coding;
 }
 
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
@@ -226,7 +243,8 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
            add(reply, "Location", response->location) &&
            add(reply, "Content-Encoding", response->content_encoding) &&
-           add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL);
+           add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
+           add(reply, "ETag", response->tag);
 }
 
 // What some statuses must have with them.
@@ -252,10 +270,14 @@ static bool add_range(struct MHD_Response *reply, const HttpRange *range, uint64
     return add(reply, "Accept-Ranges", "bytes") && add(reply, "Content-Range", line);
 }
 
-static HttpRange wanted_range(const HttpRequest *request, uint64_t total)
+// If-Range that names what is sent is as good as none.
+static HttpRange wanted_range(const HttpRequest *request, const HttpResponse *response)
 {
+    const char *condition = http_header(request, "If-Range");
+    const bool holds =
+        condition != NULL && response->tag != NULL && strcmp(condition, response->tag) == 0;
     return http_rules_range(request->is_get ? http_header(request, "Range") : NULL,
-                            http_header(request, "If-Range"), total);
+                            holds ? NULL : condition, response->bytes);
 }
 
 // The reply is used up. Without one of its headers it is not sent.
@@ -305,140 +327,122 @@ static struct MHD_Response *make_streamed(const HttpStream *stream, const HttpRa
     return reply;
 }
 
-static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
+// A file (-1: none) is taken, also when it fails; a body is there to stay if it is static.
+static struct MHD_Response *make_reply(const HttpResponse *response, const HttpRange *range,
+                                       int file)
+{
+    if (response->stream.read != NULL) {
+        return make_streamed(&response->stream, range);
+    }
+    if (file >= 0) {
+        struct MHD_Response *reply =
+            MHD_create_response_from_fd_at_offset64(range->bytes, file, range->from);
+        if (reply == NULL) {
+            close(file);
+        }
+        return reply;
+    }
+    const uint8_t *from = response->body != NULL ? response->body + range->from : NULL;
+    return MHD_create_response_from_buffer((size_t)range->bytes, (void *)(uintptr_t)from,
+                                           response->body_is_static ? MHD_RESPMEM_PERSISTENT
+                                                                    : MHD_RESPMEM_MUST_COPY);
+}
+
+// The client has these bytes already. libmicrohttpd sends none with a 304, but says how many they
+// are, as it must: of an empty body it would say that there are none.
+static void not_modified(HttpResponse *response)
+{
+    response->status = MHD_HTTP_NOT_MODIFIED;
+    response->content_type = response->content_encoding = NULL;
+}
+
+// An error takes the place of what would have been sent.
+static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
+{
+    if (response->stream.read != NULL) {
+        response->stream.end(response->stream.user);
+    }
+    if (*file >= 0) {
+        close(*file);
+        *file = -1;
+    }
+    http_fail(request, response, 416, "range", "there are fewer bytes than that");
+}
+
+// The body is the response's, or the file's (-1: none), which is taken.
+static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wanted, int file)
 {
     HttpResponse response = *wanted;
+    if (response.status == 200 && response.tag != NULL &&
+        http_rules_tag_is_known(http_header(request, "If-None-Match"), response.tag)) {
+        not_modified(&response);
+    }
+    // A range is one of the plain bytes: of coded ones a client could read none but the first.
+    const bool may_have_range = response.status == 200 && response.content_encoding == NULL;
     HttpRange range = {response.status, 0, response.bytes};
-    const bool may_have_range = response.status == 200;
-    const uint64_t total = response.bytes;
     if (may_have_range) {
-        range = wanted_range(request, total);
+        range = wanted_range(request, &response);
         if (range.status == 416) {
-            http_fail(request, &response, 416, "range", "there are fewer bytes than that");
+            fail_range(request, &response, &file);
             range.bytes = response.bytes;
         }
     }
-    struct MHD_Response *reply = NULL;
-    if (response.stream.read != NULL) {
-        reply = make_streamed(&response.stream, &range);
-    } else {
-        const uint8_t *from = response.body != NULL ? response.body + range.from : NULL;
-        const bool is_static = wanted->body_is_static && response.body == wanted->body;
-        reply = MHD_create_response_from_buffer((size_t)range.bytes, (void *)(uintptr_t)from,
-                                                is_static ? MHD_RESPMEM_PERSISTENT
-                                                          : MHD_RESPMEM_MUST_COPY);
-        if (wanted->stream.read != NULL) {
-            wanted->stream.end(wanted->stream.user); // an error took its place
-        }
-    }
+    struct MHD_Response *reply = make_reply(&response, &range, file);
     if (reply == NULL) {
         return MHD_NO;
     }
     const bool whole = add_headers(reply, &response) &&
                        add_status_headers(reply, request, range.status) &&
-                       (!may_have_range || add_range(reply, &range, total));
+                       (!may_have_range || add_range(reply, &range, wanted->bytes));
     return send_reply(request, reply, range.status, whole);
+}
+
+static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
+{
+    return answer_by(request, wanted, -1);
+}
+
+static enum MHD_Result fail_now(HttpRequest *request, uint32_t status, const char *code,
+                                const char *message)
+{
+    HttpResponse response;
+    http_fail(request, &response, status, code, message);
+    return answer(request, &response);
 }
 
 // --- files of the web root ----------------------------------------------------------------------
 
-static const char *type_of(const char *path)
-{
-    static const struct {
-        const char *ending, *type;
-    } types[] = {
-        {".html", "text/html; charset=utf-8"},
-        {".js", "text/javascript; charset=utf-8"},
-        {".css", "text/css; charset=utf-8"},
-        {".wasm", "application/wasm"},
-        {".json", "application/json"},
-        {".svg", "image/svg+xml"},
-        {".png", "image/png"},
-        {".ico", "image/x-icon"},
-        {".webmanifest", "application/manifest+json"},
-    };
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot != NULL && i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(dot, types[i].ending) == 0) {
-            return types[i].type;
-        }
-    }
-    return "application/octet-stream";
-}
-
-// Opens one part of a path after the other, so that no link leads out of the root on any of them;
-// without waiting, should one be a pipe. -1: there is no such file.
-static int open_inside(const char *root, const char *path)
-{
-    int at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (at >= 0 && *path != '\0') {
-        char part[256];
-        const size_t bytes = strcspn(++path, "/"); // a plain path begins with a slash
-        const bool last = path[bytes] == '\0';
-        ASSERT(bytes < sizeof part);
-        memcpy(part, path, bytes);
-        part[bytes] = '\0';
-        const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (last ? O_NONBLOCK : O_DIRECTORY);
-        const int next = openat(at, bytes > 0 ? part : "index.html", flags);
-        close(at);
-        at = next;
-        path += bytes;
-    }
-    return at;
-}
-
-// An open file, or -1.
-static int open_file(const HttpServer *server, const char *path, uint64_t *bytes)
-{
-    if (server->config.web_root == NULL || !http_rules_path_is_plain(path)) {
-        return -1;
-    }
-    const int file = open_inside(server->config.web_root, path);
-    struct stat about;
-    if (file >= 0 &&
-        (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX)) {
-        close(file);
-        return -1;
-    }
-    *bytes = file >= 0 ? (uint64_t)about.st_size : 0;
-    return file;
-}
-
-// Names of built files hold their hash; a page itself is asked for anew.
-static HttpResponse describe_file(const char *path)
-{
-    const bool hashed = strncmp(path, "/assets/", 8) == 0;
-    const bool is_folder = path[strlen(path) - 1] == '/';
-    return (HttpResponse){.content_type = type_of(is_folder ? "index.html" : path),
-                          .cache = hashed ? "public, max-age=31536000, immutable" : "no-cache"};
-}
-
+// False: there is no such file.
 static bool serve_file(HttpRequest *request, const char *method, const char *path,
                        enum MHD_Result *queued)
 {
-    uint64_t total;
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+    const char *root = request->server->config.web_root;
+    if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
         return false;
     }
-    const int file = open_file(request->server, path, &total);
-    if (file < 0) {
-        return false;
+    // Whoever wants a range gets plain bytes, unless they are refused.
+    HttpAccept accept = read_accept(request);
+    const bool is_plain_fine = http_rules_choose(&accept, 0) == HTTP_PLAIN;
+    if (is_plain_fine && request->is_get && http_header(request, "Range") != NULL) {
+        accept = (HttpAccept){0};
     }
-    const HttpRange range = wanted_range(request, total);
-    if (range.status == 416) {
-        close(file);
-        *queued = answer(request, &(HttpResponse){.status = 200, .bytes = (size_t)total});
+    HttpFile file;
+    const Status status = http_file_open(root, path, &accept, &file);
+    if (status == STATUS_UNSUPPORTED) {
+        *queued = fail_now(request, 406, "encoding", "this is here in no encoding that you accept");
         return true;
     }
-    struct MHD_Response *reply =
-        MHD_create_response_from_fd_at_offset64(range.bytes, file, range.from);
-    if (reply == NULL) {
-        close(file);
+    if (status != STATUS_OK) {
         return false;
     }
-    const HttpResponse response = describe_file(path);
-    const bool whole = add_headers(reply, &response) && add_range(reply, &range, total);
-    *queued = send_reply(request, reply, range.status, whole);
+    const HttpResponse response = {.status = 200,
+                                   .bytes = (size_t)file.bytes,
+                                   .content_type = file.content_type,
+                                   .cache = file.cache,
+                                   .content_encoding = http_rules_coding_name(file.coding),
+                                   .varies_by_encoding = true,
+                                   .tag = file.tag};
+    *queued = answer_by(request, &response, file.descriptor);
     return true;
 }
 
@@ -582,14 +586,6 @@ static bool collect_body(HttpRequest *request, const char *data, size_t bytes)
 }
 
 // --- requests -----------------------------------------------------------------------------------
-
-static enum MHD_Result fail_now(HttpRequest *request, uint32_t status, const char *code,
-                                const char *message)
-{
-    HttpResponse response;
-    http_fail(request, &response, status, code, message);
-    return answer(request, &response);
-}
 
 static enum MHD_Result run_handler(HttpRequest *request)
 {

@@ -3,12 +3,14 @@
 // threads and must not block; what blocks goes to a worker and is answered later.
 //
 // Every response has the security headers; every error is {"error":{"code","message"}}. Bodies,
-// headers, connections and time are bounded. A GET that is answered with 200 may ask for a range of
-// the bytes; handlers need not know. (What is no HTTP at all is answered by libmicrohttpd itself.)
+// headers, connections and time are bounded. A GET that is answered with 200 and no encoding may
+// ask for a range of the bytes, and what has a tag is not sent to who has it; handlers need not
+// know. (What is no HTTP at all is answered by libmicrohttpd itself.)
 #pragma once
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "server/net/http_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +42,7 @@ typedef struct HttpResponse {
     const char *location;
     const char *content_encoding; // NULL: the body is as it is
     bool varies_by_encoding;      // another Accept-Encoding may get another body
+    const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
@@ -61,7 +64,7 @@ typedef struct HttpConfig {
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
     uint32_t timeout_ms;     // for a whole request, and of silence; 0: 15 s
-    // A file name inside the web root, or NULL: not served. Only paths that no route has.
+    // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
@@ -77,7 +80,7 @@ void *http_user(const HttpRequest *request);                           // of the
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
-bool http_accepts_encoding(const HttpRequest *request, const char *coding); // and names it
+bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 bool http_is_loopback(const HttpRequest *request);
 // Does it say that it was passed on? Behind a proxy on the same machine everybody comes from a

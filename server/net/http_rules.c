@@ -92,32 +92,142 @@ bool http_rules_list_has(const char *list, const char *word)
     return false;
 }
 
-// "zstd;q=0.000" refuses; any other quality is a yes.
-static bool is_refused(const char *parameters, size_t bytes)
+// --- codings ------------------------------------------------------------------------------------
+
+// How much a client likes a coding: refused, good for want of another, or from 1 to 1,000.
+#define REFUSED      1
+#define LAST_RESORT  2
+#define WEIGHT(mils) ((uint16_t)((mils) > 0 ? LAST_RESORT + (mils) : REFUSED))
+
+static const char *const coding_names[] = {
+    [HTTP_BROTLI] = "br", [HTTP_ZSTD] = "zstd", [HTTP_GZIP] = "gzip", [HTTP_PLAIN] = "identity"};
+_Static_assert(sizeof coding_names / sizeof coding_names[0] == HTTP_CODING_COUNT, "all are named");
+
+const char *http_rules_coding_name(HttpCoding coding)
 {
-    size_t at = 0;
-    while (at < bytes && strchr("; \t", parameters[at]) != NULL) {
-        at++;
-    }
-    if (bytes - at < 3 || strncasecmp(parameters + at, "q=0", 3) != 0) {
-        return false;
-    }
-    for (at += 3; at < bytes && strchr(".0 \t", parameters[at]) != NULL; at++) {
-    }
-    return at == bytes;
+    return coding < HTTP_PLAIN ? coding_names[coding] : NULL;
 }
 
-bool http_rules_accepts(const char *accept_encoding, const char *coding)
+static size_t token_bytes(const char *text)
 {
-    const char *at = accept_encoding != NULL ? accept_encoding : "";
-    while (*at != '\0') {
-        at += strspn(at, ", \t");
-        const size_t item = strcspn(at, ",");
-        const size_t word = strcspn(at, ",; \t");
-        if (word == strlen(coding) && strncasecmp(at, coding, word) == 0) {
-            return !is_refused(at + word, item - word);
+    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                        "!#$%&'*+-.^_`|~");
+}
+
+// "0.5", "1", "0.001", "1.": thousandths. False: it is no quality.
+static bool read_quality(const char **at, uint32_t *out)
+{
+    const char *from = *at;
+    if (from[0] != '0' && from[0] != '1') {
+        return false;
+    }
+    uint32_t mils = (uint32_t)(from[0] - '0') * 1000;
+    from += 1;
+    if (*from == '.') {
+        from += 1;
+        for (uint32_t unit = 100; unit > 0 && *from >= '0' && *from <= '9'; unit /= 10) {
+            mils += unit * (uint32_t)(*from++ - '0');
         }
-        at += item;
+    }
+    *at = from;
+    *out = mils;
+    return mils <= 1000;
+}
+
+// "; q=0.5", or nothing. False: something else stands there.
+static bool read_weight(const char **at, uint16_t *out)
+{
+    *at += strspn(*at, " \t");
+    *out = WEIGHT(1000);
+    if (**at == ';') {
+        *at += 1;
+        *at += strspn(*at, " \t");
+        uint32_t mils;
+        if (strncasecmp(*at, "q=", 2) != 0 || (*at += 2, !read_quality(at, &mils))) {
+            return false;
+        }
+        *out = WEIGHT(mils);
+        *at += strspn(*at, " \t");
+    }
+    return **at == ',' || **at == '\0';
+}
+
+static void lower_to(uint16_t *said, uint16_t weight)
+{
+    *said = *said == 0 || weight < *said ? weight : *said;
+}
+
+static void note_coding(HttpAccept *accept, const char *name, size_t bytes, uint16_t weight)
+{
+    if (bytes == 1 && name[0] == '*') {
+        lower_to(&accept->others, weight);
+        return;
+    }
+    if (bytes == 6 && strncasecmp(name, "x-gzip", 6) == 0) { // its name from of old
+        name += 2;
+        bytes -= 2;
+    }
+    for (HttpCoding coding = 0; coding < HTTP_CODING_COUNT; coding++) {
+        if (strlen(coding_names[coding]) == bytes &&
+            strncasecmp(name, coding_names[coding], bytes) == 0) {
+            lower_to(&accept->codings[coding], weight);
+        }
+    }
+}
+
+void http_rules_accept(HttpAccept *accept, const char *accept_encoding)
+{
+    const char *at = accept_encoding + strspn(accept_encoding, ", \t");
+    while (*at != '\0' && !accept->is_odd) {
+        const char *name = at;
+        const size_t bytes = token_bytes(at);
+        uint16_t weight;
+        at += bytes;
+        if (bytes == 0 || !read_weight(&at, &weight)) {
+            accept->is_odd = true;
+        } else {
+            note_coding(accept, name, bytes, weight);
+            at += strspn(at, ", \t");
+        }
+    }
+}
+
+HttpCoding http_rules_choose(const HttpAccept *accept, uint32_t offered)
+{
+    HttpCoding best = HTTP_CODING_COUNT;
+    uint16_t best_weight = REFUSED;
+    offered |= 1u << HTTP_PLAIN;
+    for (HttpCoding coding = 0; coding < HTTP_CODING_COUNT && !accept->is_odd; coding++) {
+        const uint16_t unsaid = coding == HTTP_PLAIN ? LAST_RESORT : REFUSED;
+        const uint16_t others = accept->others != 0 ? accept->others : unsaid;
+        const uint16_t weight = accept->codings[coding] != 0 ? accept->codings[coding] : others;
+        if ((offered >> coding & 1) != 0 && weight > best_weight) {
+            best = coding;
+            best_weight = weight;
+        }
+    }
+    return accept->is_odd ? HTTP_PLAIN : best;
+}
+
+// --- parts of a body ----------------------------------------------------------------------------
+
+bool http_rules_tag_is_known(const char *if_none_match, const char *tag)
+{
+    const char *at = if_none_match != NULL ? if_none_match : "";
+    if (strcmp(at, "*") == 0) {
+        return true;
+    }
+    for (at += strspn(at, ", \t"); *at != '\0'; at += strspn(at, ", \t")) {
+        at += strncmp(at, "W/", 2) == 0 ? 2 : 0;
+        const char *end = *at == '"' ? strchr(at + 1, '"') : NULL;
+        if (end == NULL) {
+            return false;
+        }
+        const size_t bytes = (size_t)(end + 1 - at);
+        if (bytes == strlen(tag) && memcmp(at, tag, bytes) == 0) {
+            return true;
+        }
+        at += bytes;
     }
     return false;
 }

@@ -1,6 +1,7 @@
-// What the HTTP server decides from text alone: routes, paths of files, ranges, and whether a
-// request may become a WebSocket. Pure functions over strangers' bytes, apart from the connections
-// so that they can be fuzzed. Every text ends with a zero byte; NULL is a header that did not come.
+// What the HTTP server decides from text alone: routes, paths of files, codings, ranges, and
+// whether a request may become a WebSocket. Pure functions over strangers' bytes, apart from the
+// connections so that they can be fuzzed. Every text ends with a zero byte; NULL is a header that
+// did not come.
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +31,36 @@ bool http_rules_path_is_plain(const char *path);
 // Is the word one of a comma-separated list's, in whatever case?
 bool http_rules_list_has(const char *list, const char *word);
 
-// Does an Accept-Encoding name the coding, other than to refuse it (q=0)? NULL: no header.
-bool http_rules_accepts(const char *accept_encoding, const char *coding);
+// What a body may be coded as, in the order in which we like to send it.
+typedef enum HttpCoding {
+    HTTP_BROTLI,
+    HTTP_ZSTD,
+    HTTP_GZIP,
+    HTTP_PLAIN,
+    HTTP_CODING_COUNT
+} HttpCoding;
+
+// What a client said of each: 0 nothing, otherwise how much it likes it. All zero before the first
+// of its headers.
+typedef struct HttpAccept {
+    uint16_t codings[HTTP_CODING_COUNT], others; // others: "*"
+    bool is_odd;                                 // it does not follow the form
+} HttpAccept;
+
+// Adds one Accept-Encoding (RFC 9110, section 12.5.3); several of them are one list. Of what is
+// said twice of a coding the lower counts.
+void http_rules_accept(HttpAccept *accept, const char *accept_encoding);
+
+// The one of the offered (bits, 1 << coding; the plain one always is) that the client likes most.
+// Without a header, or with one that is not understood to its last byte, the plain one.
+// HTTP_CODING_COUNT: it refuses them all.
+HttpCoding http_rules_choose(const HttpAccept *accept, uint32_t offered);
+
+// As Content-Encoding names it; NULL for the plain one.
+const char *http_rules_coding_name(HttpCoding coding);
+
+// Is the tag (with its quotes) one of an If-None-Match's, or is that "*"? Tags are compared weakly.
+bool http_rules_tag_is_known(const char *if_none_match, const char *tag);
 
 typedef struct HttpRange {
     uint32_t status; // 200: the whole, 206: the part, 416: outside
@@ -39,7 +68,7 @@ typedef struct HttpRange {
 } HttpRange;
 
 // One range of bytes (RFC 9110, section 14). What is no range of bytes, or is more than one, is the
-// whole, as is everything once If-Range came: our answers have no validator it could name.
+// whole, as is everything once If-Range came: who knows that it names our tag leaves it out.
 HttpRange http_rules_range(const char *range, const char *if_range, uint64_t total);
 
 // --- WebSockets ---------------------------------------------------------------------------------

@@ -6,9 +6,9 @@
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "tests/support/test.h"
+#include "tests/unit/raw_client.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,11 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPLY_BYTES  (256u << 10)
 #define WAIT_MS      5000
 #define BODY_MAX     1000
 #define UPGRADES     200
@@ -32,9 +30,6 @@
 #define UPGRADE_REST                                                       \
     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " \
     "13\r\nSec-WebSocket-Key: " KEY "\r\n"
-
-static char reply[REPLY_BYTES + 1];
-static size_t reply_bytes;
 
 // --- the server under test ----------------------------------------------------------------------
 
@@ -200,158 +195,7 @@ static HttpServer *start_default(void)
     return start(&config);
 }
 
-// --- a client -----------------------------------------------------------------------------------
-
-static int connect_to(const HttpServer *server)
-{
-    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(http_port(server))};
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (client < 0 || connect(client, (struct sockaddr *)&to, sizeof to) != 0) {
-        test_fail(__FILE__, __LINE__, "cannot connect");
-    }
-    return client;
-}
-
-static bool send_bytes(int client, const void *data, size_t bytes)
-{
-    const char *at = data;
-    while (bytes > 0) {
-        const ssize_t sent = send(client, at, bytes, MSG_NOSIGNAL);
-        if (sent <= 0) {
-            return false;
-        }
-        at += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
-
-static bool send_text(int client, const char *text)
-{
-    return send_bytes(client, text, strlen(text));
-}
-
-// Reads what there is. False: the end, an error, or nothing for too long.
-static bool read_more(int client)
-{
-    struct pollfd wait = {client, POLLIN, 0};
-    if (poll(&wait, 1, WAIT_MS) != 1) {
-        test_fail(__FILE__, __LINE__, "nothing came for %d ms", WAIT_MS);
-        return false;
-    }
-    const ssize_t got = recv(client, reply + reply_bytes, REPLY_BYTES - reply_bytes, 0);
-    if (got <= 0) {
-        return false;
-    }
-    reply_bytes += (size_t)got;
-    reply[reply_bytes] = '\0';
-    return true;
-}
-
-static void read_to_end(int client)
-{
-    reply_bytes = 0;
-    reply[0] = '\0';
-    while (reply_bytes < REPLY_BYTES && read_more(client)) {
-    }
-}
-
-// The head of an answer, and as much of its body as Content-Length says.
-static void read_answer(int client)
-{
-    reply_bytes = 0;
-    reply[0] = '\0';
-    for (;;) {
-        const char *end = strstr(reply, "\r\n\r\n");
-        const char *length = strstr(reply, "Content-Length: ");
-        const size_t body = length != NULL ? strtoul(length + 16, NULL, 10) : 0;
-        if ((end != NULL && reply_bytes >= (size_t)(end + 4 - reply) + body) ||
-            !read_more(client)) {
-            return;
-        }
-    }
-}
-
-static int reply_status(void)
-{
-    return strncmp(reply, "HTTP/1.1 ", 9) == 0 ? atoi(reply + 9) : 0;
-}
-
-static const char *reply_body(void)
-{
-    const char *end = strstr(reply, "\r\n\r\n");
-    return end != NULL ? end + 4 : "";
-}
-
-static bool reply_has(const char *text)
-{
-    return memmem(reply, reply_bytes, text, strlen(text)) != NULL;
-}
-
-// One request on a connection of its own; the answer's status.
-static int ask(const HttpServer *server, const char *head, const char *body)
-{
-    const int client = connect_to(server);
-    send_text(client, head);
-    send_text(client, "Host: 127.0.0.1:1\r\nConnection: close\r\n\r\n");
-    send_text(client, body);
-    read_to_end(client);
-    close(client);
-    return reply_status();
-}
-
-static int get(const HttpServer *server, const char *path, const char *headers)
-{
-    char head[2048];
-    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\n%s", path, headers);
-    return ask(server, head, "");
-}
-
-static int descriptors_open(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder != NULL && readdir(folder) != NULL) {
-        count += 1;
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    return count;
-}
-
-// The server closes its side a little later than the client sees the end.
-static bool descriptors_fall_to(int count)
-{
-    for (int i = 0; i < 200 && descriptors_open() > count; i++) {
-        usleep(10000);
-    }
-    return descriptors_open() <= count;
-}
-
 // --- routes -------------------------------------------------------------------------------------
-
-static void check_security_headers(void)
-{
-    CHECK(reply_has("Content-Security-Policy: default-src 'self'"));
-    CHECK(reply_has("X-Content-Type-Options: nosniff"));
-    CHECK(reply_has("Referrer-Policy: no-referrer"));
-    CHECK(reply_has("Cross-Origin-Opener-Policy: same-origin"));
-    CHECK(reply_has("Cross-Origin-Resource-Policy: same-origin"));
-    CHECK(reply_has("Cache-Control: "));
-}
-
-static void check_error(const char *code)
-{
-    char want[128];
-    snprintf(want, sizeof want, "{\"error\":{\"code\":\"%s\",\"message\":\"", code);
-    if (strncmp(reply_body(), want, strlen(want)) != 0 || !reply_has("\"}}")) {
-        test_fail(__FILE__, __LINE__, "no error %s in %s", code, reply_body());
-    }
-    CHECK(reply_has("Content-Type: application/json"));
-    check_security_headers();
-}
 
 // The bytes of the body that came; the reply's buffer is smaller than the stream.
 static size_t count_stream(const HttpServer *server, const char *path)
@@ -625,156 +469,6 @@ TEST(parts_of_a_body)
     check_error("not_found");
     CHECK_INT(ask(server, "HEAD /digits HTTP/1.1\r\nRange: bytes=2-5\r\n", ""), 200);
     http_stop(server);
-}
-
-// --- files --------------------------------------------------------------------------------------
-
-static char root[64];
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
-static void at_root(char out[256], const char *name)
-{
-    snprintf(out, 256, "%s/%s", root, name);
-}
-
-// root/web is served; root/secret lies beside it.
-static bool make_files(void)
-{
-    char path[256], target[256];
-    snprintf(root, sizeof root, "/tmp/test_http.XXXXXX");
-    if (mkdtemp(root) == NULL) {
-        return false;
-    }
-    static const char *const folders[] = {"web",      "web/assets",   "web/sub", "web/x",
-                                          "web/.git", "web/x/assets", "outside"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        at_root(path, folders[i]);
-        if (mkdir(path, 0700) != 0) {
-            return false;
-        }
-    }
-    write_file("secret", "secret");
-    write_file("outside/file.js", "secret");
-    write_file("web/index.html", "<p>page</p>");
-    write_file("web/assets/app-1234.js", "let x = 1");
-    write_file("web/x/assets/a.js", "other");
-    write_file("web/x/core.wasm", "wasm");
-    write_file("web/.hidden", "secret");
-    write_file("web/.git/config", "secret");
-    at_root(path, "web/link.html");
-    at_root(target, "secret");
-    const bool linked = symlink(target, path) == 0;
-    at_root(path, "web/folder");
-    const bool linked_folder = symlink("../outside", path) == 0;
-    at_root(path, "web/pipe");
-    return linked && linked_folder && mkfifo(path, 0600) == 0;
-}
-
-static void remove_files(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    CHECK_INT(system(command), 0);
-}
-
-static HttpServer *start_with_files(void)
-{
-    static char web[256];
-    at_root(web, "web");
-    HttpConfig config = test_config();
-    config.web_root = web;
-    return start(&config);
-}
-
-TEST(files_are_served)
-{
-    REQUIRE(make_files());
-    HttpServer *server = start_with_files();
-    REQUIRE(server != NULL);
-    CHECK_INT(get(server, "/", ""), 200);
-    CHECK_TEXT(reply_body(), "<p>page</p>");
-    CHECK(reply_has("Content-Type: text/html; charset=utf-8") && reply_has("no-cache"));
-    check_security_headers();
-    CHECK_INT(get(server, "/index.html?x=1", ""), 200);
-    CHECK_INT(get(server, "/assets/app-1234.js", ""), 200);
-    CHECK(reply_has("Cache-Control: public, max-age=31536000, immutable"));
-    CHECK(reply_has("Content-Type: text/javascript"));
-    CHECK_INT(get(server, "/x/assets/a.js", ""), 200);
-    CHECK(!reply_has("immutable")); // only the folder that the build names by hash
-    CHECK_INT(get(server, "/x/core.wasm", ""), 200);
-    CHECK(reply_has("Content-Type: application/wasm"));
-    CHECK_INT(get(server, "/x/core.wasm", "Range: bytes=1-2\r\n"), 206);
-    CHECK_TEXT(reply_body(), "as");
-    CHECK_INT(get(server, "/x/core.wasm", "Range: bytes=4-\r\n"), 416);
-    check_error("range");
-    CHECK_INT(ask(server, "HEAD /index.html HTTP/1.1\r\n", ""), 200);
-    CHECK(reply_has("Content-Length: 11\r\n"));
-    CHECK_TEXT(reply_body(), "");
-    CHECK_INT(ask(server, "POST /index.html HTTP/1.1\r\nContent-Length: 0\r\n", ""), 404);
-    CHECK_INT(get(server, "/hello", ""), 200); // routes come first
-    const int before = descriptors_open();
-    for (int i = 0; i < 50; i++) {
-        CHECK_INT(get(server, i % 2 != 0 ? "/index.html" : "/sub/nothing", ""),
-                  i % 2 != 0 ? 200 : 404);
-    }
-    CHECK(descriptors_fall_to(before));
-    http_stop(server);
-    remove_files();
-}
-
-TEST(nothing_else_is_served)
-{
-    static const char *const attempts[] = {"/../secret",
-                                           "/%2e%2e/secret",
-                                           "/%2e%2e%2fsecret",
-                                           "/..%2fsecret",
-                                           "/%252e%252e/secret",
-                                           "/..\\secret",
-                                           "/assets/../../secret",
-                                           "/assets/..%2f..%2fsecret",
-                                           "//secret",
-                                           "/.hidden",
-                                           "/%2ehidden",
-                                           "/.git/config",
-                                           "/./index.html",
-                                           "/link.html",
-                                           "/folder/file.js",
-                                           "/folder/",
-                                           "/pipe",
-                                           "/sub",
-                                           "/sub/",
-                                           "/assets",
-                                           "/assets/",
-                                           "/index.html/",
-                                           "/index.html%00.js",
-                                           "/index.html%00",
-                                           "/nothing",
-                                           "/%ff%fe",
-                                           "/etc/passwd",
-                                           "http://127.0.0.1/index.html",
-                                           "*"};
-    REQUIRE(make_files());
-    HttpServer *server = start_with_files();
-    REQUIRE(server != NULL);
-    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
-        const int status = get(server, attempts[i], "");
-        if ((status != 404 && status != 400) || reply_has("secret\r\n") ||
-            strstr(reply_body(), "secret") != NULL) {
-            test_fail(__FILE__, __LINE__, "%s: %d %s", attempts[i], status, reply_body());
-        }
-    }
-    char path[512] = "/";
-    memset(path + 1, 'a', 400);
-    CHECK_INT(get(server, path, ""), 404);
-    http_stop(server);
-    remove_files();
 }
 
 // --- limits -------------------------------------------------------------------------------------

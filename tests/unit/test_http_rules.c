@@ -1,7 +1,8 @@
-// The HTTP server's decisions over text: what stars take, which paths may be files, ranges, and
-// above all who may open a WebSocket.
+// The HTTP server's decisions over text: what stars take, which paths may be files, codings,
+// ranges, and above all who may open a WebSocket.
 #include "server/net/http_rules.h"
 
+#include "core/base/rng.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -89,20 +90,186 @@ static void check_range(const char *range, uint64_t total, uint32_t status, uint
     }
 }
 
-TEST(codings_that_are_accepted)
+// Of all that we have, of the page's two forms, or of a rune's one.
+#define ALL  (1u << HTTP_BROTLI | 1u << HTTP_ZSTD | 1u << HTTP_GZIP)
+#define PAGE (1u << HTTP_BROTLI | 1u << HTTP_GZIP)
+#define GZIP (1u << HTTP_GZIP)
+
+typedef struct AcceptCase {
+    const char *first, *second; // headers; NULL: it did not come
+    uint32_t offered;
+    HttpCoding want;
+} AcceptCase;
+
+static const AcceptCase accept_cases[] = {
+    // What browsers and tools say.
+    {"gzip, deflate, br, zstd", NULL, ALL, HTTP_BROTLI},
+    {"gzip, deflate, br", NULL, PAGE, HTTP_BROTLI},
+    {"gzip, deflate", NULL, PAGE, HTTP_GZIP},
+    {"gzip, deflate, br, zstd", NULL, 1u << HTTP_ZSTD, HTTP_ZSTD},
+    {"gzip, br", NULL, 0, HTTP_PLAIN},
+    {"identity", NULL, PAGE, HTTP_PLAIN},
+    {"identity;q=1, *;q=0", NULL, PAGE, HTTP_PLAIN},
+    {NULL, NULL, ALL, HTTP_PLAIN},
+    {"", NULL, ALL, HTTP_PLAIN},
+    {" , ,\t,", NULL, ALL, HTTP_PLAIN},
+    {"deflate, compress, x-something", NULL, ALL, HTTP_PLAIN},
+    // In whatever case and with whatever gaps; by an old name.
+    {"GZip , BR", NULL, PAGE, HTTP_BROTLI},
+    {",,gzip;Q=1.000\t,", NULL, PAGE, HTTP_GZIP},
+    {"gzip \t; \tq=0.5", NULL, PAGE, HTTP_GZIP},
+    {"x-gzip", NULL, PAGE, HTTP_GZIP},
+    {"x-br, xgzip, gzipx, brr, b", NULL, PAGE, HTTP_PLAIN},
+    // The one that is liked most; ours of those that are liked as much.
+    {"br;q=0.5, gzip", NULL, PAGE, HTTP_GZIP},
+    {"br;q=0.501, gzip;q=0.5", NULL, PAGE, HTTP_BROTLI},
+    {"br;q=0.5, gzip;q=0.501", NULL, PAGE, HTTP_GZIP},
+    {"br;q=0.5, gzip;q=0.5", NULL, PAGE, HTTP_BROTLI},
+    {"gzip;q=0.001", NULL, PAGE, HTTP_GZIP},
+    {"identity, gzip;q=0.9", NULL, PAGE, HTTP_PLAIN},
+    {"identity;q=0.5, gzip;q=0.4", NULL, PAGE, HTTP_PLAIN},
+    {"identity, gzip", NULL, PAGE, HTTP_GZIP},
+    {"br, gzip;q=0.1", NULL, GZIP, HTTP_GZIP},
+    // Refused.
+    {"br;q=0, gzip", NULL, PAGE, HTTP_GZIP},
+    {"br;q=0.000,gzip;q=0.", NULL, PAGE, HTTP_PLAIN},
+    {"br, gzip;q=0", NULL, GZIP, HTTP_PLAIN},
+    {"identity;q=0", NULL, PAGE, HTTP_CODING_COUNT},
+    {"identity;q=0, br", NULL, PAGE, HTTP_BROTLI},
+    {"identity;q=0, br", NULL, GZIP, HTTP_CODING_COUNT},
+    {"identity;q=0, br", NULL, 0, HTTP_CODING_COUNT},
+    // All others.
+    {"*", NULL, PAGE, HTTP_BROTLI},
+    {"*", NULL, GZIP, HTTP_GZIP},
+    {"*", NULL, 0, HTTP_PLAIN},
+    {"*;q=0", NULL, PAGE, HTTP_CODING_COUNT},
+    {"*;q=0, identity", NULL, PAGE, HTTP_PLAIN},
+    {"*;q=0, gzip;q=0.2", NULL, PAGE, HTTP_GZIP},
+    {"*;q=0, gzip", NULL, 0, HTTP_CODING_COUNT},
+    {"br;q=0, *", NULL, PAGE, HTTP_GZIP},
+    {"br;q=0.1, *;q=0.2", NULL, PAGE, HTTP_GZIP},
+    {"identity;q=0, *", NULL, PAGE, HTTP_BROTLI},
+    {"identity;q=0, *;q=0.5", NULL, 0, HTTP_CODING_COUNT},
+    {"*;q=0.5", NULL, 0, HTTP_PLAIN},
+    // Several headers are one list, and of what is said twice the lower counts.
+    {"gzip", "br", PAGE, HTTP_BROTLI},
+    {"br", "br;q=0, gzip", PAGE, HTTP_GZIP},
+    {"br;q=0", "br", PAGE, HTTP_PLAIN},
+    {"gzip, gzip;q=0", NULL, PAGE, HTTP_PLAIN},
+    {"identity;q=0", "gzip", PAGE, HTTP_GZIP},
+    {"*", "*;q=0, identity", PAGE, HTTP_PLAIN},
+    {"", "gzip", PAGE, HTTP_GZIP},
+    // What is odd anywhere is answered plainly.
+    {"gzip;q=2", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=1.001", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=0.0001", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=-1", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=.5", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q =1", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=1e0", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;q=0;q=1", NULL, PAGE, HTTP_PLAIN},
+    {"gzip;level=9", NULL, PAGE, HTTP_PLAIN},
+    {"gzip br", NULL, PAGE, HTTP_PLAIN},
+    {"x=\"a, br, b\"", NULL, PAGE, HTTP_PLAIN},
+    {"\"gzip\"", NULL, PAGE, HTTP_PLAIN},
+    {"gzip\x01", NULL, PAGE, HTTP_PLAIN},
+    {"gzip, \xff", NULL, PAGE, HTTP_PLAIN},
+    {";q=1, gzip", NULL, PAGE, HTTP_PLAIN},
+    {"gzip", "br;q=x", PAGE, HTTP_PLAIN},
+    {"br;q=x", "gzip", PAGE, HTTP_PLAIN},
+    {"identity;q=0, br;q=x", NULL, PAGE, HTTP_PLAIN},
+};
+
+TEST(the_coding_that_is_chosen)
 {
-    CHECK(http_rules_accepts("zstd", "zstd"));
-    CHECK(http_rules_accepts("gzip, deflate, br, ZSTD", "zstd"));
-    CHECK(http_rules_accepts("gzip;q=0,zstd;q=0.5, br", "zstd"));
-    CHECK(http_rules_accepts("zstd ; q=0.001", "zstd"));
-    CHECK(http_rules_accepts(" ,, zstd;q=1", "zstd"));
-    CHECK(!http_rules_accepts(NULL, "zstd"));
-    CHECK(!http_rules_accepts("", "zstd"));
-    CHECK(!http_rules_accepts("gzip, br", "zstd"));
-    CHECK(!http_rules_accepts("xzstd, zstd2, x;zstd", "zstd"));
-    CHECK(!http_rules_accepts("zstd;q=0", "zstd"));
-    CHECK(!http_rules_accepts("br, zstd; Q=0.000 , gzip", "zstd"));
-    CHECK(!http_rules_accepts("*", "zstd")); // it is not named
+    for (size_t i = 0; i < sizeof accept_cases / sizeof accept_cases[0]; i++) {
+        const AcceptCase *row = &accept_cases[i];
+        HttpAccept accept = {0};
+        if (row->first != NULL) {
+            http_rules_accept(&accept, row->first);
+        }
+        if (row->second != NULL) {
+            http_rules_accept(&accept, row->second);
+        }
+        const HttpCoding got = http_rules_choose(&accept, row->offered);
+        if (got != row->want) {
+            test_fail(__FILE__, __LINE__, "'%s' and '%s': %d of %x instead of %d",
+                      row->first != NULL ? row->first : "", row->second != NULL ? row->second : "",
+                      (int)got, (unsigned)row->offered, (int)row->want);
+        }
+    }
+    CHECK_TEXT(http_rules_coding_name(HTTP_BROTLI), "br");
+    CHECK_TEXT(http_rules_coding_name(HTTP_GZIP), "gzip");
+    CHECK_TEXT(http_rules_coding_name(HTTP_ZSTD), "zstd");
+    CHECK(http_rules_coding_name(HTTP_PLAIN) == NULL);
+}
+
+// Whatever is said, a coding is only chosen that is offered, and that is named or meant by a star.
+TEST(words_at_random_never_choose_what_is_not_named)
+{
+    static const char *const words[] = {"br",   "gzip", "zstd", "identity", "*",   ";q=0", ";q=1",
+                                        ";q=0", ".5",   ",",    ", ",       " ",   "\t",   "x",
+                                        ";",    "\"",   "q=",   "0",        "\xff"};
+    Rng rng = rng_make(test_seed(), 1);
+    for (int i = 0; i < 20000 && test_is_passing(); i++) {
+        char text[128] = "";
+        for (uint32_t left = rng_below(&rng, 14); left > 0; left--) {
+            const uint32_t word = rng_below(&rng, sizeof words / sizeof words[0]);
+            strncat(text, words[word], sizeof text - strlen(text) - 1);
+        }
+        const uint32_t offered = rng_below(&rng, ALL + 1);
+        HttpAccept accept = {0};
+        http_rules_accept(&accept, text);
+        const HttpCoding got = http_rules_choose(&accept, offered);
+        const char *name = got < HTTP_PLAIN ? http_rules_coding_name(got) : NULL;
+        if (name != NULL && ((offered >> got & 1) == 0 ||
+                             (strstr(text, name) == NULL && strchr(text, '*') == NULL))) {
+            test_fail(__FILE__, __LINE__, "'%s' of %x: %s", text, (unsigned)offered, name);
+        }
+    }
+}
+
+TEST(a_header_of_any_length)
+{
+    static char text[64 << 10];
+    for (size_t at = 0; at + 8 < sizeof text; at += 5) {
+        memcpy(text + at, "xyzw,", 5);
+    }
+    HttpAccept accept = {0};
+    http_rules_accept(&accept, text);
+    http_rules_accept(&accept, "gzip");
+    CHECK_INT(http_rules_choose(&accept, PAGE), HTTP_GZIP);
+    memset(text, 'b', sizeof text - 1);
+    accept = (HttpAccept){0};
+    http_rules_accept(&accept, text);
+    CHECK_INT(http_rules_choose(&accept, PAGE), HTTP_PLAIN);
+}
+
+TEST(tags_that_are_known)
+{
+    static const char tag[] = "\"a-1.br\"";
+    static const char *const known[] = {
+        "\"a-1.br\"",        "W/\"a-1.br\"",   "*",
+        "\"x\", \"a-1.br\"", ", \"a-1.br\" ,", "\"a,b\",W/\"c\",\t\"a-1.br\"",
+        "\"\", \"a-1.br\"",  "\"x\"\"a-1.br\""};
+    static const char *const unknown[] = {
+        "",           "a-1.br",          "\"a-1.br",      "a-1.br\"",     "\"a-1\"",
+        "\"a-1.gz\"", "\"A-1.BR\"",      "\"a-1.br \"",   "w/\"a-1.br\"", "W/",
+        "\"",         "\"x, \"a-1.br\"", "x, \"a-1.br\"", "**",           "*, \"x\""};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!http_rules_tag_is_known(known[i], tag)) {
+            test_fail(__FILE__, __LINE__, "not known from %s", known[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        if (http_rules_tag_is_known(unknown[i], tag)) {
+            test_fail(__FILE__, __LINE__, "known from %s", unknown[i]);
+        }
+    }
+    CHECK(!http_rules_tag_is_known(NULL, tag));
 }
 
 TEST(ranges)

@@ -1,0 +1,34 @@
+// A client for tests of the HTTP server: raw bytes out, and the last answer as text, on loopback.
+// Its names are short because the tests consist of them.
+#pragma once
+
+#include "server/net/http.h"
+
+#define REPLY_BYTES (256u << 10)
+
+extern char reply[REPLY_BYTES + 1]; // the last answer, and a zero byte
+extern size_t reply_bytes;
+
+int connect_to(const HttpServer *server);
+bool send_bytes(int client, const void *data, size_t bytes);
+bool send_text(int client, const char *text);
+// Reads what there is. False: the end, an error, or nothing for too long.
+bool read_more(int client);
+void read_to_end(int client);
+// The head of an answer, and as much of its body as Content-Length says.
+void read_answer(int client);
+
+int reply_status(void);
+const char *reply_body(void);
+bool reply_has(const char *text);
+
+// One request on a connection of its own; the answer's status.
+int ask(const HttpServer *server, const char *head, const char *body);
+int get(const HttpServer *server, const char *path, const char *headers);
+
+int descriptors_open(void); // of this process
+// The server closes its side a little later than the client sees the end.
+bool descriptors_fall_to(int count);
+
+void check_security_headers(void);
+void check_error(const char *code); // {"error":{"code":…}}, and the headers
