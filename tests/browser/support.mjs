@@ -181,12 +181,15 @@ export class Player {
         player.context = await (await openBrowser()).newContext({ viewport: size });
         player.page = await player.context.newPage();
         player.fetched = []; // by their hashes: {path, status, bytes on the way}
+        player.files = []; // of the page: the same, and the encoding
         player.context.on('requestfinished', async (request) => {
             const path = new URL(request.url()).pathname;
-            if (/^\/(blob|packed)\//.test(path)) {
+            const isFile = path === '/' || path.startsWith('/assets/');
+            if (isFile || /^\/(blob|packed)\//.test(path)) {
                 const [answer, sizes] = await Promise.all([request.response(), request.sizes()]);
-                player.fetched.push({
+                (isFile ? player.files : player.fetched).push({
                     path, status: answer.status(), bytes: sizes.responseBodySize,
+                    encoding: answer.headers()['content-encoding'],
                 });
             }
         });

@@ -1,7 +1,7 @@
 // The real page in Chromium against the real program.
 //   node test_play.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -72,6 +72,24 @@ test('the same inputs in this browser and in native builds give the same hashes'
         readSession(new URL('../unit/island_session.h', import.meta.url)));
     await context.close();
 });
+
+test('the files of the page come compressed, and once', () => stage(async ({ open }) => {
+    const ada = await open('Ada');
+    const core = await until('core.wasm came', () =>
+        ada.files.find(({ path }) => path.endsWith('.wasm')));
+    const script = ada.files.find(({ path }) => /\/index-.*\.js$/.test(path));
+    for (const { path, status, encoding, bytes } of [core, script]) {
+        assert.equal(`${status} ${encoding}`, '200 br', path);
+        assert.ok(bytes > 0 && bytes < statSync(join(web, path)).size / 2, `${path}: ${bytes}`);
+    }
+    // The second time nothing comes: the page is asked for and is the same, the rest is kept.
+    ada.files.length = 0;
+    const again = await ada.context.newPage();
+    await again.goto(ada.page.url());
+    await until('it is open', () => ada.files.find(({ path }) => path === script.path));
+    const known = ada.files.filter(({ path }) => ['/', core.path, script.path].includes(path));
+    assert.deepEqual(known.filter(({ bytes }) => bytes > 0), []);
+}));
 
 test('two tabs see each other walk', () => stage(async ({ open }) => {
     const ada = await open('Ada', { width: 960, height: 540 });
