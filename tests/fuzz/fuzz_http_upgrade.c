@@ -1,6 +1,7 @@
 // What HTTP decides from headers: each line of the input is one of them, a line "-" one that did
 // not come. A request is granted only with a right key, an allowed origin and a subprotocol of
-// ours; a range never leaves its body; no path that may be a file leads out of a root.
+// ours; a range never leaves its body; no path that may be a file leads out of a root; no coding is
+// chosen that was not offered, or that nobody named.
 #define _GNU_SOURCE
 #include "core/base/check.h"
 #include "server/net/http_rules.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define LINES_MAX  11
+#define LINES_MAX  14
 #define LINE_BYTES 1200
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -103,11 +104,35 @@ static void check_path(void)
     }
 }
 
+static void check_coding(void)
+{
+    HttpAccept accept = {0};
+    for (size_t line = 11; line < 13; line++) {
+        if (header(line) != NULL) {
+            http_rules_accept(&accept, header(line));
+        }
+    }
+    for (uint32_t offered = 0; offered < 1u << HTTP_PLAIN; offered++) {
+        const HttpCoding got = http_rules_choose(&accept, offered);
+        ASSERT(got <= HTTP_CODING_COUNT);
+        const char *name = got < HTTP_PLAIN ? http_rules_coding_name(got) : NULL;
+        ASSERT(name == NULL || (offered >> got & 1) != 0);
+        ASSERT(name == NULL || strcasestr(lines[11], name) != NULL ||
+               strcasestr(lines[12], name) != NULL || strchr(lines[11], '*') != NULL ||
+               strchr(lines[12], '*') != NULL);
+        ASSERT(got != HTTP_CODING_COUNT || strstr(lines[11], "=0") || strstr(lines[12], "=0"));
+    }
+    static const char tag[] = "\"1.2-3-4.br\"";
+    ASSERT(!http_rules_tag_is_known(header(13), tag) || strcmp(lines[13], "*") == 0 ||
+           strstr(lines[13], tag) != NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     split(data, size);
     check_upgrade();
     check_range();
     check_path();
+    check_coding();
     return 0;
 }
