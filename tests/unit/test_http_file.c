@@ -13,11 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PLAIN "the plain text of it" // longer than any coded form below
+#define INSIDE_BYTES 1024
+#define PLAIN        "the plain text of it" // longer than any coded form below
 
 static const char *inside(const TestFolder *folder, const char *name)
 {
-    static char path[1024];
+    static char path[INSIDE_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder->path, name);
     return path;
 }
@@ -124,7 +125,7 @@ TEST(what_can_be_no_form_is_left_alone)
 {
     const TestFolder folder = test_folder_make();
     const TestFolder outside = test_folder_make();
-    char target[256];
+    char target[INSIDE_BYTES];
     snprintf(target, sizeof target, "%s", inside(&outside, "secret"));
     test_folder_write(&outside, "secret", "secret");
     static const char *const names[] = {"empty", "large", "folder", "pipe", "link"};
@@ -201,7 +202,7 @@ TEST(tags_differ)
     // them.
     test_folder_write(&folder, "new", "THE PLAIN TEXT OF IT");
     set_time(&folder, "new", 1, 0);
-    char from[256];
+    char from[INSIDE_BYTES];
     snprintf(from, sizeof from, "%s", inside(&folder, "new"));
     CHECK_INT(rename(from, inside(&folder, "index.html")), 0);
     check_tag(&folder, "", tags[3]);
@@ -265,7 +266,7 @@ static HttpServer *start_with_files(void)
                                            {"web/.hidden", "secret"},
                                            {"web/.git/config", "secret"}};
     static const HttpRoute route = {"GET", "/hello", get_hello, 0};
-    static char web[128];
+    static char web[INSIDE_BYTES];
     HttpServer *server = NULL;
     served = test_folder_make();
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
