@@ -1,8 +1,7 @@
 // `sandlot bots`: many native players in one process, and what they measure.
 #define _POSIX_C_SOURCE 200809L
-#include "core/base/json_write.h"
-#include "server/build/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/cli/command_json.h"
 #include "server/host/bots.h"
 
 #include <errno.h>
@@ -11,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define JSON_BYTES (32u << 10)
 
 typedef struct Options {
     BotsConfig bots;
@@ -49,14 +46,6 @@ static void print_usage(FILE *out)
         "  --best-effort      a machine too busy for the bots is no failure\n"
         "  --json             print one JSON object at the end, and nothing else\n\n"
         "Exit codes: 0 measured, 1 could not be, or the numbers mean nothing, 2 wrong usage.\n");
-}
-
-static int usage_error(const char *what, const char *value)
-{
-    fprintf(stderr, "sandlot bots: %s%s%s\n\n", what, value != NULL ? " " : "",
-            value != NULL ? value : "");
-    print_usage(stderr);
-    return EXIT_USAGE;
 }
 
 static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
@@ -166,36 +155,36 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
     return sizeof all / sizeof all[0];
 }
 
-static void print_json(const Options *options, const BotsReport *report)
+typedef struct Outcome {
+    const Options *options;
+    const BotsReport *report;
+    const char *reason; // "": the numbers mean something
+} Outcome;
+
+static void write_outcome(JsonWriter *json, const void *what)
 {
-    static uint8_t bytes[JSON_BYTES];
+    const Outcome *outcome = what;
+    const BotsReport *report = outcome->report;
     Figure figures[FIGURES_MAX];
     const uint32_t count = list_figures(report, figures);
-    ByteWriter out = byte_writer(bytes, sizeof bytes);
-    JsonWriter json = json_writer(&out, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "behaviour");
-    json_write_text(&json, bots_behaviour_name(options->bots.behaviour));
+    command_json_bool(json, "ok", outcome->reason[0] == '\0');
+    command_json_text(json, "reason", outcome->reason);
+    command_json_text(json, "behaviour", bots_behaviour_name(outcome->options->bots.behaviour));
     for (uint32_t i = 0; i < count; i++) {
-        json_write_name(&json, figures[i].name);
+        json_write_name(json, figures[i].name);
         if (i == 0 && !report->metrics_known) {
-            json_write_null(&json);
+            json_write_null(json);
         } else {
-            json_write_number(&json, figures[i].value);
+            json_write_number(json, figures[i].value);
         }
     }
-    json_write_name(&json, "starved");
-    json_write_bool(&json, report->starved);
-    json_write_name(&json, "reasons");
-    json_write_object_begin(&json);
+    command_json_bool(json, "starved", report->starved);
+    json_write_name(json, "reasons");
+    json_write_object_begin(json);
     for (uint32_t i = 0; i < report->reason_count; i++) {
-        json_write_name(&json, report->reasons[i].text);
-        json_write_integer(&json, (int64_t)report->reasons[i].count);
+        command_json_number(json, report->reasons[i].text, report->reasons[i].count);
     }
-    json_write_object_end(&json);
-    json_write_object_end(&json);
-    fwrite(bytes, 1, out.at, stdout);
-    printf("\n");
+    json_write_object_end(json);
 }
 
 static void print_report(const BotsReport *report)
@@ -276,6 +265,11 @@ static bool world_id_is_valid(const char *id)
     return bytes > 0 && bytes <= 64 && strspn(id, letters) == bytes;
 }
 
+static int misused(const Options *options, const char *what, const char *which)
+{
+    return command_misused("bots", options->json, what, which);
+}
+
 static volatile sig_atomic_t stopped;
 
 // The first time the report is printed; the second time it ends at once.
@@ -283,6 +277,20 @@ static void on_signal(int number)
 {
     stopped = 1;
     (void)signal(number, SIG_DFL);
+}
+
+// Why the numbers mean nothing; "" when they do.
+static void judge(const Options *options, const BotsReport *report, char *reason, size_t bytes)
+{
+    reason[0] = '\0';
+    if (report->durable_lost > 0) {
+        snprintf(reason, bytes, "%llu stored things are not as they were",
+                 (unsigned long long)report->durable_lost);
+    } else if (report->starved && !options->best_effort) {
+        snprintf(reason, bytes,
+                 "the bots did not keep up (%llu of %llu ticks late): these numbers mean nothing",
+                 (unsigned long long)report->late, (unsigned long long)report->loop_ticks);
+    }
 }
 
 static int run(Options *options)
@@ -298,58 +306,50 @@ static int run(Options *options)
         options->bots.user = &terminal;
     }
     if (bots_run(&options->bots, &report, reason, sizeof reason) != STATUS_OK) {
-        diagnostic_print(stderr, "sandlot bots: %s", reason);
-        return EXIT_FAILED;
+        return command_fail("bots", options->json, EXIT_FAILED, reason);
     }
+    judge(options, &report, reason, sizeof reason);
+    const bool is_good = reason[0] == '\0';
+    bool is_told = true;
     if (options->json) {
-        print_json(options, &report);
+        is_told = command_json_print(write_outcome, &(Outcome){options, &report, reason});
     } else {
         print_report(&report);
     }
-    if (report.durable_lost > 0) {
-        fprintf(stderr, "sandlot bots: %llu stored things are not as they were\n",
-                (unsigned long long)report.durable_lost);
-        return EXIT_FAILED;
+    if (!is_good) {
+        fprintf(stderr, "sandlot bots: %s\n", reason);
     }
-    if (report.starved && !options->best_effort) {
-        fprintf(stderr,
-                "sandlot bots: the bots did not keep up (%llu of %llu ticks late): these numbers "
-                "mean nothing\n",
-                (unsigned long long)report.late, (unsigned long long)report.loop_ticks);
-        return EXIT_FAILED;
-    }
-    return EXIT_OK;
+    return is_good && is_told ? EXIT_OK : EXIT_FAILED;
 }
 
 int cmd_bots(int argc, char **argv)
 {
-    Options options = {.bots = bots_config_default()};
+    Options options = {.bots = bots_config_default(), .json = command_wants_json(argc, argv)};
+    const BotsConfig *bots = &options.bots;
     for (int i = 1; i < argc;) {
-        if (strcmp(argv[i], "--help") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
             return EXIT_OK;
         }
-        const int taken = read_option(&options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-        if (taken == 0) {
-            return usage_error("there is no option", argv[i]);
-        }
-        if (taken < 0) {
-            return usage_error("no good value for", argv[i]);
+        const int taken = read_option(&options, argv[i], command_value(argc, argv, i));
+        if (taken <= 0) {
+            return misused(&options, taken == 0 ? "there is no option" : "no good value for",
+                           argv[i]);
         }
         i += taken;
     }
-    if (options.bots.server == NULL) {
-        return usage_error("which server? --server http://127.0.0.1:7777", NULL);
+    if (bots->server == NULL) {
+        return misused(&options, "which server? --server http://127.0.0.1:7777", NULL);
     }
-    if (options.bots.world != NULL && !world_id_is_valid(options.bots.world)) {
-        return usage_error("that is no world:", options.bots.world);
+    if (bots->world != NULL && !world_id_is_valid(bots->world)) {
+        return misused(&options, "that is no world:", bots->world);
     }
-    if (options.bots.scripts && options.bots.ledger != NULL) {
-        return usage_error("--ledger writes a file, and --scripts locks the bots in: no files",
-                           NULL);
+    if (bots->scripts && bots->ledger != NULL) {
+        return misused(&options,
+                       "--ledger writes a file, and --scripts locks the bots in: no files", NULL);
     }
     const int code = run(&options);
-    if (options.bots.scripts) {
+    if (bots->scripts) {
         command_end_locked(code);
     }
     return code;

@@ -1,8 +1,6 @@
 // `sandlot build`: souls to signed runes. What a person reads is on standard output in one line,
 // problems and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
-#include "core/base/json_write.h"
-#include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/build.h"
 #include "server/build/build_show.h"
@@ -11,6 +9,7 @@
 #include "server/build/place_home.h"
 #include "server/cli/build_watch.h"
 #include "server/cli/command.h"
+#include "server/cli/command_json.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -50,23 +49,9 @@ static void print_usage(FILE *out)
         "usage.\n");
 }
 
-// On standard error for people, and with --json as the one object on standard output.
-static int fail(const BuildOptions *options, int code, const char *reason)
+static int fail(const BuildOptions *options, const char *reason)
 {
-    diagnostic_print(stderr, "sandlot build: %s%s", reason,
-                     code == EXIT_USAGE ? "; `sandlot build --help`" : "");
-    if (options->json) {
-        command_print_failure(reason);
-    }
-    return code;
-}
-
-static int usage_error(const BuildOptions *options, const char *what, const char *which)
-{
-    char reason[WORKER_REASON_BYTES];
-    snprintf(reason, sizeof reason, "%s%s%.300s%s", what, which != NULL ? " \"" : "",
-             which != NULL ? which : "", which != NULL ? "\"" : "");
-    return fail(options, EXIT_USAGE, reason);
+    return command_fail("build", options->json, EXIT_FAILED, reason);
 }
 
 static bool parse_flag(BuildOptions *options, const char *name)
@@ -92,59 +77,11 @@ static bool parse_flag(BuildOptions *options, const char *name)
 
 // --- JSON ---------------------------------------------------------------------------------------
 
-static void write_text(JsonWriter *json, const char *name, const char *text)
-{
-    // A message may quote a source, which is any bytes.
-    char clean[DIAGNOSTIC_MESSAGE_BYTES + PATH_BYTES];
-    size_t at = 0;
-    for (const uint8_t *from = (const uint8_t *)text; *from != 0 && at + 4 < sizeof clean;) {
-        const size_t bytes = utf8_length(from, strnlen((const char *)from, 4));
-        memcpy(clean + at, bytes == 0 ? (const void *)"?" : from, bytes == 0 ? 1 : bytes);
-        at += bytes == 0 ? 1 : bytes;
-        from += bytes == 0 ? 1 : bytes;
-    }
-    json_write_name(json, name);
-    json_write_text_bytes(json, clean, at);
-}
-
-static void write_number(JsonWriter *json, const char *name, uint64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)value);
-}
-
-static void write_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
-static void write_diagnostics(JsonWriter *json, const DiagnosticList *list)
-{
-    json_write_name(json, "diagnostics");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const Diagnostic *item = &list->items[i];
-        json_write_object_begin(json);
-        write_text(json, "level", item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
-        write_text(json, "file", item->file);
-        write_number(json, "line", item->line);
-        write_number(json, "column", item->column);
-        write_text(json, "code", item->code);
-        write_text(json, "message", item->message);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-    write_number(json, "errors", list->error_count);
-    write_number(json, "warnings", list->warning_count);
-}
-
-static void write_hash(JsonWriter *json, const char *name, const uint8_t hash[SHA256_BYTES])
-{
-    char hex[2 * SHA256_BYTES + 1];
-    sha256_hex(hash, hex);
-    write_text(json, name, hex);
-}
+typedef struct Outcome {
+    const BuildResult *result;
+    Status status;
+    const char *reason;
+} Outcome;
 
 static void write_scripts(JsonWriter *json, const BuildResult *result)
 {
@@ -153,15 +90,15 @@ static void write_scripts(JsonWriter *json, const BuildResult *result)
     for (uint32_t i = 0; i < result->rune_count; i++) {
         const BuildRune *rune = &result->runes[i];
         json_write_object_begin(json);
-        write_text(json, "path", rune->path);
-        write_text(json, "language", soul_language_ending(rune->language) + 1);
-        write_text(json, "service", soul_service_name(rune->service));
-        write_text(json, "run_context", soul_context_name(rune->context));
-        write_bool(json, "replicate", rune->replicate);
-        write_bool(json, "cached", rune->was_cached);
-        write_hash(json, "rune_hash", rune->hash);
-        write_hash(json, "code_hash", rune->code_hash);
-        write_number(json, "size_bytes", rune->count);
+        command_json_text(json, "path", rune->path);
+        command_json_text(json, "language", soul_language_ending(rune->language) + 1);
+        command_json_text(json, "service", soul_service_name(rune->service));
+        command_json_text(json, "run_context", soul_context_name(rune->context));
+        command_json_bool(json, "replicate", rune->replicate);
+        command_json_bool(json, "cached", rune->was_cached);
+        command_json_hash(json, "rune_hash", rune->hash);
+        command_json_hash(json, "code_hash", rune->code_hash);
+        command_json_number(json, "size_bytes", rune->count);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -171,51 +108,36 @@ static void write_assets(JsonWriter *json, const BuildResult *result)
 {
     json_write_name(json, "assets");
     json_write_object_begin(json);
-    write_number(json, "count", result->asset_count);
-    write_number(json, "read", result->asset_read_count);
-    write_number(json, "checked", result->asset_checked_count);
+    command_json_number(json, "count", result->asset_count);
+    command_json_number(json, "read", result->asset_read_count);
+    command_json_number(json, "checked", result->asset_checked_count);
     json_write_object_end(json);
 }
 
-static Status write_result(const BuildResult *result, Status status, const char *reason,
-                           ByteWriter *out)
+static void write_outcome(JsonWriter *json, const void *what)
 {
-    JsonWriter json = json_writer(out, 0);
-    json_write_object_begin(&json);
-    write_bool(&json, "ok", status == STATUS_OK);
-    write_text(&json, "reason", reason);
-    write_number(&json, "version", result->version);
-    write_bool(&json, "unchanged", result->unchanged);
-    write_number(&json, "compiled", result->compiled_count);
-    write_number(&json, "cached", result->cached_count);
-    write_number(&json, "took_ms", result->took_ms);
-    write_diagnostics(&json, &result->diagnostics);
-    write_scripts(&json, result);
-    write_assets(&json, result);
+    const Outcome *outcome = what;
+    const BuildResult *result = outcome->result;
+    command_json_bool(json, "ok", outcome->status == STATUS_OK);
+    command_json_text(json, "reason", outcome->reason);
+    command_json_number(json, "version", result->version);
+    command_json_bool(json, "unchanged", result->unchanged);
+    command_json_number(json, "compiled", result->compiled_count);
+    command_json_number(json, "cached", result->cached_count);
+    command_json_number(json, "took_ms", result->took_ms);
+    command_json_diagnostics(json, &result->diagnostics);
+    write_scripts(json, result);
+    write_assets(json, result);
     if (result->manifest != NULL) {
         uint8_t hash[SHA256_BYTES];
         sha256_of(result->manifest, result->manifest_bytes, hash);
-        write_hash(&json, "manifest_hash", hash);
+        command_json_hash(json, "manifest_hash", hash);
     }
-    json_write_object_end(&json);
-    return json_writer_finish(&json);
 }
 
 static bool print_json(const BuildResult *result, Status status, const char *reason)
 {
-    ByteWriter counter = byte_counter();
-    char *text = NULL;
-    bool printed = false;
-    if (write_result(result, status, reason, &counter) == STATUS_OK) {
-        text = malloc(counter.at);
-    }
-    if (text != NULL) {
-        ByteWriter writer = byte_writer(text, counter.at);
-        printed = write_result(result, status, reason, &writer) == STATUS_OK &&
-                  printf("%.*s\n", (int)writer.at, text) > 0 && fflush(stdout) == 0;
-    }
-    free(text);
-    return printed;
+    return command_json_print(write_outcome, &(Outcome){result, status, reason});
 }
 
 // --- building -----------------------------------------------------------------------------------
@@ -307,17 +229,22 @@ static void take_signals(void)
 // The watch begins before the folder is read, so no change falls between the two.
 static int build_and_watch(const BuildOptions *options, Builder *builder)
 {
-    while (!atomic_load(&is_cancelled)) {
+    bool goes_on = true;
+    while (goes_on) {
         BuildWatch watch;
         char reason[256];
         if (build_watch_open(&watch, options->place, reason, sizeof reason) != STATUS_OK) {
-            return fail(options, EXIT_FAILED, reason);
+            return fail(options, reason);
         }
         (void)build_once(options, builder); // what failed was said; the next change may mend it
-        if (!options->json && !atomic_load(&is_cancelled)) {
+        goes_on = !atomic_load(&is_cancelled) && ferror(stdout) == 0;
+        if (goes_on && !options->json) {
             fprintf(stderr, "sandlot build: waiting for changes; Ctrl-C ends\n");
         }
-        build_watch_wait(&watch, &is_cancelled);
+        if (goes_on) {
+            build_watch_wait(&watch, &is_cancelled);
+            goes_on = !atomic_load(&is_cancelled);
+        }
         build_watch_close(&watch);
     }
     return EXIT_OK;
@@ -359,18 +286,18 @@ static int run(const BuildOptions *options)
     if (options->adopt && place_home_adopt(options->place, &why) != STATUS_OK) {
         snprintf(reason, sizeof reason, "%.300s/%s: %s", options->place,
                  place_home_at_fault(options->place, ".sandlot/data"), why);
-        return fail(options, EXIT_FAILED, reason);
+        return fail(options, reason);
     }
     if (options->rotate_key) {
         const Status status = build_rotate_key(&config, options->place, reason);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first
-            return fail(options, EXIT_FAILED, reason);
+            return fail(options, reason);
         }
     }
     Builder *builder = NULL;
     const Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
-        return fail(options, EXIT_FAILED, status_text(status));
+        return fail(options, status_text(status));
     }
     take_signals();
     int code = EXIT_OK;
@@ -393,20 +320,21 @@ int cmd_build(int argc, char **argv)
         }
         if (argv[i][0] == '-') {
             if (!parse_flag(&options, argv[i])) {
-                return usage_error(&options, "there is no option", argv[i]);
+                return command_misused("build", options.json, "there is no option", argv[i]);
             }
         } else if (options.place != NULL) {
-            return usage_error(&options, "one place at a time, not also", argv[i]);
+            return command_misused("build", options.json, "one place at a time, not also", argv[i]);
         } else {
             options.place = argv[i];
         }
     }
     if (options.place == NULL || options.place[0] == '\0') {
-        return usage_error(&options, "name the place's folder", NULL);
+        return command_misused("build", options.json, "name the place's folder", NULL);
     }
     if (options.verify && (options.force || options.watch || options.rotate_key)) {
-        return usage_error(
-            &options, "--verify builds nothing; leave out --force, --watch and --rotate-key", NULL);
+        return command_misused(
+            "build", options.json,
+            "--verify builds nothing; leave out --force, --watch and --rotate-key", NULL);
     }
     return run(&options);
 }

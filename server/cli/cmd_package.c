@@ -1,13 +1,10 @@
 // `sandlot pack`, `unpack` and `inspect`: a place as one file and back, and a look inside. A
 // stranger's package is safe to look at: everything in it is read in the jailed worker.
 #define _GNU_SOURCE
-#include "core/base/json_write.h"
-#include "core/base/sha256.h"
-#include "core/base/utf8.h"
-#include "server/build/diagnostic.h"
 #include "server/build/package.h"
 #include "server/build/worker_narrow.h"
 #include "server/cli/command.h"
+#include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
 #include "server/sys/file.h"
 
@@ -81,25 +78,9 @@ static void print_usage(const char *command, FILE *out)
     fprintf(out, "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
 }
 
-// On standard error for people, and with --json as the one object on standard output.
-static int complain(const Options *options, int code, const char *reason)
-{
-    const bool is_usage = code == EXIT_USAGE;
-    diagnostic_print(stderr, "sandlot %s: %s%s%s%s", options->command, reason,
-                     is_usage ? "; `sandlot " : "", is_usage ? options->command : "",
-                     is_usage ? " --help`" : "");
-    if (options->json) {
-        command_print_failure(reason);
-    }
-    return code;
-}
-
 static int usage_error(const Options *options, const char *what, const char *which)
 {
-    char reason[WORKER_REASON_BYTES];
-    snprintf(reason, sizeof reason, "%s%s%.300s", what, which != NULL ? " " : "",
-             which != NULL ? which : "");
-    return complain(options, EXIT_USAGE, reason);
+    return command_misused(options->command, options->json, what, which);
 }
 
 // An option with a value: which one it is, or NULL.
@@ -126,10 +107,11 @@ static int parse(Options *options, int argc, char **argv, bool *done)
             return EXIT_OK;
         }
         if (value != NULL) {
-            if (i + 1 == argc) {
+            *value = command_value(argc, argv, i);
+            if (*value == NULL) {
                 return usage_error(options, "there is no file after", argv[i]);
             }
-            *value = argv[++i];
+            i += 1;
         } else if (strcmp(argv[i], "--json") == 0 && !is_unpack) {
             options->json = true;
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
@@ -211,7 +193,7 @@ static int fail(Session *session, Status status, const char *what)
              : session->reason[0] != '\0' ? command_reason(session->reason, what)
                                           : status_text(status));
     wipe_line(session);
-    return complain(session->options, EXIT_FAILED, reason);
+    return command_fail(session->options->command, session->options->json, EXIT_FAILED, reason);
 }
 
 // A reason that names a file of the folder, "path: rule: why" or "path: why", as editors parse it.
@@ -300,46 +282,42 @@ static void folder_name(const char *file, char out[NAME_MAX_BYTES])
 
 // --- pack ---------------------------------------------------------------------------------------
 
-static void print_packed(const Session *session, const char *path, const Buffer *zip,
+typedef struct Packed {
+    const char *path;
+    const Buffer *zip;
+    const PackageInfo *info;
+    uint32_t warning_count;
+    uint8_t hash[SHA256_BYTES];
+} Packed;
+
+static void write_packed(JsonWriter *json, const void *what)
+{
+    const Packed *packed = what;
+    command_json_bool(json, "ok", true);
+    command_json_text(json, "file", packed->path);
+    command_json_hash(json, "sha256", packed->hash);
+    command_json_number(json, "bytes", packed->zip->bytes);
+    command_json_number(json, "unpackedBytes", packed->info->folder.bytes);
+    command_json_number(json, "files", packed->info->folder.file_count);
+    command_json_number(json, "warnings", packed->warning_count);
+}
+
+static bool print_packed(const Session *session, const char *path, const Buffer *zip,
                          const PackageInfo *info)
 {
-    char size[16], packed[16], hex[2 * SHA256_BYTES + 1];
-    uint8_t hash[SHA256_BYTES];
+    Packed packed = {path, zip, info, session->warnings.warning_count, {0}};
+    sha256_of(zip->data, zip->bytes, packed.hash);
+    if (session->options->json) {
+        return command_json_print(write_packed, &packed);
+    }
+    char size[16], packed_size[16], hex[2 * SHA256_BYTES + 1];
     package_show_bytes(info->folder.bytes, size);
-    package_show_bytes(zip->bytes, packed);
-    sha256_of(zip->data, zip->bytes, hash);
-    sha256_hex(hash, hex);
-    if (!session->options->json) {
-        diagnostic_print(stdout, "%s: %u files, %s, packed %s", path, info->folder.file_count, size,
-                         packed);
-        printf("sha256 %s\n", hex);
-        return;
-    }
-    char file[PATH_BYTES];
-    snprintf(file, sizeof file, "%s", path);
-    utf8_clean(file); // on disk it is any bytes
-    uint8_t text[6 * PATH_BYTES + 512];
-    ByteWriter out = byte_writer(text, sizeof text);
-    JsonWriter json = json_writer(&out, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "ok");
-    json_write_bool(&json, true);
-    json_write_name(&json, "file");
-    json_write_text(&json, file);
-    json_write_name(&json, "sha256");
-    json_write_text(&json, hex);
-    json_write_name(&json, "bytes");
-    json_write_integer(&json, (int64_t)zip->bytes);
-    json_write_name(&json, "unpackedBytes");
-    json_write_integer(&json, (int64_t)info->folder.bytes);
-    json_write_name(&json, "files");
-    json_write_integer(&json, info->folder.file_count);
-    json_write_name(&json, "warnings");
-    json_write_integer(&json, session->warnings.warning_count);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) == STATUS_OK) {
-        printf("%.*s\n", (int)out.at, (const char *)text);
-    }
+    package_show_bytes(zip->bytes, packed_size);
+    sha256_hex(packed.hash, hex);
+    diagnostic_print(stdout, "%s: %u files, %s, packed %s", path, info->folder.file_count, size,
+                     packed_size);
+    printf("sha256 %s\n", hex);
+    return true;
 }
 
 // What was in the way of a file, by errno.
@@ -374,11 +352,11 @@ static int pack(Session *session)
     const char *path = options->to != NULL ? options->to : name;
     print_warnings(session);
     status = file_write_shared(path, zip.data, zip.bytes);
-    int result = EXIT_OK;
+    int result = EXIT_FAILED;
     if (status != STATUS_OK) {
         result = fail_to_write(session, status, path);
-    } else {
-        print_packed(session, path, &zip, &info);
+    } else if (print_packed(session, path, &zip, &info)) {
+        result = EXIT_OK;
     }
     package_info_free(&info);
     buffer_free(&zip);
@@ -534,7 +512,7 @@ static int show(Session *session, const PackageInfo *info, size_t count)
     int result = options->thumbnail != NULL ? write_thumbnail(session, info) : EXIT_OK;
     if (!options->json) {
         package_show_table(&shown, stdout);
-    } else if (result == EXIT_OK && !package_show_json(&shown, stdout)) {
+    } else if (result == EXIT_OK && !package_show_json(&shown)) {
         result = EXIT_FAILED;
     }
     soul_list_free(&souls);
@@ -573,7 +551,7 @@ static int run(int argc, char **argv, int (*work)(Session *))
         return parsed;
     }
     if (!begin(&session, &options)) {
-        return complain(&options, EXIT_FAILED, "out of memory");
+        return command_fail(options.command, options.json, EXIT_FAILED, "out of memory");
     }
     const int result = work(&session);
     end(&session);

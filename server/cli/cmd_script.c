@@ -1,9 +1,8 @@
 // `sandlot script`: one script tried out in a small real world, and the reference of the API.
-#include "core/base/json_write.h"
 #include "core/script/api_reference.h"
 #include "core/script/sample_world.h"
-#include "server/build/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/cli/command_json.h"
 #include "server/cli/script_typescript.h"
 
 #include <errno.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 
 #define LOG_LINES_MAX   10000
-#define JSON_BYTES      (8 << 20)
 #define REFERENCE_BYTES (1 << 20)
 
 typedef struct RunOptions {
@@ -32,10 +30,10 @@ typedef struct LogLine {
 typedef struct Run {
     RunOptions options;
     LogLine *lines; // kept for --json
-    uint32_t line_count;
+    uint32_t line_count, dropped_count;
     ScriptFault *faults;
     uint32_t fault_count;
-    bool is_untried; // for a reason that is none of the script's
+    char reason[WORKER_REASON_BYTES]; // why it could not be tried; none of the script's fault
 } Run;
 
 #define FAULTS_MAX 256
@@ -58,14 +56,6 @@ static void print_usage(FILE *out)
         "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
 }
 
-static int usage_error(const char *what, const char *value)
-{
-    fprintf(stderr, "sandlot script: %s%s%s\n\n", what, value != NULL ? " " : "",
-            value != NULL ? value : "");
-    print_usage(stderr);
-    return EXIT_USAGE;
-}
-
 static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
 {
     if (text == NULL || text[0] < '0' || text[0] > '9') {
@@ -83,22 +73,26 @@ static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t
 
 // --- the file -----------------------------------------------------------------------------------
 
-static char *read_source(const char *path, size_t *bytes)
+// NULL: the run's reason says why.
+static char *read_source(Run *run, size_t *bytes)
 {
+    const char *path = run->options.file;
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        fprintf(stderr, "sandlot script: cannot open %s: %s\n", path, strerror(errno));
-        return NULL;
-    }
-    char *source = malloc(VM_SOURCE_BYTES_MAX + 1);
+    char *source = file != NULL ? malloc(VM_SOURCE_BYTES_MAX + 1) : NULL;
+    const char *why = file != NULL && source == NULL ? "out of memory" : NULL;
     *bytes = source != NULL ? fread(source, 1, VM_SOURCE_BYTES_MAX + 1, file) : 0;
-    const bool failed = source == NULL || ferror(file) != 0;
-    fclose(file);
-    if (failed || *bytes > VM_SOURCE_BYTES_MAX) {
-        fprintf(stderr, "sandlot script: %s: %s\n", path,
-                failed ? "cannot be read" : "a script has at most 256 KiB");
+    if (file == NULL || ferror(file) != 0) {
+        why = strerror(errno);
+    } else if (*bytes > VM_SOURCE_BYTES_MAX) {
+        why = "a script has at most 256 KiB";
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (why != NULL) {
+        snprintf(run->reason, sizeof run->reason, "%.300s: %s", path, why);
         free(source);
-        return NULL;
+        source = NULL;
     }
     return source;
 }
@@ -118,12 +112,13 @@ static void write_line(void *user, const LogEvent *event)
     if (!run->options.json) {
         diagnostic_print(stdout, "%6.2f  %-5s  %s", (double)event->tick / 60,
                          log_level_name(event->level), event->text);
-    } else if (run->line_count < LOG_LINES_MAX) {
-        LogLine *line = &run->lines[run->line_count];
-        line->tick = event->tick;
-        line->level = event->level;
-        line->text = strdup(event->text);
-        run->line_count += line->text != NULL;
+        return;
+    }
+    char *text = run->line_count < LOG_LINES_MAX ? strdup(event->text) : NULL;
+    if (text != NULL) {
+        run->lines[run->line_count++] = (LogLine){event->tick, event->level, text};
+    } else {
+        run->dropped_count += 1;
     }
 }
 
@@ -144,70 +139,74 @@ static void take_faults(Run *run, ScriptSystem *scripts)
     }
 }
 
-static void print_json(const Run *run, const char *compile_error, const ScriptStats *stats)
+// --- as JSON ------------------------------------------------------------------------------------
+
+typedef struct Outcome {
+    const Run *run;
+    const char *compile_error; // "": none
+    const ScriptStats *stats;
+} Outcome;
+
+static void write_log(JsonWriter *json, const Run *run)
 {
-    uint8_t *bytes = malloc(JSON_BYTES);
-    if (bytes == NULL) {
-        return;
-    }
-    ByteWriter out = byte_writer(bytes, JSON_BYTES);
-    JsonWriter json = json_writer(&out, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "ok");
-    json_write_bool(&json, compile_error[0] == 0 && run->fault_count == 0);
-    json_write_name(&json, "compileError");
-    if (compile_error[0] != 0) {
-        json_write_text(&json, compile_error);
-    } else {
-        json_write_null(&json);
-    }
-    json_write_name(&json, "log");
-    json_write_array_begin(&json);
+    json_write_name(json, "log");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < run->line_count; i++) {
-        json_write_object_begin(&json);
-        json_write_name(&json, "tick");
-        json_write_integer(&json, (int64_t)run->lines[i].tick);
-        json_write_name(&json, "level");
-        json_write_text(&json, log_level_name(run->lines[i].level));
-        json_write_name(&json, "text");
-        json_write_text(&json, run->lines[i].text);
-        json_write_object_end(&json);
+        json_write_object_begin(json);
+        command_json_number(json, "tick", run->lines[i].tick);
+        command_json_text(json, "level", log_level_name(run->lines[i].level));
+        command_json_text(json, "text", run->lines[i].text);
+        json_write_object_end(json);
     }
-    json_write_array_end(&json);
-    json_write_name(&json, "faults");
-    json_write_array_begin(&json);
+    json_write_array_end(json);
+    command_json_number(json, "logDropped", run->dropped_count);
+}
+
+static void write_faults(JsonWriter *json, const Run *run)
+{
+    json_write_name(json, "faults");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < run->fault_count; i++) {
         const ScriptFault *fault = &run->faults[i];
-        json_write_object_begin(&json);
-        json_write_name(&json, "kind");
-        json_write_text(&json, kind_names[fault->kind]);
-        json_write_name(&json, "path");
-        json_write_text(&json, fault->path);
-        json_write_name(&json, "line");
-        json_write_integer(&json, fault->line);
-        json_write_name(&json, "message");
-        json_write_text(&json, fault->message);
-        json_write_name(&json, "traceback");
-        json_write_text(&json, fault->traceback);
-        json_write_object_end(&json);
+        json_write_object_begin(json);
+        command_json_text(json, "kind", kind_names[fault->kind]);
+        command_json_text(json, "path", fault->path);
+        command_json_number(json, "line", fault->line);
+        command_json_text(json, "message", fault->message);
+        command_json_text(json, "traceback", fault->traceback);
+        json_write_object_end(json);
     }
-    json_write_array_end(&json);
-    json_write_name(&json, "cost");
-    json_write_object_begin(&json);
-    json_write_name(&json, "ticks");
-    json_write_integer(&json, run->options.ticks);
-    json_write_name(&json, "steps");
-    json_write_integer(&json, (int64_t)stats->step_count);
-    json_write_name(&json, "execMs");
-    json_write_number(&json, stats->exec_ms);
-    json_write_name(&json, "memoryPeakBytes");
-    json_write_integer(&json, (int64_t)stats->memory.peak_bytes);
-    json_write_object_end(&json);
-    json_write_object_end(&json);
-    fwrite(bytes, 1, out.at, stdout);
-    printf("\n");
-    free(bytes);
+    json_write_array_end(json);
 }
+
+static void write_outcome(JsonWriter *json, const void *what)
+{
+    const Outcome *outcome = what;
+    const Run *run = outcome->run;
+    const bool is_compiled = outcome->compile_error[0] == '\0';
+    command_json_bool(json, "ok", is_compiled && run->fault_count == 0);
+    command_json_text(json, "reason",
+                      is_compiled && run->fault_count > 0 ? run->faults[0].message
+                                                          : outcome->compile_error);
+    if (is_compiled) {
+        json_write_name(json, "compileError");
+        json_write_null(json);
+    } else {
+        command_json_text(json, "compileError", outcome->compile_error);
+    }
+    write_log(json, run);
+    write_faults(json, run);
+    json_write_name(json, "cost");
+    json_write_object_begin(json);
+    command_json_number(json, "ticks", run->options.ticks);
+    command_json_number(json, "steps", outcome->stats->step_count);
+    json_write_name(json, "execMs");
+    json_write_number(json, outcome->stats->exec_ms);
+    command_json_number(json, "memoryPeakBytes", outcome->stats->memory.peak_bytes);
+    json_write_object_end(json);
+}
+
+// --- for people ---------------------------------------------------------------------------------
 
 static void print_cost(const Run *run, const ScriptStats *stats)
 {
@@ -227,14 +226,19 @@ static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char
         ScriptWorld *face = authority_world(sample_world_authority(world));
         entity = face->face->find(face, (Text){run->options.entity, strlen(run->options.entity)});
         if (entity == 0) {
-            fprintf(stderr, "sandlot script: the small world has no entity \"%s\"\n",
-                    run->options.entity);
+            snprintf(run->reason, sizeof run->reason, "the small world has no entity \"%.100s\"",
+                     run->options.entity);
             return false;
         }
     }
     uint32_t instance = 0;
     const InstanceDesc desc = {.script_id = name, .entity = entity, .enabled = true};
-    return script_bind(scripts, &desc, &instance) == STATUS_OK;
+    const Status status = script_bind(scripts, &desc, &instance);
+    if (status != STATUS_OK) {
+        snprintf(run->reason, sizeof run->reason, "the script cannot be bound: %s",
+                 status_text(status));
+    }
+    return status == STATUS_OK;
 }
 
 // The bytes of a name before ".ts"; 0 for what is no TypeScript.
@@ -270,9 +274,8 @@ static CompileResult load_typescript(Run *run, ScriptSystem *scripts, const char
             snprintf(result.error, sizeof result.error, "%.*s", SCRIPT_MESSAGE_BYTES - 1, line);
         }
     }
-    run->is_untried = !result.ok && list.error_count == 0;
-    if (run->is_untried) {
-        diagnostic_print(stderr, "sandlot script: %s: %s", script.file, reason);
+    if (!result.ok && list.error_count == 0) {
+        snprintf(run->reason, sizeof run->reason, "%.100s: %.400s", script.file, reason);
     }
     diagnostic_list_free(&list);
     return result;
@@ -296,36 +299,30 @@ static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes
     snprintf(name, sizeof name, "%s", script_name(run->options.file));
     name[typescript_bytes(name) > 0 ? typescript_bytes(name) : strlen(name)] = '\0';
     const CompileResult compiled = load(run, scripts, name, source, bytes);
-    if (compiled.ok) {
-        if (!bind(run, world, scripts, name)) {
-            return EXIT_FAILED;
-        }
-        for (uint32_t i = 0; i < run->options.ticks && !script_is_dead(scripts); i++) {
-            sample_world_step(world, 1);
-            take_faults(run, scripts);
-        }
+    if (run->reason[0] != '\0' || (compiled.ok && !bind(run, world, scripts, name))) {
+        return EXIT_FAILED;
+    }
+    for (uint32_t i = 0; compiled.ok && i < run->options.ticks && !script_is_dead(scripts); i++) {
+        sample_world_step(world, 1);
+        take_faults(run, scripts);
     }
     ScriptStats stats;
     script_stats(scripts, &stats);
+    bool is_told = true;
     if (run->options.json) {
-        print_json(run, compiled.error, &stats);
+        is_told = command_json_print(write_outcome, &(Outcome){run, compiled.error, &stats});
     } else {
         print_cost(run, &stats);
     }
-    return run->is_untried                        ? EXIT_FAILED
-           : compiled.ok && run->fault_count == 0 ? EXIT_OK
-                                                  : EXIT_FAULT;
+    return !compiled.ok || run->fault_count > 0 ? EXIT_FAULT : is_told ? EXIT_OK : EXIT_FAILED;
 }
 
-static int run_script(const RunOptions *options)
+// EXIT_FAILED: the run's reason says why, if nothing was said yet.
+static int run_source(Run *run, const char *source, size_t bytes)
 {
-    size_t bytes = 0;
-    char *source = read_source(options->file, &bytes);
-    Run run = {.options = *options};
-    run.lines = calloc(LOG_LINES_MAX, sizeof *run.lines);
-    run.faults = calloc(FAULTS_MAX, sizeof *run.faults);
+    const RunOptions *options = &run->options;
     Heap heap = heap_make(2ull << 30);
-    LogSink sink = {.write = write_line, .user = &run};
+    LogSink sink = {.write = write_line, .user = run};
     SampleWorldConfig config = sample_world_config_default();
     config.server = options->side == SCRIPT_SERVER;
     config.client = options->side == SCRIPT_CLIENT;
@@ -335,17 +332,33 @@ static int run_script(const RunOptions *options)
     config.script.vm.memory_soft_bytes = (size_t)options->memory_mb << 20;
     config.script.vm.memory_hard_bytes = config.script.vm.memory_soft_bytes + (8u << 20);
     SampleWorld *world = NULL;
-    int result = EXIT_FAILED;
-    if (source != NULL && run.lines != NULL && run.faults != NULL) {
-        const Status status = sample_world_create(&heap, &config, &world);
-        if (status == STATUS_OK) {
-            result = run_in(&run, world, source, bytes);
-        } else {
-            fprintf(stderr, "sandlot script: the small world could not be made: %s\n",
-                    status_text(status));
-        }
+    const Status status = sample_world_create(&heap, &config, &world);
+    if (status != STATUS_OK) {
+        snprintf(run->reason, sizeof run->reason, "the small world could not be made: %s",
+                 status_text(status));
+        return EXIT_FAILED;
     }
+    const int result = run_in(run, world, source, bytes);
     sample_world_destroy(&heap, world);
+    return result;
+}
+
+static int run_script(const RunOptions *options)
+{
+    size_t bytes = 0;
+    int result = EXIT_FAILED;
+    Run run = {.options = *options};
+    char *source = read_source(&run, &bytes);
+    run.lines = calloc(LOG_LINES_MAX, sizeof *run.lines);
+    run.faults = calloc(FAULTS_MAX, sizeof *run.faults);
+    if (run.lines == NULL || run.faults == NULL) {
+        snprintf(run.reason, sizeof run.reason, "out of memory");
+    } else if (source != NULL) {
+        result = run_source(&run, source, bytes);
+    }
+    if (run.reason[0] != '\0') {
+        result = command_fail("script", options->json, EXIT_FAILED, run.reason);
+    }
     for (uint32_t i = 0; i < run.line_count; i++) {
         free(run.lines[i].text);
     }
@@ -355,52 +368,76 @@ static int run_script(const RunOptions *options)
     return result;
 }
 
+// What an option takes, when the value is none of it; NULL: fine. *is_known: there is such a one.
+static const char *parse_option(RunOptions *options, const char *name, const char *value,
+                                bool *is_known)
+{
+    const struct {
+        const char *name, *takes;
+        uint32_t high;
+        uint32_t *out;
+    } numbers[] = {
+        {"--time-ms", "--time-ms takes a number from 1 to 1000", 1000, &options->time_ms},
+        {"--memory-mb", "--memory-mb takes a number from 1 to 512", 512, &options->memory_mb},
+        {"--ticks", "--ticks takes a number from 1 to 216000", 216000, &options->ticks}};
+    *is_known = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            return parse_number(value, 1, numbers[i].high, numbers[i].out) ? NULL
+                                                                           : numbers[i].takes;
+        }
+    }
+    if (strcmp(name, "--entity") == 0) {
+        options->entity = value;
+        return value != NULL ? NULL : "--entity takes a name";
+    }
+    if (strcmp(name, "--context") == 0) {
+        const bool is_client = value != NULL && strcmp(value, "Client") == 0;
+        options->side = is_client ? SCRIPT_CLIENT : SCRIPT_SERVER;
+        return is_client || (value != NULL && strcmp(value, "Server") == 0)
+                   ? NULL
+                   : "--context is Server or Client";
+    }
+    *is_known = false;
+    return NULL;
+}
+
+static int misused(bool json, const char *what, const char *which)
+{
+    return command_misused("script", json, what, which);
+}
+
 static int cmd_run(int argc, char **argv)
 {
-    RunOptions options = {.side = SCRIPT_SERVER, .time_ms = 5, .memory_mb = 16, .ticks = 300};
+    RunOptions options = {.side = SCRIPT_SERVER,
+                          .time_ms = 5,
+                          .memory_mb = 16,
+                          .ticks = 300,
+                          .json = command_wants_json(argc, argv)};
     for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(argv[i], "--help") == 0) {
+        bool has_value = false;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
             return EXIT_OK;
         }
-        if (strcmp(argv[i], "--json") == 0) {
-            options.json = true;
+        const char *wrong =
+            parse_option(&options, argv[i], command_value(argc, argv, i), &has_value);
+        if (wrong != NULL) {
+            return misused(options.json, wrong, NULL);
+        }
+        if (has_value) {
+            i += 1;
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options.allow_weak_jail = true;
-        } else if (strcmp(argv[i], "--context") == 0) {
-            if (value == NULL || (strcmp(value, "Server") != 0 && strcmp(value, "Client") != 0)) {
-                return usage_error("--context is Server or Client", NULL);
-            }
-            options.side = strcmp(value, "Server") == 0 ? SCRIPT_SERVER : SCRIPT_CLIENT;
-            i += 1;
-        } else if (strcmp(argv[i], "--entity") == 0 && value != NULL) {
-            options.entity = value;
-            i += 1;
-        } else if (strcmp(argv[i], "--time-ms") == 0) {
-            if (!parse_number(value, 1, 1000, &options.time_ms)) {
-                return usage_error("--time-ms takes a number from 1 to 1000", NULL);
-            }
-            i += 1;
-        } else if (strcmp(argv[i], "--memory-mb") == 0) {
-            if (!parse_number(value, 1, 512, &options.memory_mb)) {
-                return usage_error("--memory-mb takes a number from 1 to 512", NULL);
-            }
-            i += 1;
-        } else if (strcmp(argv[i], "--ticks") == 0) {
-            if (!parse_number(value, 1, 216000, &options.ticks)) {
-                return usage_error("--ticks takes a number from 1 to 216000", NULL);
-            }
-            i += 1;
-        } else if (argv[i][0] == '-') {
-            return usage_error("there is no option", argv[i]);
-        } else if (options.file != NULL) {
-            return usage_error("one file at a time, not also", argv[i]);
-        } else {
+        } else if (argv[i][0] == '-' && strcmp(argv[i], "--json") != 0) {
+            return misused(options.json, "there is no option", argv[i]);
+        } else if (argv[i][0] != '-' && options.file != NULL) {
+            return misused(options.json, "one file at a time, not also", argv[i]);
+        } else if (argv[i][0] != '-') {
             options.file = argv[i];
         }
     }
-    return options.file != NULL ? run_script(&options) : usage_error("which file?", NULL);
+    return options.file != NULL ? run_script(&options) : misused(options.json, "which file?", NULL);
 }
 
 static int cmd_api(int argc, char **argv)
@@ -428,7 +465,8 @@ static int cmd_api(int argc, char **argv)
             }
         }
         if (!known) {
-            return usage_error("--format is markdown, typescript or lua, not", argv[i]);
+            return misused(command_wants_json(argc, argv),
+                           "--format is markdown, typescript or lua, not", argv[i]);
         }
     }
     uint8_t *bytes = malloc(REFERENCE_BYTES);
@@ -455,6 +493,7 @@ int cmd_script(int argc, char **argv)
         print_usage(stdout);
         return EXIT_OK;
     }
-    return usage_error(argc < 2 ? "run or api?" : "there is no subcommand",
-                       argc < 2 ? NULL : argv[1]);
+    const bool is_none = argc < 2 || argv[1][0] == '-';
+    return misused(command_wants_json(argc, argv),
+                   is_none ? "run or api?" : "there is no subcommand", is_none ? NULL : argv[1]);
 }

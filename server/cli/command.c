@@ -3,6 +3,7 @@
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
+#include "server/build/diagnostic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,11 @@ bool command_wants_json(int argc, char **argv)
     return false;
 }
 
+const char *command_value(int argc, char **argv, int i)
+{
+    return i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0 ? argv[i + 1] : NULL;
+}
+
 void command_print_failure(const char *reason)
 {
     char clean[REASON_BYTES], text[6 * REASON_BYTES + 64]; // six: an escaped character
@@ -71,4 +77,32 @@ void command_print_failure(const char *reason)
         printf("%.*s\n", (int)out.at, text);
         fflush(stdout);
     }
+}
+
+int command_fail(const char *command, bool json, int code, const char *reason)
+{
+    const bool is_usage = code == EXIT_USAGE;
+    diagnostic_print(stderr, "sandlot %s: %s%s%s%s", command, reason, is_usage ? "; `sandlot " : "",
+                     is_usage ? command : "", is_usage ? " --help`" : "");
+    if (json) {
+        command_print_failure(reason);
+    }
+    return code;
+}
+
+int command_misused(const char *command, bool json, const char *what, const char *which)
+{
+    char reason[REASON_BYTES];
+    snprintf(reason, sizeof reason, "%.300s%s%.300s%s", what, which != NULL ? " \"" : "",
+             which != NULL ? which : "", which != NULL ? "\"" : "");
+    return command_fail(command, json, EXIT_USAGE, reason);
+}
+
+int command_finish(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return code;
+    }
+    fprintf(stderr, "sandlot: standard output cannot be written to\n");
+    return code == EXIT_OK ? EXIT_FAILED : code;
 }

@@ -29,8 +29,20 @@ const char *command_reason(const char *reason, const char *name);
 // Is `--json` among the arguments? Asked before they are parsed, so that whoever reads JSON also
 // gets it when one of them is wrong.
 bool command_wants_json(int argc, char **argv);
+// What stands behind option i; NULL when nothing does, or the next option ("./--x" is a file of
+// that name).
+const char *command_value(int argc, char **argv, int i);
 // On standard output, {"ok":false,"reason":…}: what --json gives when there is nothing else to say.
 void command_print_failure(const char *reason);
+
+// The end of a command that could not do its work: why, in one line on standard error, with `json`
+// also as that object. Wrong usage names the help. Gives the code.
+int command_fail(const char *command, bool json, int code, const char *reason);
+// Wrong usage: what is wrong, and with which argument; NULL for none.
+int command_misused(const char *command, bool json, const char *what, const char *which);
+
+// What could not be printed was not said: whoever reads it must not take that for success.
+int command_finish(int code);
 
 // The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
 // leaks with another process) is not allowed any more.

@@ -5,6 +5,7 @@
 #include "server/build/worker.h"
 #include "server/cli/command.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,21 +84,34 @@ static int cmd_version(int argc, char **argv)
 
 void command_end_locked(int code)
 {
+    code = command_finish(code);
     fflush(NULL);
     _exit(code);
 }
 
+// A standard descriptor that is closed would be the next file that is opened, and what is printed
+// would be written into it. This one cannot be written to, which is noticed at the end.
+static void hold_standard_descriptors(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0) {
+            (void)open("/dev/null", O_RDONLY); // the lowest that is free
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_descriptors();
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return cmd_help(argc - 1, argv + 1);
+        return command_finish(cmd_help(argc - 1, argv + 1));
     }
     if (strcmp(argv[1], "--version") == 0) {
-        return cmd_version(argc - 1, argv + 1);
+        return command_finish(cmd_version(argc - 1, argv + 1));
     }
     if (strcmp(argv[1], "world-process") == 0) {
         return cmd_world_process(argc - 1, argv + 1);
@@ -110,7 +124,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
+            const int code = commands[i].run(argc - 1, argv + 1);
+            // A world's players matter more than what it prints.
+            return commands[i].run == cmd_world ? code : command_finish(code);
         }
     }
     return no_command(argv[1]);

@@ -1,11 +1,8 @@
 // See package_show.h.
 #include "server/cli/package_show.h"
 
-#include "core/base/json_write.h"
-#include "core/base/sha256.h"
-#include "server/build/diagnostic.h"
+#include "server/cli/command_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ABOUT_BYTES 96
@@ -100,37 +97,19 @@ void package_show_table(const PackageShown *shown, FILE *out)
 
 // --- for programs -------------------------------------------------------------------------------
 
-static void put_text(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text(json, text);
-}
-
-static void put_number(JsonWriter *json, const char *name, uint64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)value);
-}
-
-static void put_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
 static void put_asset(JsonWriter *json, const AssetInfo *asset)
 {
     if (asset->width > 0) {
-        put_number(json, "width", asset->width);
-        put_number(json, "height", asset->height);
+        command_json_number(json, "width", asset->width);
+        command_json_number(json, "height", asset->height);
     }
     if (asset->rate > 0) {
-        put_number(json, "sampleRate", asset->rate);
-        put_number(json, "channels", asset->channel_count);
-        put_number(json, "durationMs", asset->duration_ms);
+        command_json_number(json, "sampleRate", asset->rate);
+        command_json_number(json, "channels", asset->channel_count);
+        command_json_number(json, "durationMs", asset->duration_ms);
     }
     if (asset->kind == KIND_GLB || asset->kind == KIND_GLTF) {
-        put_number(json, "triangles", asset->triangle_count);
+        command_json_number(json, "triangles", asset->triangle_count);
     }
 }
 
@@ -139,75 +118,40 @@ static void put_file(JsonWriter *json, const PackageShown *shown, uint32_t i)
     const PackageFile *file = &shown->info->files[i];
     const char *path = shown->info->folder.files[i].path;
     const Soul *soul = find_soul(shown->souls, path);
-    char hex[2 * SHA256_BYTES + 1];
-    sha256_hex(file->hash, hex);
     json_write_object_begin(json);
-    put_text(json, "path", path);
-    put_text(json, "kind", package_kind_name(file->kind));
-    put_number(json, "bytes", file->bytes);
-    put_number(json, "packedBytes", file->packed_bytes);
-    put_text(json, "sha256", hex);
-    put_bool(json, "asset", package_kind_is_asset(file->kind));
+    command_json_text(json, "path", path);
+    command_json_text(json, "kind", package_kind_name(file->kind));
+    command_json_number(json, "bytes", file->bytes);
+    command_json_number(json, "packedBytes", file->packed_bytes);
+    command_json_hash(json, "sha256", file->hash);
+    command_json_bool(json, "asset", package_kind_is_asset(file->kind));
     if (soul != NULL) {
-        put_text(json, "context", soul_context_name(soul->context));
-        put_bool(json, "sentToPlayers", soul->replicate);
+        command_json_text(json, "context", soul_context_name(soul->context));
+        command_json_bool(json, "sentToPlayers", soul->replicate);
     }
     put_asset(json, &file->asset);
     json_write_object_end(json);
 }
 
-// As `sandlot build --json` has them.
-static void put_diagnostics(JsonWriter *json, const DiagnosticList *list)
+static void write_shown(JsonWriter *json, const void *what)
 {
-    json_write_name(json, "diagnostics");
+    const PackageShown *shown = what;
+    command_json_bool(json, "ok", true);
+    command_json_text(json, "format", format_name(shown));
+    command_json_text(json, "name", shown->info->name);
+    command_json_number(json, "bytes", shown->info->folder.bytes);
+    command_json_number(json, "packedBytes", shown->archive_bytes);
+    command_json_number(json, "thumbnailBytes", shown->info->thumbnail_bytes);
+    json_write_name(json, "files");
     json_write_array_begin(json);
-    for (uint32_t i = 0; i < list->count; i++) {
-        json_write_object_begin(json);
-        const Diagnostic *item = &list->items[i];
-        put_text(json, "level", item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
-        put_text(json, "file", item->file);
-        put_number(json, "line", item->line);
-        put_number(json, "column", item->column);
-        put_text(json, "code", item->code);
-        put_text(json, "message", item->message);
-        json_write_object_end(json);
+    for (uint32_t i = 0; i < shown->info->folder.file_count; i++) {
+        put_file(json, shown, i);
     }
     json_write_array_end(json);
-    put_number(json, "errors", list->error_count);
-    put_number(json, "warnings", list->warning_count);
+    command_json_diagnostics(json, shown->diagnostics);
 }
 
-static Status write_json(const PackageShown *shown, ByteWriter *out)
+bool package_show_json(const PackageShown *shown)
 {
-    JsonWriter json = json_writer(out, 0);
-    json_write_object_begin(&json);
-    put_bool(&json, "ok", true);
-    put_text(&json, "format", format_name(shown));
-    put_text(&json, "name", shown->info->name);
-    put_number(&json, "bytes", shown->info->folder.bytes);
-    put_number(&json, "packedBytes", shown->archive_bytes);
-    put_number(&json, "thumbnailBytes", shown->info->thumbnail_bytes);
-    json_write_name(&json, "files");
-    json_write_array_begin(&json);
-    for (uint32_t i = 0; i < shown->info->folder.file_count; i++) {
-        put_file(&json, shown, i);
-    }
-    json_write_array_end(&json);
-    put_diagnostics(&json, shown->diagnostics);
-    json_write_object_end(&json);
-    return json_writer_finish(&json);
-}
-
-bool package_show_json(const PackageShown *shown, FILE *out)
-{
-    ByteWriter counter = byte_counter();
-    char *text = write_json(shown, &counter) == STATUS_OK ? malloc(counter.at + 1) : NULL;
-    if (text == NULL) {
-        return false;
-    }
-    ByteWriter writer = byte_writer(text, counter.at);
-    const bool written = write_json(shown, &writer) == STATUS_OK &&
-                         fwrite(text, 1, writer.at, out) == writer.at && fputc('\n', out) == '\n';
-    free(text);
-    return written;
+    return command_json_print(write_shown, shown);
 }

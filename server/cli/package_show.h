@@ -16,7 +16,6 @@ typedef struct PackageShown {
 } PackageShown;
 
 void package_show_table(const PackageShown *shown, FILE *out);
-// False: it could not be written.
-bool package_show_json(const PackageShown *shown, FILE *out);
+bool package_show_json(const PackageShown *shown); // as command_json_print
 // "1.5 MiB"
 void package_show_bytes(uint64_t bytes, char out[16]);

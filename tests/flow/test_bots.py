@@ -16,7 +16,7 @@ def test_bots_walk(program, places, folder):
     try:
         result = Bots(program, world.port, 10, 4, "walk").result(60)
         check(result["playing"] == 10, f"all play: {result}")
-        check(result["failures"] == 0, f"nobody fails: {result['reasons']}")
+        check(result["ok"] and result["failures"] == 0, f"nobody fails: {result['reasons']}")
         check(17 < result["snapshots_per_second"] < 21, f"20 snapshots a second: {result}")
         check(result["position_checks"] > 50, f"the truth is compared: {result}")
         check(result["position_error_p99_m"] < 0.05, f"within 5 cm of the truth: {result}")
@@ -74,7 +74,7 @@ def test_bots_ledger(program, places, folder):
             with open(wrong, "w", encoding="ascii") as file:
                 file.write(line)
             lost = Bots(program, world.port, 2, 2, "stand", "--check", wrong).result(60, code=1)
-            check(lost["durable_lost"] == 1, f"{line}: {lost}")
+            check(lost["durable_lost"] == 1 and not lost["ok"] and lost["reason"], f"{line}: {lost}")
         world.stop()
     finally:
         world.kill()
@@ -89,7 +89,7 @@ def test_bots_usage(program, places, folder):
                   ["--server", "http://x", "--behaviour", "fly"], ["--server"],
                   ["--server", "http://x", "--world", "../etc"]):
         answer = code(*wrong)
-        check(answer.returncode == 2 and "usage" in answer.stderr, f"{wrong}: {answer}")
+        check(answer.returncode == 2 and "sandlot bots --help" in answer.stderr, f"{wrong}: {answer}")
     nobody = code("--server", "http://127.0.0.1:1", "-n", "1", "--ramp", "1", "--json")
     check(nobody.returncode == 1 and "nobody answers" in nobody.stderr, f"{nobody}")
     other = code("--server", "ftp://127.0.0.1", "-n", "1")

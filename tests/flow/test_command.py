@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -98,10 +99,10 @@ def test_pack_says_which_file(program, _places, folder):
           text.endswith("sandlot pack: game: not packed: 1 error\n"), text)
 
 
-def as_json(program, folder, code, *arguments):
+def as_json(program, folder, code, *arguments, **options):
     """Standard output of a command with --json: one object on one line, whatever happens."""
     done = subprocess.run([program, *arguments], capture_output=True, timeout=110, check=False,
-                          stdin=subprocess.DEVNULL, cwd=folder)
+                          stdin=subprocess.DEVNULL, cwd=folder, **options)
     check(done.returncode == code, f"{arguments} ended with {done.returncode}: {done.stderr}")
     lines = done.stdout.decode().splitlines()
     check(len(lines) == 1, f"{arguments}: {lines} {done.stderr}")
@@ -150,6 +151,104 @@ def test_json_in_all_outcomes(program, _places, folder):
     write(os.path.join(folder, "game/.sandlot/data/ticket.key"), "junk")
     answer = as_json(program, folder, 1, "build", "game", "--rotate-key", "--json", weak)
     check("ticket.key: is no signing key" in answer["reason"], f"{answer}")
+
+
+# Every command that knows --json: what is before the place, what behind it, and its options that take
+# a value. For bots the place is a server, and nobody answers there.
+JSON_COMMANDS = (
+    (("build",), (), ()),
+    (("build",), ("--watch",), ()),
+    (("build",), ("--verify",), ()),
+    (("build",), ("--force", "--rotate-key"), ()),
+    (("pack",), (), ("-o",)),
+    (("inspect",), (), ("--thumbnail",)),
+    (("soul", "list"), (), ()),
+    (("soul", "accept"), ("--yes",), ()),
+    (("script", "run"), (), ("--ticks", "--time-ms", "--memory-mb", "--context", "--entity")),
+    (("bots", "--server"), ("--ramp", "1"), ("-n", "--seconds", "--behaviour", "--world", "--seed",
+                                             "--truth", "--frames", "--ramp", "--ledger", "--check")),
+)
+NOBODY = 65534
+
+
+def test_json_commands_are_all_there(program, _places, _folder):
+    """So that the next one is added to the table."""
+    names = [line.split()[0] for line in sandlot(program, "help").splitlines() if line.startswith("  ")]
+    known = {before[0] for before, _, _ in JSON_COMMANDS}
+    found = {name for name in names if name != "help" and "--json" in sandlot(program, "help", name)}
+    check(found == known, f"{found} {known}")
+
+
+def test_json_of_wrong_usage(program, _places, folder):
+    for before, after, valued in JSON_COMMANDS:
+        for wrong in ((*before, "--json"), (*before, "it", *after, "--bogus", "--json"),
+                      (*before, "it", "--json", *after, "-x")):
+            as_json(program, folder, 2, *wrong)
+        for option in valued:
+            for rest in ((option, "--json"), ("--json", option)):
+                answer = as_json(program, folder, 2, *before, "it", *after, *rest)
+                check(option in answer["reason"], f"{before} {rest}: {answer}")
+    for before in (("soul",), ("script",), ("soul", "lisst"), ("script", "rum")):
+        as_json(program, folder, 2, *before, "--json")
+    check(os.listdir(folder) == [], f"nothing is made, not even a file called --json: {os.listdir(folder)}")
+
+
+def test_json_of_places_that_are_none(program, _places, folder):
+    """Not there, of the other kind, a link to itself, closed to us; and named by bytes that are no text."""
+    os.chmod(folder, 0o755)
+    sandlot(program, "new", "game", cwd=folder)
+    write(os.path.join(folder, "file"), "print(1)\n")
+    os.symlink("loop", os.path.join(folder, "loop"))
+    for name in ("game", "file"):
+        path = os.path.join(folder, "shut-" + name)
+        (os.rename if name == "game" else shutil.copy)(os.path.join(folder, name), path)
+        os.chmod(path, 0)
+    os.mkdir(os.path.join(folder, "empty"))
+    options, own = {}, program
+    if os.getuid() == 0:  # whom nothing is closed to
+        own = shutil.copy(program, os.path.join(folder, "sandlot"))
+        options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    for before, after, _ in JSON_COMMANDS:
+        is_script, is_bots = before[0] == "script", before[0] == "bots"
+        cases = ["nosuch", "loop", "empty" if is_script else "file", b"no\xffsuch"]
+        cases += ["shut-file"] if is_script or before[0] == "inspect" else []
+        cases += [] if is_script else ["shut-game"]
+        for place in ["ftp://127.0.0.1", "http://127.0.0.1:1"] if is_bots else cases:
+            answer = as_json(own, folder, 1, *before, place, *after, "--json", **options)
+            named = place.replace(b"\xff", b"?").decode() if isinstance(place, bytes) else place
+            check(is_bots or "--verify" in after or named in answer["reason"], f"{before} {place}: {answer}")
+
+
+def test_json_with_nobody_to_read_it(program, _places, folder):
+    """What could not be printed is no success, and lands in no file that happens to be open."""
+    sandlot(program, "new", "game", cwd=folder)
+    write(os.path.join(folder, "it.lua"), "print(1)\n")
+    for before, after, _ in JSON_COMMANDS:
+        place = {"script": "it.lua", "bots": "http://127.0.0.1:1"}.get(before[0], "game")
+        for form in ((), ("--json",)):
+            command = (program, *before, place, *after, *form)
+            done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], cwd=folder, timeout=110,
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            if before[0] != "bots" or form:  # whose failure is not on standard output, but for --json
+                check(done.returncode == 1 and "standard output" in done.stderr, f"{command}: {done}")
+    for command in ("help", "version", "--version", "--help"):
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", program, command], timeout=110,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        check(done.returncode == 1 and "standard output" in done.stderr, f"{command}: {done}")
+    sandlot(program, "build", "game", "--verify", cwd=folder)
+
+
+def test_json_of_scripts_that_say_anything(program, _places, folder):
+    write(os.path.join(folder, "it.lua"), 'print("a\\xff\\27[31m\\n\\u{202e}")\nerror("\\xfe b")\n')
+    answer = as_json(program, folder, 3, "script", "run", "it.lua", "--ticks", "2", "--json")
+    check(answer["log"][0]["text"] == "it.lua: a?\x1b[31m\n\u202e", f"{answer['log']}")
+    check("? b" in answer["faults"][0]["message"] == answer["reason"], f"{answer}")
+    # More than is kept, of which every byte is escaped: whole all the same.
+    write(os.path.join(folder, "it.lua"), 'local a = ("\\1"):rep(200)\n'
+          "function onUpdate()\n for i = 1, 20 do print(a) end\nend\n")
+    answer = as_json(program, folder, 0, "script", "run", "it.lua", "--ticks", "31000", "--json")
+    check(len(answer["log"]) == 10000 and answer["logDropped"] > 0,
+          f"{len(answer['log'])} {answer['logDropped']}")
 
 
 def test_json_at_the_end_of_a_watch(program, _places, folder):
