@@ -13,6 +13,7 @@
 #include "core/base/check.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
+#include "server/build/path_hide.h"
 #include "server/build/place_stamp.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -55,6 +56,8 @@ typedef struct JobThread {
 
 struct JobQueue {
     BuildConfig config;
+    JobTold told; // may be NULL
+    void *told_user;
     pthread_mutex_t lock; // for everything below
     uint32_t limit_ms;
     pthread_cond_t work;  // something waits, or a place is free again
@@ -233,6 +236,26 @@ static void log_result(JobStatus *status, const BuildResult *result)
     status->version = result->version;
 }
 
+// Its creator's mistakes, and diagnostics say which.
+static bool is_of_place(Status built, const BuildResult *result)
+{
+    return built == STATUS_MALFORMED && result->diagnostics.error_count > 0;
+}
+
+// Whoever follows a job is told why it failed, and not where things are on this machine.
+static void take_reason(const JobQueue *queue, Job *job, const char *reason)
+{
+    char *text = job->status.reason;
+    const char *cache = queue->config.cache, *key = queue->config.key;
+    const char *slash = key != NULL ? strrchr(key, '/') : NULL;
+    snprintf(text, sizeof job->status.reason, "%s", reason);
+    path_hide_folder(text, job->place, strlen(job->place));
+    path_hide_folder(text, cache, cache != NULL ? strlen(cache) : 0);
+    path_hide_folder(text, key, slash != NULL ? (size_t)(slash - key) : 0);
+    path_hide_all(text);
+    utf8_clean(text);
+}
+
 static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
                        const char *reason)
 {
@@ -249,13 +272,11 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
         snprintf(status->reason, sizeof status->reason, "it was cancelled");
     } else if (built != STATUS_OK) {
         state = JOB_FAILED;
-        const bool is_wrong = built == STATUS_MALFORMED && status->error_count > 0;
-        if (is_wrong) {
+        if (is_of_place(built, result)) {
             snprintf(status->reason, sizeof status->reason, "%u error%s", status->error_count,
                      status->error_count == 1 ? "" : "s");
         } else {
-            snprintf(status->reason, sizeof status->reason, "%s",
-                     reason[0] != '\0' ? reason : status_text(built));
+            take_reason(queue, job, reason);
         }
     } else {
         status->stage = BUILD_DONE;
@@ -306,6 +327,13 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     if (status == STATUS_OK) {
         reason[0] = '\0';
         status = builder_build(*builder, &request, &result, reason);
+    }
+    if (status != STATUS_OK && reason[0] == '\0') {
+        snprintf(reason, sizeof reason, "%s", status_text(status));
+    }
+    if (status != STATUS_OK && !is_of_place(status, &result) && !atomic_load(&job->cancel) &&
+        queue->told != NULL) {
+        queue->told(queue->told_user, reason);
     }
 
     pthread_mutex_lock(&queue->lock);
@@ -374,6 +402,12 @@ void job_queue_limit(JobQueue *queue, uint32_t ms)
     pthread_mutex_lock(&queue->lock);
     queue->limit_ms = ms;
     pthread_mutex_unlock(&queue->lock);
+}
+
+void job_queue_listen(JobQueue *queue, JobTold told, void *user)
+{
+    queue->told = told;
+    queue->told_user = user;
 }
 
 void job_queue_destroy(JobQueue *queue)

@@ -22,7 +22,8 @@ typedef struct JobStatus {
     char item[SCRIPT_PATH_BYTES];
     char log[JOB_LOG_LINES][256]; // oldest first
     uint32_t log_count;
-    char reason[WORKER_REASON_BYTES]; // failed: why
+    char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
+                                      // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
     uint64_t queued_unix_ms, ended_unix_ms;
 } JobStatus;
@@ -35,6 +36,10 @@ MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, 
 // For builds that begin from now on. One that takes longer is ended at its next sign of progress,
 // and fails with what it was at.
 void job_queue_limit(JobQueue *queue, uint32_t ms);
+// Where builds tell, in full, what failed for a reason that is none of the place's: for the
+// operator, with paths of this machine. Called by their threads. Before the first job.
+typedef void (*JobTold)(void *user, const char *reason);
+void job_queue_listen(JobQueue *queue, JobTold told, void *user);
 void job_queue_destroy(JobQueue *queue); // cancels what runs, and waits for it
 // STATUS_LIMIT: too many wait; STATUS_NOT_FOUND: no such folder. *joined: it is one that was there
 // already: one that waits, or one that runs and has seen every file as it is now. Builds of one

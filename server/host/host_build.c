@@ -73,6 +73,13 @@ static HostBuild *build_of(Host *host)
     return build;
 }
 
+// Whoever saved is told without the paths of this machine; who runs it wants them.
+static void log_failure(void *user, const char *reason)
+{
+    (void)user;
+    host_log(LOG_ERROR, "build", "a build failed: %s", reason);
+}
+
 static JobQueue *queue_of(Host *host, HostBuild *build)
 {
     if (build->queue != NULL) {
@@ -80,7 +87,11 @@ static JobQueue *queue_of(Host *host, HostBuild *build)
     }
     const BuildConfig config = host_build_config(host);
     // One at a time: there is one place, and only one build of it runs.
-    return job_queue_create(&config, 1, &build->queue) == STATUS_OK ? build->queue : NULL;
+    if (job_queue_create(&config, 1, &build->queue) != STATUS_OK) {
+        return NULL;
+    }
+    job_queue_listen(build->queue, log_failure, NULL);
+    return build->queue;
 }
 
 void host_build_stop(Host *host)

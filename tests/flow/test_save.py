@@ -283,6 +283,60 @@ def test_save_versions_rise_elsewhere(program, places, folder):
     check(not os.path.exists(os.path.join(place, ".sandlot/data")), "and nothing in the place")
 
 
+def obstacles(home, is_own):
+    """What keeps a build from beginning, in the folder with the key and the cache: what it is called, and
+    what is to be done and undone."""
+    def swapped(name, text):
+        path = os.path.join(home, name)
+        def do():
+            os.rename(path, path + ".away")
+            if text is not None:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            else:
+                os.mkdir(path)
+        def undo():
+            os.remove(path) if text is not None else os.rmdir(path)
+            os.rename(path + ".away", path)
+        return do, undo
+    yield "ticket.key", *swapped("data/ticket.key" if is_own else "ticket.key", "junk")
+    yield "ticket.key", *swapped("data/ticket.key" if is_own else "ticket.key", None)
+    yield "cache", *swapped("cache", "no folder")
+    if is_own:
+        yield ".sandlot", lambda: os.chmod(home, 0o777), lambda: os.chmod(home, 0o700)
+    if is_own and os.getuid() == 0:
+        yield ".sandlot", lambda: os.chown(home, 65534, 65534), lambda: os.chown(home, 0, 0)
+
+
+def test_save_tells_no_paths(program, places, folder):
+    """Where a place is on the server is for its operator: in the world's log, and in no answer."""
+    root = os.path.join(folder, "private parts", "of this server")
+    for is_own in (True, False):
+        inner = os.path.join(root, "own" if is_own else "apart")
+        os.makedirs(inner)
+        place, data = make_place(places, inner), os.path.join(inner, "data")
+        world = World(program, place, None if is_own else data)
+        try:
+            for number, (name, do, undo) in enumerate(
+                    obstacles(os.path.join(place, ".sandlot") if is_own else data, is_own)):
+                do()
+                status, answer = save(world, f"Workspace/New{number}.lua", "print(1)\n", None)
+                check(status == 200, f"{name}: {status} {answer}")
+                done = ended(world, answer["job_id"])
+                undo()
+                check(done["status"] == "failed" and name in done["reason"], f"{name}: {done}")
+                told = json.dumps(done)
+                check("private" not in told and "this server" not in told and folder not in told,
+                      f"{name}: {done}")
+                world.wait_line("build: a build failed: .*" + name.replace(".", r"\."))
+            check(any("a build failed: " + inner in line for line in world.lines), "\n".join(world.lines))
+            status, answer = save(world, "Workspace/Last.lua", "print(1)\n", None)
+            check(ended(world, answer["job_id"])["status"] == "done", f"{answer}")
+            world.stop()
+        finally:
+            world.kill()
+
+
 def test_save_is_for_development(program, places, folder):
     """A world that others can reach gives nothing away and takes nothing."""
     place = make_place(places, folder)

@@ -30,7 +30,7 @@ static void sleep_ms(long ms)
 void fake_builder_reset(void)
 {
     pthread_mutex_lock(&lock);
-    state = (FakeBuilder){0};
+    state = (FakeBuilder){.reason = "the worker died"};
     pthread_mutex_unlock(&lock);
 }
 
@@ -48,6 +48,13 @@ void fake_builder_set(Status status, uint32_t errors, bool hold)
     state.status = status;
     state.errors = errors;
     state.hold = hold;
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_builder_say(const char *reason)
+{
+    pthread_mutex_lock(&lock);
+    state.reason = reason;
     pthread_mutex_unlock(&lock);
 }
 
@@ -139,7 +146,9 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
     end(slot, out);
     const Status status = atomic_load(request->cancel) ? STATUS_DENIED : fake_builder().status;
     if (status == STATUS_BLOCKED) {
-        snprintf(reason, WORKER_REASON_BYTES, "the worker died");
+        const char *said = fake_builder().reason, *at = strchr(said, '@');
+        snprintf(reason, WORKER_REASON_BYTES, "%.*s%s%s", at != NULL ? (int)(at - said) : 512, said,
+                 at != NULL ? request->place : "", at != NULL ? at + 1 : "");
     }
     return status;
 }

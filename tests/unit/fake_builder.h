@@ -15,9 +15,12 @@ typedef struct FakeBuilder {
     uint32_t most_same; // of one place
     uint32_t results;   // that nobody has freed
     uint32_t builders;
+    const char *reason;
 } FakeBuilder;
 
 void fake_builder_reset(void);
+// What builds say that end with STATUS_BLOCKED: "@" is the place's folder.
+void fake_builder_say(const char *reason);
 FakeBuilder fake_builder(void); // a copy
 void fake_builder_set(Status status, uint32_t errors, bool hold);
 // Until so many builds have begun; gives up, and fails the test, after half a minute.

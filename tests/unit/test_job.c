@@ -115,6 +115,61 @@ TEST(a_failure_says_why)
     test_folder_remove(&place);
 }
 
+static void keep_reason(void *user, const char *reason)
+{
+    snprintf(user, WORKER_REASON_BYTES, "%s", reason);
+}
+
+// Players and creators follow jobs; only the operator learns where things are.
+TEST(a_reason_tells_no_paths)
+{
+    const TestFolder place = test_folder_make();
+    char name[128], full[WORKER_REASON_BYTES], told[WORKER_REASON_BYTES] = "";
+    snprintf(name, sizeof name, "%s", strrchr(place.path, '/') + 1);
+    fake_builder_reset();
+    const BuildConfig config = {.cache = "/var/lib/my lot/cache", .key = "../lot/data/ticket.key"};
+    JobQueue *queue = NULL;
+    REQUIRE(job_queue_create(&config, 1, &queue) == STATUS_OK);
+    job_queue_listen(queue, keep_reason, told);
+    const struct {
+        const char *said, *before, *after; // with the place's name between the two
+    } rows[] = {
+        {"@: Permission denied", "", ": Permission denied"},
+        {"@/.sandlot/cache: is another user's", "", "/.sandlot/cache: is another user's"},
+        {"/var/lib/my lot/cache: cannot be made; @", "cache: cannot be made; ", ""},
+        {"../lot/data/ticket.key: is no signing key (@)", "data/ticket.key: is no signing key (",
+         ")"},
+        {"no Node in /opt/node/bin/node. @", "no Node in node. ", ""},
+        {"\xff @", "? ", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char id[JOB_ID_BYTES], expected[512];
+        bool joined;
+        fake_builder_say(rows[i].said);
+        fake_builder_set(STATUS_BLOCKED, 0, false);
+        CHECK_OK(job_start(queue, place.path, true, id, &joined));
+        CHECK_INT(ended(queue, id), JOB_FAILED);
+        snprintf(expected, sizeof expected, "%s%s%s", rows[i].before, name, rows[i].after);
+        CHECK_TEXT(status_of()->reason, expected);
+        const char *last = status_of()->log[status_of()->log_count - 1];
+        CHECK(strstr(last, expected) != NULL);
+        const size_t before = strcspn(rows[i].said, "@");
+        snprintf(full, sizeof full, "%.*s%s%s", (int)before, rows[i].said, place.path,
+                 rows[i].said + before + 1);
+        CHECK_TEXT(told, full);
+    }
+    // A creator's mistakes are nothing to the operator.
+    char id[JOB_ID_BYTES];
+    bool joined;
+    told[0] = '\0';
+    fake_builder_set(STATUS_MALFORMED, 1, false);
+    CHECK_OK(job_start(queue, place.path, true, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(told, "");
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
 TEST(a_build_without_end_is_ended)
 {
     const TestFolder place = test_folder_make();
