@@ -5,6 +5,7 @@
 #include "core/base/utf8.h"
 #include "server/sys/clock.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -52,8 +53,8 @@ void build_show_progress(void *user, const BuildProgress *progress)
     snprintf(text, sizeof text, "build: %s%s %s", build_stage_name(progress->stage), count,
              progress->item);
     utf8_clean(text);
-    cut_to_terminal(text);
     if (show->is_terminal) {
+        cut_to_terminal(text);
         fprintf(stderr, "\r\033[K%s", text);
         show->has_line = true;
     } else if (clock_ns() - show->told_ns >= SECOND_NS) {
@@ -68,6 +69,50 @@ void build_show_end(BuildShow *show)
         fprintf(stderr, "\r\033[K");
         show->has_line = false;
     }
+}
+
+__attribute__((format(printf, 2, 3))) static void add(char out[BUILD_SHOW_BYTES],
+                                                      const char *format, ...)
+{
+    const size_t used = strlen(out);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out + used, BUILD_SHOW_BYTES - used, format, arguments);
+    va_end(arguments);
+}
+
+// "6 scripts compiled", "6 scripts, 1 compiled", "6 scripts".
+static void add_things(char out[BUILD_SHOW_BYTES], const char *thing, uint32_t count, uint32_t done,
+                       const char *how)
+{
+    add(out, "%u %s%s", count, thing, count == 1 ? "" : "s");
+    if (done >= count) {
+        add(out, " %s", how);
+    } else if (done > 0) {
+        add(out, ", %u %s", done, how);
+    }
+}
+
+void build_show_counts(const BuildResult *result, char out[BUILD_SHOW_BYTES])
+{
+    const uint32_t warnings = result->diagnostics.warning_count;
+    out[0] = '\0';
+    if (result->rune_count == 0) {
+        add(out, "no scripts");
+    } else {
+        add_things(out, "script", result->rune_count, result->compiled_count, "compiled");
+    }
+    if (result->asset_count > 0) {
+        add(out, ", ");
+        add_things(out, "asset", result->asset_count, result->asset_checked_count, "checked");
+    }
+    if (result->rune_count > 0 && result->compiled_count + result->asset_checked_count == 0) {
+        add(out, ", nothing compiled");
+    }
+    if (warnings > 0) {
+        add(out, "; %u warning%s", warnings, warnings == 1 ? "" : "s");
+    }
+    add(out, " (%llu ms)", (unsigned long long)result->took_ms);
 }
 
 // Before the file's name: how it is reached from here.

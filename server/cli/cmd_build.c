@@ -142,24 +142,16 @@ static bool print_json(const BuildResult *result, Status status, const char *rea
 
 // --- building -----------------------------------------------------------------------------------
 
+// What was compiled to the same bytes as before is no news to anybody who runs it.
 static void print_summary(const BuildOptions *options, const BuildResult *result)
 {
-    const uint32_t warnings = result->diagnostics.warning_count;
-    printf("%s: %s, version %u, %u script%s", options->place,
-           result->unchanged ? "up to date" : "built", result->version, result->rune_count,
-           result->rune_count == 1 ? "" : "s");
-    if (result->asset_count > 0) {
-        printf(", %u asset%s", result->asset_count, result->asset_count == 1 ? "" : "s");
-    }
-    if (result->compiled_count == 0) {
-        printf(", nothing compiled");
-    } else {
-        printf(", %u compiled, %u from the cache", result->compiled_count, result->cached_count);
-    }
-    if (warnings > 0) {
-        printf(", %u warning%s", warnings, warnings == 1 ? "" : "s");
-    }
-    printf(" (%llu ms)\n", (unsigned long long)result->took_ms);
+    char counts[BUILD_SHOW_BYTES];
+    build_show_counts(result, counts);
+    diagnostic_print(stdout, "%s: %s, version %u: %s", options->place,
+                     !result->unchanged           ? "built"
+                     : result->compiled_count > 0 ? "unchanged"
+                                                  : "up to date",
+                     result->version, counts);
     fflush(stdout);
 }
 
@@ -229,7 +221,7 @@ static void take_signals(void)
 // The watch begins before the folder is read, so no change falls between the two.
 static int build_and_watch(const BuildOptions *options, Builder *builder)
 {
-    bool goes_on = true;
+    bool goes_on = true, is_told = options->json;
     while (goes_on) {
         BuildWatch watch;
         char reason[256];
@@ -238,8 +230,9 @@ static int build_and_watch(const BuildOptions *options, Builder *builder)
         }
         (void)build_once(options, builder); // what failed was said; the next change may mend it
         goes_on = !atomic_load(&is_cancelled) && ferror(stdout) == 0;
-        if (goes_on && !options->json) {
+        if (goes_on && !is_told) {
             fprintf(stderr, "sandlot build: waiting for changes; Ctrl-C ends\n");
+            is_told = true;
         }
         if (goes_on) {
             build_watch_wait(&watch, &is_cancelled);
@@ -268,7 +261,7 @@ static int verify(const BuildOptions *options, const BuildConfig *config)
     if (options->json) {
         done = print_json(&result, status, reason) && done;
     } else if (done) {
-        printf("%s: verified\n", options->place);
+        diagnostic_print(stdout, "%s: verified, version %u", options->place, result.version);
     }
     build_result_free(&result);
     return done ? EXIT_OK : EXIT_FAILED;

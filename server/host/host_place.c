@@ -12,7 +12,6 @@
 #include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,11 +76,9 @@ static void renew_types(const Host *host)
 
 static void say_built(const Host *host)
 {
-    const BuildResult *built = &host->built;
-    host_log(LOG_INFO, "build", "%u script%s, %u compiled, %u from the cache; %" PRIu64 " ms%s",
-             built->rune_count, built->rune_count == 1 ? "" : "s", built->compiled_count,
-             built->cached_count, built->took_ms,
-             built->compiled_count == 0 ? ", nothing compiled" : "");
+    char counts[BUILD_SHOW_BYTES];
+    build_show_counts(&host->built, counts);
+    host_log(LOG_INFO, "build", "%s", counts);
 }
 
 // --- what is in it ------------------------------------------------------------------------------

@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 
+from package_corpus import png
 from support import check, run
 
 
@@ -20,8 +23,8 @@ def sandlot(program, *arguments, code=0, cwd=None):
 
 def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
 
 
 def test_help_and_version(program, _places, folder):
@@ -97,6 +100,66 @@ def test_pack_says_which_file(program, _places, folder):
     text = sandlot(program, "pack", "game", "--allow-weak-jail", code=1, cwd=folder)
     check(text.startswith("game/assets/run.exe: error: ") and "[" in text.split("\n")[0] and
           text.endswith("sandlot pack: game: not packed: 1 error\n"), text)
+
+
+def test_build_says_each_thing_once(program, _places, folder):
+    """A line of what came out on standard output; what is wrong, on standard error, above the reason."""
+    sandlot(program, "new", "game", "--template", "obby", cwd=folder)
+
+    def change(path, text):
+        return lambda: write(os.path.join(folder, "game", path), text)
+
+    def remove(path):
+        return lambda: os.remove(os.path.join(folder, "game", path))
+    rune = ".sandlot/server/soul/Workspace/KillBrick.rune"
+    warning = "game/Workspace/W.lua:1: warning: Wrold is defined nowhere"
+    for number, (before, options, out, *errors) in enumerate((
+            (None, ["--verify"], None, "sandlot build: game: not verified: game/.sandlot/data/ticket.key: "),
+            (None, [], "game: built, version 1: 6 scripts compiled"),
+            (None, [], "game: up to date, version 1: 6 scripts, nothing compiled"),
+            (change("Workspace/N.lua", "print(1)"), [], "game: built, version 2: 7 scripts, 1 compiled"),
+            (change("Workspace/N.lua", "print(1)  "), [], "game: unchanged, version 2: 7 scripts, 1 compiled"),
+            (None, ["--force"], "game: unchanged, version 2: 7 scripts compiled"),
+            (remove("Workspace/N.lua"), [], "game: built, version 3: 6 scripts, nothing compiled"),
+            (change("assets/a.png", png()), [],
+             "game: built, version 3: 6 scripts, 1 asset checked"),
+            (change("assets/b.png", png()), [],
+             "game: built, version 3: 6 scripts, 2 assets, nothing compiled"),  # the same bytes
+            (None, ["--verify"], "game: verified, version 3"),
+            (change(rune, "x"), ["--verify"], None, f"game/{rune}: error: ",
+             "sandlot build: game: not verified: 1 problem"),
+            (None, [], "game: built, version 3: 6 scripts, 2 assets, nothing compiled"),
+            (change("Workspace/W.lua", "print(Wrold)"), [],
+             "game: built, version 4: 7 scripts, 1 compiled, 2 assets; 1 warning", warning),
+            (None, [], "game: up to date, version 4: 7 scripts, 2 assets, nothing compiled; 1 warning", warning),
+            (change("Workspace/E.lua", "print("), [], None, "game/Workspace/E.lua:1: error: ", warning,
+             "sandlot build: game: not built: 1 error"))):
+        if before is not None:
+            before()
+        done = subprocess.run([program, "build", "game", "--allow-weak-jail", *options], cwd=folder, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=110, check=False)
+        said = re.sub(r" \(\d+ ms\)\n$", "", done.stdout).rstrip("\n")
+        check(done.returncode == (0 if out else 1) and said == (out or ""), f"{number}: {done}")
+        lines = done.stderr.splitlines()
+        check(len(lines) == len(errors) and all(line.startswith(error) for line, error in zip(lines, errors)),
+              f"{number}: {done.stderr}")
+        check(out is None or "--verify" in options or done.stdout.endswith(" ms)\n"), done.stdout)
+    os.remove(os.path.join(folder, "game/Workspace/E.lua"))
+    os.remove(os.path.join(folder, "game/Workspace/W.lua"))
+    sandlot(program, "new", "empty", cwd=folder)
+    shutil.rmtree(os.path.join(folder, "empty/ServerScriptService"))
+    check("built, version 1: no scripts (" in sandlot(program, "build", "empty", cwd=folder), "none")
+    # How to end a watch is said once, whatever is built meanwhile.
+    with subprocess.Popen([program, "build", "game", "--watch", "--allow-weak-jail"], cwd=folder, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        for i in range(3):
+            line = process.stdout.readline()
+            check(line.startswith("game: built, version "), line)
+            if i < 2:
+                write(os.path.join(folder, "game/Workspace/N.lua"), f"print({i})")
+        process.send_signal(signal.SIGINT)
+        check(process.stderr.read() == "sandlot build: waiting for changes; Ctrl-C ends\n" and
+              process.wait(30) == 0, "said once, and ended as asked")
 
 
 def as_json(program, folder, code, *arguments, **options):
