@@ -1,21 +1,13 @@
-// Loading scripts, binding them to entities, and the tick; the contract is in script.h.
+// Binding scripts to entities, what comes from outside, and the tick; the contract is in script.h.
 #include "core/script/script.h"
 
 #include "core/script/api.h"
-#include "core/script/rune.h"
 #include "core/script/script_inside.h"
-#include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // --- creation -----------------------------------------------------------------------------------
-
-Text script_path_plain(Text path)
-{
-    const ScriptPath plain = script_path_trim(path.data, path.bytes);
-    return (Text){plain.data, plain.bytes};
-}
 
 ScriptConfig script_config_default(void)
 {
@@ -126,367 +118,6 @@ uint64_t script_ticks(const ScriptSystem *system, double seconds)
     return (uint64_t)(ticks < most ? ticks + 0.5 : most);
 }
 
-// --- sources ------------------------------------------------------------------------------------
-
-Handle script_find(const ScriptSystem *system, const char *path)
-{
-    for (uint32_t i = pool_next(&system->scripts, 1); i != 0;
-         i = pool_next(&system->scripts, i + 1)) {
-        if (strcmp(((const Script *)pool_at(&system->scripts, i))->path, path) == 0) {
-            return pool_handle(&system->scripts, i);
-        }
-    }
-    return HANDLE_NONE;
-}
-
-static void forget_ref(ScriptSystem *system, int *ref)
-{
-    if (*ref != 0) {
-        luaL_unref(system->lua, LUA_REGISTRYINDEX, *ref);
-        *ref = 0;
-    }
-}
-
-static void forget_code(ScriptSystem *system, Script *script)
-{
-    forget_ref(system, &script->chunk_ref);
-    forget_ref(system, &script->environment_ref);
-    forget_ref(system, &script->module_ref);
-    forget_ref(system, &script->old_ref);
-    forget_ref(system, &script->old_module_ref);
-    for (uint32_t hook = 0; hook < HOOK_COUNT; hook++) {
-        forget_ref(system, &script->hook_refs[hook]);
-    }
-}
-
-static bool path_is_module(const char *path)
-{
-    return strncmp(path, "ReplicatedStorage/", 18) == 0;
-}
-
-static CompileResult refuse(ScriptSystem *system, const char *path, const char *message)
-{
-    CompileResult result = {.ok = false};
-    snprintf(result.error, sizeof result.error, "%s", message);
-    account_say(system, LOG_ERROR, path, message);
-    return result;
-}
-
-static double now_ms(const ScriptSystem *system)
-{
-    return system->config.clock_ms != NULL ? system->config.clock_ms(system->config.clock_user) : 0;
-}
-
-// Pushes a fresh environment; gives its index.
-static int push_environment(ScriptSystem *system)
-{
-    vm_push_environment(system->lua);
-    const int environment = lua_gettop(system->lua);
-    api_extend_environment(system, system->lua, environment);
-    return environment;
-}
-
-// Compiles into a fresh environment; both are left in the registry.
-static bool compile_into(ScriptSystem *system, Script *script, const CompileRequest *request,
-                         char *error, size_t capacity)
-{
-    lua_State *lua = system->lua;
-    const int environment = push_environment(system);
-    system->totals.compile_count += 1;
-    if (vm_compile(lua, request->script_id, request->code, request->code_bytes, environment) !=
-        STATUS_OK) {
-        snprintf(error, capacity, "%s", lua_tostring(lua, -1));
-        lua_settop(lua, environment - 1);
-        return false;
-    }
-    script->chunk_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
-    script->environment_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
-    return true;
-}
-
-Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
-                        size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES])
-{
-    error[0] = 0;
-    if (system->is_dead || strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
-        return STATUS_RANGE;
-    }
-    lua_State *lua = system->lua;
-    const int environment = push_environment(system);
-    system->totals.compile_count += 1;
-    Status status =
-        vm_compile(lua, request->script_id, request->code, request->code_bytes, environment);
-    if (status == STATUS_OK) {
-        status = rune_write(lua, request->script_id, out, capacity, bytes);
-    } else {
-        snprintf(error, SCRIPT_MESSAGE_BYTES, "%s", lua_tostring(lua, -1));
-        status = STATUS_MALFORMED;
-    }
-    lua_settop(lua, environment - 1);
-    return status;
-}
-
-static bool is_loaded_already(const Script *script, const char *hash)
-{
-    return script != NULL && hash != NULL && script->hash[0] != 0 &&
-           strcmp(script->hash, hash) == 0 && script->load != LOAD_FAILED;
-}
-
-// A rune says which file it was made from; a source is called by its path.
-static void take_file(ScriptSystem *system, Script *script)
-{
-    lua_Debug debug;
-    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->chunk_ref);
-    lua_getinfo(system->lua, ">S", &debug);
-    snprintf(script->file, sizeof script->file, "%s", debug.short_src);
-}
-
-// Puts freshly compiled code in the place of what was there under that path, if anything.
-static Status install(ScriptSystem *system, Script *fresh, const char *path, const char *hash,
-                      bool keep_old)
-{
-    const Handle handle = script_find(system, path);
-    Script *script = script_at(system, handle);
-    fresh->is_module = path_is_module(path);
-    snprintf(fresh->path, sizeof fresh->path, "%s", path);
-    snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
-    take_file(system, fresh);
-    if (script == NULL) {
-        script = script_at(system, pool_acquire(&system->scripts));
-        if (script == NULL) {
-            forget_code(system, fresh);
-            return STATUS_LIMIT;
-        }
-    } else {
-        fresh->account = script->account;
-        if (keep_old) {
-            fresh->old_ref = script->environment_ref;
-            fresh->old_module_ref = script->module_ref;
-            script->environment_ref = 0;
-            script->module_ref = 0;
-        }
-        forget_code(system, script);
-    }
-    *script = *fresh;
-    return STATUS_OK;
-}
-
-static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
-{
-    if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
-        return refuse(system, "?", "the path of a script has at most 127 bytes");
-    }
-    if (is_loaded_already(script_at(system, script_find(system, request->script_id)),
-                          request->code_hash)) {
-        system->totals.compile_cached_count += 1;
-        return (CompileResult){.ok = true, .cached = true};
-    }
-    const double began = now_ms(system);
-    Script fresh = {.load = LOAD_PENDING};
-    CompileResult result = {.ok = true};
-    if (!compile_into(system, &fresh, request, result.error, sizeof result.error)) {
-        return refuse(system, request->script_id, result.error);
-    }
-    if (install(system, &fresh, request->script_id, request->code_hash, keep_old) != STATUS_OK) {
-        return refuse(system, request->script_id, "too many scripts are loaded");
-    }
-    result.compile_ms = now_ms(system) - began;
-    system->totals.compile_ms += result.compile_ms;
-    return result;
-}
-
-// Everything that the instances of a script have made ends with the code that made it.
-static void restart_instances(ScriptSystem *system, Handle script, bool reload)
-{
-    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
-         i = pool_next(&system->instances, i + 1)) {
-        Instance *instance = pool_at(&system->instances, i);
-        if (!handle_equal(instance->script, script)) {
-            continue;
-        }
-        schedule_cancel_instance(system, pool_handle(&system->instances, i));
-        instance->generation_number = ++system->next_number;
-        instance->reloaded = reload && instance->started;
-        instance->started = false;
-    }
-}
-
-CompileResult script_compile(ScriptSystem *system, const CompileRequest *request)
-{
-    const Handle before = script_find(system, request->script_id);
-    const CompileResult result = compile(system, request, false);
-    if (result.ok && !result.cached && !handle_is_none(before)) {
-        restart_instances(system, before, false);
-    }
-    return result;
-}
-
-CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
-{
-    const Handle before = script_find(system, request->script_id);
-    const CompileResult result = compile(system, request, true);
-    if (result.ok && !result.cached && !handle_is_none(before)) {
-        restart_instances(system, before, true);
-    }
-    return result;
-}
-
-static Status load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes,
-                        bool reload)
-{
-    Rune checked;
-    const Status status = rune_check(rune, bytes, &checked);
-    if (status != STATUS_OK || strlen(script_id) >= SCRIPT_PATH_BYTES) {
-        return status != STATUS_OK ? status : STATUS_RANGE;
-    }
-    char hash[2 * SHA256_BYTES + 1];
-    sha256_hex(checked.hash, hash);
-    const Handle before = script_find(system, script_id);
-    if (!reload && is_loaded_already(script_at(system, before), hash)) {
-        system->totals.compile_cached_count += 1;
-        return STATUS_OK;
-    }
-    Script fresh = {.load = LOAD_PENDING};
-    const int environment = push_environment(system);
-    const Status loaded = rune_load(system->lua, rune, bytes, environment);
-    if (loaded != STATUS_OK) {
-        lua_settop(system->lua, environment - 1);
-        return loaded;
-    }
-    fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-    fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-    const Status installed = install(system, &fresh, script_id, hash, reload);
-    if (installed == STATUS_OK && !handle_is_none(before)) {
-        restart_instances(system, before, reload);
-    }
-    return installed;
-}
-
-Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
-{
-    return load_rune(system, script_id, rune, bytes, false);
-}
-
-Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
-                          size_t bytes)
-{
-    return load_rune(system, script_id, rune, bytes, true);
-}
-
-void script_invalidate(ScriptSystem *system, const char *script_id)
-{
-    const Handle handle = script_find(system, script_id);
-    Script *script = script_at(system, handle);
-    if (script == NULL) {
-        return;
-    }
-    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
-         i = pool_next(&system->instances, i + 1)) {
-        if (handle_equal(((Instance *)pool_at(&system->instances, i))->script, handle)) {
-            script_unbind(system, i);
-        }
-    }
-    forget_code(system, script);
-    (void)pool_release(&system->scripts, handle);
-}
-
-// --- running the file itself --------------------------------------------------------------------
-
-// A function of that name in the table behind the reference, if it is one. Nothing of the script's
-// runs for it.
-static bool take_function(ScriptSystem *system, int table_ref, const char *name, int *out)
-{
-    lua_State *lua = system->lua;
-    const int top = lua_gettop(lua);
-    bool found = false;
-    if (lua_rawgeti(lua, LUA_REGISTRYINDEX, table_ref) == LUA_TTABLE) {
-        lua_pushstring(lua, name);
-        found = lua_rawget(lua, -2) == LUA_TFUNCTION;
-    }
-    if (found) {
-        *out = luaL_ref(lua, LUA_REGISTRYINDEX);
-    }
-    lua_settop(lua, top);
-    return found;
-}
-
-// Hooks are what the file defined as globals, or has in the table it returned: TypeScript's exports
-// end up there.
-static void find_hook(ScriptSystem *system, Script *script, ScriptHook hook)
-{
-    int *ref = &script->hook_refs[hook];
-    forget_ref(system, ref);
-    if (take_function(system, script->environment_ref, hook_name(hook), ref)) {
-        return;
-    }
-    const bool is_exported = take_function(system, script->module_ref, hook_name(hook), ref);
-    script->reload_is_exported = hook == HOOK_RELOAD ? is_exported : script->reload_is_exported;
-}
-
-void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
-{
-    Script *script = script_at(system, handle);
-    if (script == NULL) {
-        return;
-    }
-    script->load = LOAD_DONE;
-    forget_ref(system, &script->module_ref);
-    if (result_count > 0) {
-        lua_pushvalue(thread, -result_count);
-    } else {
-        lua_pushboolean(thread, 1);
-    }
-    script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
-    for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
-        find_hook(system, script, (ScriptHook)hook);
-    }
-}
-
-void script_load_failed(ScriptSystem *system, Handle handle)
-{
-    Script *script = script_at(system, handle);
-    if (script != NULL) {
-        script->load = LOAD_FAILED;
-    }
-}
-
-// Runs the top level on behalf of an instance. False when the tick has no steps left.
-static bool load(ScriptSystem *system, Handle handle, Handle instance)
-{
-    Script *script = script_at(system, handle);
-    const uint32_t slot = hook_thread(system, instance, HOOK_LOAD);
-    if (slot == 0) {
-        return false;
-    }
-    Thread *thread = thread_at(system, slot);
-    thread->load_script = handle;
-    lua_rawgeti(thread->lua, LUA_REGISTRYINDEX, script->chunk_ref);
-    script->load = LOAD_RUNNING;
-    if (!hook_run(system, slot, 0)) {
-        script->load = LOAD_PENDING;
-        hook_give_back(system, slot);
-        return false;
-    }
-    return true;
-}
-
-static void run_loads(ScriptSystem *system)
-{
-    uint32_t left = system->config.loads_per_tick;
-    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && left > 0;
-         i = pool_next(&system->instances, i + 1)) {
-        const Instance *instance = pool_at(&system->instances, i);
-        const Script *script = script_at(system, instance->script);
-        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled) {
-            continue;
-        }
-        left -= 1;
-        if (!load(system, instance->script, pool_handle(&system->instances, i))) {
-            return;
-        }
-    }
-}
-
 // --- instances ----------------------------------------------------------------------------------
 
 Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out)
@@ -549,7 +180,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     if (!pushed) {
         lua_newtable(system->lua);
     }
-    forget_ref(system, &instance->params_ref);
+    script_forget_ref(system, &instance->params_ref);
     instance->params_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
     snprintf(instance->params_hash, sizeof instance->params_hash, "%s",
              pushed && hash != NULL ? hash : "");
@@ -607,7 +238,7 @@ void script_unbind(ScriptSystem *system, uint32_t slot)
     }
     if (!system->is_dead) {
         schedule_cancel_instance(system, handle);
-        forget_ref(system, &instance->params_ref);
+        script_forget_ref(system, &instance->params_ref);
     }
     (void)pool_release(&system->instances, handle);
 }
@@ -670,12 +301,12 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     const Handle handle = pool_handle(&system->instances, slot);
     const uint64_t faults = instance->account.fault_count;
     const uint64_t steps = instance->account.step_count;
-    const double began = now_ms(system);
+    const double began = script_now_ms(system);
     system->call_ms_now = execution_ms_max != 0 ? execution_ms_max : system->config.call_ms;
     system->tick_steps_left = (int64_t)system->call_ms_now * VM_STEPS_PER_MS;
     Script *script = script_at(system, instance->script);
     if (script != NULL && script->load == LOAD_PENDING) {
-        (void)load(system, instance->script, handle);
+        (void)script_run_file(system, instance->script, handle);
     }
     if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
         int count = push_self(system, instance);
@@ -692,7 +323,7 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
         result.steps = instance->account.step_count - steps;
         result.ok = instance->account.fault_count == faults;
     }
-    result.exec_ms = system->config.clock_ms != NULL ? now_ms(system) - began
+    result.exec_ms = system->config.clock_ms != NULL ? script_now_ms(system) - began
                                                      : (double)result.steps / VM_STEPS_PER_MS;
     if (!result.ok && system->fault_count > 0) {
         const uint32_t last = (system->fault_first + system->fault_count - 1) % SCRIPT_FAULTS_MAX;
@@ -857,7 +488,7 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
     system->require_count = 0; // a module that failed never left
     system->tick_steps_left = (int64_t)system->config.tick_ms * VM_STEPS_PER_MS;
     vm_set_time(system->vm, unix_seconds, world_seconds);
-    run_loads(system);
+    script_run_loads(system);
     (void)run_events(system);
     run_starts(system);
     if (schedule_run(system)) {

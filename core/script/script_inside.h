@@ -1,9 +1,10 @@
 // The inside of a ScriptSystem, for the files of core/script alone.
 //
-//   script.c    loading, binding, the tick          hook.c      the only place that enters Lua
-//   schedule.c  sleeping and waiting coroutines     signal.c    signals, connections, deferred
-//   firing account.c   faults, throttling, statistics      params.c    parameters from JSON api.c
-//   rows of api.def as functions        api_*.c     what those functions do
+//   script.c    binding, events, the tick           script_source.c  sources to code, run once
+//   hook.c      the only place that enters Lua      schedule.c  sleeping and waiting coroutines
+//   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
+//   params.c    parameters from JSON                api.c       rows of api.def as functions
+//   api_*.c     what those functions do
 //
 // Lua values that C must find again live in the registry under integer references (luaL_ref); 0
 // means none here, because luaL_ref never gives it.
@@ -196,20 +197,35 @@ static inline Thread *thread_at(const ScriptSystem *system, uint32_t slot)
 {
     return (Thread *)pool_at(&system->threads, slot);
 }
-Handle script_find(const ScriptSystem *system, const char *path);  // HANDLE_NONE when not loaded
+static inline void script_forget_ref(ScriptSystem *system, int *ref)
+{
+    if (*ref != 0) {
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, *ref);
+        *ref = 0;
+    }
+}
+static inline double script_now_ms(const ScriptSystem *system)
+{
+    return system->config.clock_ms != NULL ? system->config.clock_ms(system->config.clock_user) : 0;
+}
 uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
-
-// For hook.c: the top level of a script has run, or failed.
-void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
-void script_load_failed(ScriptSystem *system, Handle script);
 // The next instance bound to the entity after a slot, or 0.
 uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
 // Calls a hook with (self, other).
 void script_call_hook(ScriptSystem *system, uint32_t instance, ScriptHook hook, uint64_t other);
 
+// --- script_source.c ----------------------------------------------------------------------------
+Handle script_find(const ScriptSystem *system, const char *path); // HANDLE_NONE when not loaded
+// Runs the top level on behalf of an instance. False when the tick has no steps left.
+bool script_run_file(ScriptSystem *system, Handle script, Handle instance);
+void script_run_loads(ScriptSystem *system); // as many that wait as a tick may
+// For hook.c: the top level of a script has run, or failed.
+void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+void script_load_failed(ScriptSystem *system, Handle script);
+
 // --- hook.c: entering Lua -----------------------------------------------------------------------
-// A pooled thread for an
-// instance, with an empty stack; 0 when there are too many (a fault is recorded).
+// A pooled thread for an instance, with an empty stack; 0 when there are too many (a fault is
+// recorded).
 uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook);
 // Resumes a thread whose function and arguments (or results of a wait) are on its stack. Deals with
 // the outcome: done, asleep, fault. Returns the steps used. Scripts that are throttled or off do
@@ -224,9 +240,8 @@ const char *hook_name(ScriptHook hook);                   // "onUpdate"
 void hook_give_back(ScriptSystem *system, uint32_t slot); // ends a thread that is not running
 
 // --- schedule.c ---------------------------------------------------------------------------------
-// For API
-// functions that pause: note why, then `return lua_yieldk(...)`. They raise when the coroutine may
-// not yield, or when there are too many.
+// For API functions that pause: note why, then `return lua_yieldk(...)`. They raise when the
+// coroutine may not yield, or when there are too many.
 void schedule_sleep(lua_State *thread, double seconds);
 uint64_t schedule_request(lua_State *thread); // waits for script_complete of the id it gives
 Handle schedule_wait(lua_State *thread);      // waits for schedule_wake
@@ -243,8 +258,7 @@ bool schedule_run(ScriptSystem *system);
 Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
 
 // --- signal.c -----------------------------------------------------------------------------------
-// Pushes a
-// new Signal.
+// Pushes a new Signal.
 void signal_push_new(lua_State *thread);
 // Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
 // asked; false and nothing pushed when there is none.
@@ -276,8 +290,7 @@ void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t 
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
 
 // --- params.c -----------------------------------------------------------------------------------
-// Pushes a
-// table for JSON text; on failure nothing, and a message.
+// Pushes a table for JSON text; on failure nothing, and a message.
 bool params_push(lua_State *thread, const char *json, size_t bytes, char *error, size_t capacity);
 // Pushes any value / reads any value; for Json.Decode and Json.Encode.
 MUST_USE Status params_push_value(lua_State *thread, const char *json, size_t bytes, char *error,

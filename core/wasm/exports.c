@@ -4,28 +4,20 @@
 // ids) are doubles, which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the
 // functions.
 //
-// It holds no rules: each function is a call of client.h, world.h or local_host.h.
+// It holds no rules: each function is a call of client.h, world.h or local_host.h. What there is to
+// draw is in exports_draw.c.
 #include "core/base/check.h"
 #include "core/base/json_read.h"
-#include "core/base/json_write.h"
-#include "core/client/client.h"
-#include "core/client/terrain_mesh.h"
 #include "core/script/rune_unpack.h"
+#include "core/wasm/exports_inside.h"
 #include "core/world/local_host.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// The functions are called from outside by the names they are exported under; no header has them.
-#pragma clang diagnostic ignored "-Wmissing-prototypes"
-
-#define EXPORT(name)   __attribute__((export_name(name), used))
 #define HEAP_BYTES_MAX (1ull << 30)
 #define TEXT_BYTES     (256u << 10)
-#define SCRATCH_BYTES  (1u << 20)
 #define LOG_LINES      64
-#define PARTS_A_PAGE   128
-#define NUMBERS_MAX    (NET_SLOTS_MAX * 16)
 
 // A module instance is one process: this is its only state.
 static struct {
@@ -34,8 +26,8 @@ static struct {
     size_t result_bytes;
     char error[JSON_ERROR_TEXT_BYTES + 160];
     uint8_t text[TEXT_BYTES];
-    _Alignas(16) uint8_t scratch[SCRATCH_BYTES];
-    double numbers[NUMBERS_MAX];
+    _Alignas(16) uint8_t scratch[EXPORTS_SCRATCH_BYTES];
+    double numbers[EXPORTS_NUMBERS_MAX];
     LogSink log;
     LogEvent lines[LOG_LINES]; // a ring
     uint32_t line_first, line_count;
@@ -63,10 +55,20 @@ static Heap *heap(void)
     return &module.heap;
 }
 
-static const void *result(const void *data, size_t bytes)
+const void *exports_result(const void *data, size_t bytes)
 {
     module.result_bytes = bytes;
     return data;
+}
+
+double *exports_numbers(void)
+{
+    return module.numbers;
+}
+
+void *exports_scratch(void)
+{
+    return module.scratch;
 }
 
 static void fail(const char *text)
@@ -92,7 +94,7 @@ EXPORT("resultBytes") uint32_t export_result_bytes(void)
 // Why the last call that could fail did.
 EXPORT("errorText") const void *export_error_text(void)
 {
-    return result(module.error, strlen(module.error));
+    return exports_result(module.error, strlen(module.error));
 }
 
 // The oldest line of the log, "warn script: …", or 0 when there is none.
@@ -106,27 +108,27 @@ EXPORT("logLine") const void *export_log_line(void)
     module.line_count -= 1;
     const int bytes = snprintf((char *)module.text, TEXT_BYTES, "%s %s: %s",
                                log_level_name(event->level), event->area, event->text);
-    return result(module.text, (size_t)bytes);
+    return exports_result(module.text, (size_t)bytes);
 }
 
-static JsonWriter begin_json(ByteWriter *writer)
+JsonWriter exports_begin_json(ByteWriter *writer)
 {
     *writer = byte_writer(module.text, TEXT_BYTES);
     return json_writer(writer, 0);
 }
 
-static const void *end_json(JsonWriter *json, const ByteWriter *writer)
+const void *exports_end_json(JsonWriter *json, const ByteWriter *writer)
 {
-    return json_writer_finish(json) == STATUS_OK ? result(module.text, writer->at) : NULL;
+    return json_writer_finish(json) == STATUS_OK ? exports_result(module.text, writer->at) : NULL;
 }
 
-static void write_count(JsonWriter *json, const char *name, uint64_t value)
+void exports_write_count(JsonWriter *json, const char *name, uint64_t value)
 {
     json_write_name(json, name);
     json_write_integer(json, (int64_t)value);
 }
 
-static void write_number(JsonWriter *json, const char *name, double value)
+void exports_write_number(JsonWriter *json, const char *name, double value)
 {
     json_write_name(json, name);
     json_write_number(json, value);
@@ -193,7 +195,7 @@ EXPORT("worldScene") const void *export_world_scene(const LocalHost *host)
 {
     size_t bytes;
     const uint8_t *scene = local_host_scene(host, &bytes);
-    return result(scene, bytes);
+    return exports_result(scene, bytes);
 }
 
 // Any entry as bytes (core/world/entry.h). Returns the status.
@@ -244,8 +246,9 @@ EXPORT("worldOutput") const void *export_world_output(LocalHost *host, uint32_t 
 {
     const uint8_t *bytes;
     size_t count;
-    return world_output(local_host_world(host), connection, &bytes, &count) ? result(bytes, count)
-                                                                            : NULL;
+    return world_output(local_host_world(host), connection, &bytes, &count)
+               ? exports_result(bytes, count)
+               : NULL;
 }
 
 EXPORT("worldOutputTake") void export_world_output_take(LocalHost *host, uint32_t connection)
@@ -267,19 +270,19 @@ EXPORT("worldStats") const void *export_world_stats(LocalHost *host)
 {
     const WorldStats stats = world_stats(local_host_world(host));
     ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
+    JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    write_count(&json, "tick", stats.tick);
-    write_count(&json, "players", stats.players);
-    write_count(&json, "sessions", stats.sessions);
-    write_count(&json, "snapshots", stats.snapshots);
-    write_count(&json, "bytesDown", stats.bytes_down);
-    write_count(&json, "bytesUp", stats.bytes_up);
-    write_count(&json, "inputsLate", stats.inputs_late);
-    write_count(&json, "corrections", stats.corrections);
-    write_count(&json, "correctionsWithoutCause", stats.corrections_without_cause);
+    exports_write_count(&json, "tick", stats.tick);
+    exports_write_count(&json, "players", stats.players);
+    exports_write_count(&json, "sessions", stats.sessions);
+    exports_write_count(&json, "snapshots", stats.snapshots);
+    exports_write_count(&json, "bytesDown", stats.bytes_down);
+    exports_write_count(&json, "bytesUp", stats.bytes_up);
+    exports_write_count(&json, "inputsLate", stats.inputs_late);
+    exports_write_count(&json, "corrections", stats.corrections);
+    exports_write_count(&json, "correctionsWithoutCause", stats.corrections_without_cause);
     json_write_object_end(&json);
-    return end_json(&json, &writer);
+    return exports_end_json(&json, &writer);
 }
 
 static const void *write_faults(ScriptSystem *scripts)
@@ -287,7 +290,7 @@ static const void *write_faults(ScriptSystem *scripts)
     static ScriptFault faults[16];
     const uint32_t count = scripts == NULL ? 0 : script_faults(scripts, faults, 16);
     ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
+    JsonWriter json = exports_begin_json(&writer);
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < count; i++) {
         json_write_object_begin(&json);
@@ -295,14 +298,14 @@ static const void *write_faults(ScriptSystem *scripts)
         json_write_text(&json, faults[i].path);
         json_write_name(&json, "file");
         json_write_text(&json, faults[i].file);
-        write_count(&json, "line", faults[i].line);
+        exports_write_count(&json, "line", faults[i].line);
         json_write_name(&json, "message");
         json_write_text(&json, faults[i].message);
-        write_count(&json, "tick", faults[i].tick);
+        exports_write_count(&json, "tick", faults[i].tick);
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
-    return end_json(&json, &writer);
+    return exports_end_json(&json, &writer);
 }
 
 // Faults of the server's scripts since the last call, as a list of
@@ -351,7 +354,7 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
 {
     ClientConfig config = client_config_default();
     Arena arena;
-    arena_init(&arena, module.scratch, SCRATCH_BYTES);
+    arena_init(&arena, module.scratch, EXPORTS_SCRATCH_BYTES);
     const JsonConfig parse = json_config_default(&arena);
     const JsonNode *root;
     JsonError error = {0};
@@ -421,7 +424,7 @@ EXPORT("clientOutput") const void *export_client_output(const Client *client)
 {
     const uint8_t *bytes;
     size_t count;
-    return client_output(client, &bytes, &count) ? result(bytes, count) : NULL;
+    return client_output(client, &bytes, &count) ? exports_result(bytes, count) : NULL;
 }
 
 EXPORT("clientOutputTake") void export_client_output_take(Client *client)
@@ -437,7 +440,7 @@ EXPORT("clientState") int32_t export_client_state(const Client *client)
 EXPORT("clientClosedReason") const void *export_client_closed_reason(const Client *client)
 {
     const char *reason = client_closed_reason(client);
-    return result(reason, strlen(reason));
+    return exports_result(reason, strlen(reason));
 }
 
 // What is missing, as {"scene":true,"hash":"…","bytes":…,"path":"…"}; 0 past the last.
@@ -452,17 +455,17 @@ EXPORT("clientWant") const void *export_client_want(const Client *client, uint32
         snprintf(hex + i * 2, 3, "%02x", want.hash[i]);
     }
     ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
+    JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
     json_write_name(&json, "scene");
     json_write_bool(&json, want.is_scene);
     json_write_name(&json, "hash");
     json_write_text(&json, hex);
-    write_count(&json, "bytes", want.bytes);
+    exports_write_count(&json, "bytes", want.bytes);
     json_write_name(&json, "path");
     json_write_text(&json, want.path != NULL ? want.path : "");
     json_write_object_end(&json);
-    return end_json(&json, &writer);
+    return exports_end_json(&json, &writer);
 }
 
 EXPORT("clientGive")
@@ -487,11 +490,11 @@ EXPORT("clientProof") const void *export_client_proof(const Client *client)
     if (!client_proof(client, &proof)) {
         return NULL;
     }
-    ByteWriter writer = byte_writer(module.scratch, SCRATCH_BYTES);
+    ByteWriter writer = byte_writer(module.scratch, EXPORTS_SCRATCH_BYTES);
     byte_write_u32(&writer, proof.version);
     byte_write_bytes(&writer, proof.signature, 64);
     byte_write_bytes(&writer, proof.text, proof.text_bytes);
-    return writer.status == STATUS_OK ? result(module.scratch, writer.at) : NULL;
+    return writer.status == STATUS_OK ? exports_result(module.scratch, writer.at) : NULL;
 }
 
 EXPORT("clientVerified")
@@ -529,7 +532,7 @@ EXPORT("clientUpdate") void export_client_update(Client *client, double now_ms)
 EXPORT("clientSend") uint32_t export_client_send(Client *client, const char *text, uint32_t bytes)
 {
     Arena arena;
-    arena_init(&arena, module.scratch, SCRATCH_BYTES);
+    arena_init(&arena, module.scratch, EXPORTS_SCRATCH_BYTES);
     Message message;
     MessageJsonError error = {0};
     if (message_from_json(text, bytes, MESSAGE_UP, &arena, &message, &error) != STATUS_OK) {
@@ -556,77 +559,7 @@ EXPORT("clientEvent") const void *export_client_event(Client *client)
     byte_write_bytes(&writer, head, (size_t)bytes);
     message_to_json(&event->message, &writer);
     byte_write_u8(&writer, '}');
-    return writer.status == STATUS_OK ? result(module.text, writer.at) : NULL;
-}
-
-// Movers in sight, 16 doubles each: net id, owner, kind, position, velocity, yaw, pitch, flags,
-// health, NPC state, projectile kind, radius.
-EXPORT("clientMovers") const void *export_client_movers(const Client *client)
-{
-    size_t count = 0;
-    for (uint32_t slot = client_next(client, UINT32_MAX);
-         slot != UINT32_MAX && count + 16 <= NUMBERS_MAX; slot = client_next(client, slot)) {
-        const ClientEntity entity = client_entity(client, slot);
-        if (!net_kind_moves(entity.kind)) {
-            continue;
-        }
-        const InterpolatePose *pose = &entity.pose;
-        const double row[16] = {(double)entity.net_id,
-                                (double)entity.owner_id,
-                                entity.kind,
-                                pose->position.x,
-                                pose->position.y,
-                                pose->position.z,
-                                pose->velocity.x,
-                                pose->velocity.y,
-                                pose->velocity.z,
-                                pose->yaw,
-                                pose->pitch,
-                                pose->flags,
-                                pose->health,
-                                pose->npc_state,
-                                entity.state.projectile_kind,
-                                entity.state.projectile_radius / 128.0};
-        memcpy(&module.numbers[count], row, sizeof row);
-        count += 16;
-    }
-    return result(module.numbers, count * sizeof module.numbers[0]);
-}
-
-// Shapes that are no anchored part of the scene, 16 doubles each: net id, type, kind of shape,
-// position, rotation, half size, piece, part flags.
-EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
-{
-    const Sim *sim = client_sim(client);
-    size_t count = 0;
-    for (Handle handle = sim == NULL ? HANDLE_NONE : sim_next(sim, HANDLE_NONE, ENTITY_MASK_SHAPES);
-         !handle_is_none(handle) && count + 16 <= NUMBERS_MAX;
-         handle = sim_next(sim, handle, ENTITY_MASK_SHAPES)) {
-        const Entity *entity = sim_entity(sim, handle);
-        const Part *part = &entity->part;
-        const double row[16] = {
-            (double)entity->net_id, entity->type,       part->shape.kind,   entity->position.x,
-            entity->position.y,     entity->position.z, entity->rotation.x, entity->rotation.y,
-            entity->rotation.z,     entity->rotation.w, part->shape.half.x, part->shape.half.y,
-            part->shape.half.z,     part->piece,        part->data.flags,   0};
-        memcpy(&module.numbers[count], row, sizeof row);
-        count += 16;
-    }
-    return result(module.numbers, count * sizeof module.numbers[0]);
-}
-
-// The own body, 12 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
-// 2 climbing.
-EXPORT("clientOwn") const void *export_client_own(const Client *client)
-{
-    const PredictView own = client_own(client);
-    const double row[12] = {
-        own.present,    (double)own.net_id, own.position.x,
-        own.position.y, own.position.z,     own.velocity.x,
-        own.velocity.y, own.velocity.z,     own.yaw,
-        own.pitch,      own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0)};
-    memcpy(module.numbers, row, sizeof row);
-    return result(module.numbers, sizeof row);
+    return writer.status == STATUS_OK ? exports_result(module.text, writer.at) : NULL;
 }
 
 EXPORT("clientHash") uint64_t export_client_hash(const Client *client)
@@ -638,231 +571,32 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
 {
     const ClientStats stats = client_stats(client);
     ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
+    JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    write_count(&json, "state", (uint64_t)stats.state);
-    write_count(&json, "viewTick", client_view_tick(client));
-    write_number(&json, "rttMs", stats.clock.rtt_ms);
-    write_number(&json, "jitterMs", stats.clock.jitter_ms);
-    write_number(&json, "delayMs", stats.clock.delay_ms);
-    write_number(&json, "leadTicks", stats.clock.lead_ticks);
-    write_count(&json, "serverTick", stats.server_tick);
-    write_count(&json, "inputSeq", stats.input_seq);
-    write_count(&json, "pendingInputs", stats.pending_inputs);
-    write_count(&json, "visible", stats.visible);
-    write_count(&json, "corrections", stats.predict.corrections);
-    write_count(&json, "correctionsWithoutCause", stats.predict.corrections_without_cause);
-    write_number(&json, "correctionLastM", (double)stats.predict.correction_last_m);
-    write_count(&json, "bytesDown", stats.bytes_down);
-    write_count(&json, "bytesUp", stats.bytes_up);
-    write_count(&json, "snapshots", stats.snapshots);
-    write_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
-    write_count(&json, "manifestVersion", stats.manifest_version);
+    exports_write_count(&json, "state", (uint64_t)stats.state);
+    exports_write_count(&json, "viewTick", client_view_tick(client));
+    exports_write_number(&json, "rttMs", stats.clock.rtt_ms);
+    exports_write_number(&json, "jitterMs", stats.clock.jitter_ms);
+    exports_write_number(&json, "delayMs", stats.clock.delay_ms);
+    exports_write_number(&json, "leadTicks", stats.clock.lead_ticks);
+    exports_write_count(&json, "serverTick", stats.server_tick);
+    exports_write_count(&json, "inputSeq", stats.input_seq);
+    exports_write_count(&json, "pendingInputs", stats.pending_inputs);
+    exports_write_count(&json, "visible", stats.visible);
+    exports_write_count(&json, "corrections", stats.predict.corrections);
+    exports_write_count(&json, "correctionsWithoutCause", stats.predict.corrections_without_cause);
+    exports_write_number(&json, "correctionLastM", (double)stats.predict.correction_last_m);
+    exports_write_count(&json, "bytesDown", stats.bytes_down);
+    exports_write_count(&json, "bytesUp", stats.bytes_up);
+    exports_write_count(&json, "snapshots", stats.snapshots);
+    exports_write_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
+    exports_write_count(&json, "manifestVersion", stats.manifest_version);
     json_write_name(&json, "manifestProven");
     json_write_bool(&json, stats.manifest_is_proven);
-    write_count(&json, "scripts", stats.script_count);
-    write_count(&json, "runes", stats.rune_count);
+    exports_write_count(&json, "scripts", stats.script_count);
+    exports_write_count(&json, "runes", stats.rune_count);
     json_write_object_end(&json);
-    return end_json(&json, &writer);
-}
-
-// --- what there is to draw ----------------------------------------------------------------------
-
-static void write_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
-        json_write_f32(json, values[i]);
-    }
-    json_write_array_end(json);
-}
-
-static void write_vector(JsonWriter *json, const char *name, Vec3 v)
-{
-    write_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
-}
-
-static void write_label(JsonWriter *json, const char *name, Text text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text.data, text.bytes);
-}
-
-static void write_look(JsonWriter *json, const PlaceLook *look)
-{
-    write_label(json, "material", look->material);
-    write_count(json, "colour", look->colour);
-}
-
-static void write_pieces(JsonWriter *json, const Place *place)
-{
-    json_write_name(json, "pieces");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < scene_piece_count(place->scene); i++) {
-        const PieceDesc *piece = scene_piece(place->scene, i);
-        json_write_object_begin(json);
-        write_label(json, "name", place->piece_names[i]);
-        write_look(json, &place->piece_looks[i]);
-        write_floats(json, "cells", (const float[]){piece->cells_x, piece->cells_y, piece->cells_z},
-                     3);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
-static void write_voxel_kinds(JsonWriter *json, const Place *place)
-{
-    json_write_name(json, "voxelKinds");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < place->voxel_kind_count; i++) {
-        json_write_object_begin(json);
-        write_label(json, "name", place->voxel_kind_names[i]);
-        write_look(json, &place->voxel_kind_looks[i]);
-        json_write_name(json, "solid");
-        json_write_bool(
-            json, place->chunks == NULL ||
-                      voxel_kind_is_solid(chunk_store_kinds(place->chunks), (VoxelKind)(i + 1)));
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
-static void write_entity_looks(JsonWriter *json, const Place *place)
-{
-    json_write_name(json, "looks");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < place->entity_look_count; i++) {
-        json_write_object_begin(json);
-        write_count(json, "id", place->entity_looks[i].net_id);
-        write_look(json, &place->entity_looks[i].look);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
-// The place without its parts:
-// {"name","tickRate","viewRadius","reach","build","terraform","bounds",
-// "radius","height","partCount","pieces","voxelKinds","looks"}; looks are of what is spawned at the
-// start. 0 before the scene is there.
-EXPORT("clientPlace") const void *export_client_place(const Client *client)
-{
-    const Place *place = client_place(client);
-    if (place == NULL) {
-        return NULL;
-    }
-    ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
-    json_write_object_begin(&json);
-    write_label(&json, "name", place->name);
-    write_count(&json, "tickRate", place->tick_rate);
-    write_number(&json, "viewRadius", (double)place->view_radius);
-    write_number(&json, "reach", (double)place->reach_m);
-    json_write_name(&json, "build");
-    json_write_bool(&json, place->players_build);
-    json_write_name(&json, "terraform");
-    json_write_bool(&json, place->players_terraform);
-    const Aabb bounds = scene_bounds(place->scene);
-    write_vector(&json, "min", bounds.min);
-    write_vector(&json, "max", bounds.max);
-    write_number(&json, "radius", (double)place->character.radius);
-    write_number(&json, "height", (double)place->character.height);
-    write_count(&json, "partCount", scene_part_count(place->scene));
-    write_pieces(&json, place);
-    write_voxel_kinds(&json, place);
-    write_entity_looks(&json, place);
-    json_write_object_end(&json);
-    return end_json(&json, &writer);
-}
-
-static void write_part(JsonWriter *json, const Place *place, uint32_t index)
-{
-    const PartDesc *part = &scene_part(place->scene, index)->desc;
-    const Quat turn = part->pose.rotation;
-    json_write_object_begin(json);
-    write_count(json, "id", index + 1ull);
-    write_count(json, "shape", (uint64_t)part->shape.kind);
-    write_vector(json, "p", part->pose.position);
-    write_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
-    write_vector(json, "half", part->shape.half);
-    write_count(json, "flags", part->data.flags);
-    write_look(json, &place->scene_looks[index]);
-    json_write_object_end(json);
-}
-
-// Anchored parts from an index on, as a list of {"id","shape","p","r","half","flags","material",
-// "colour"}; an empty list is the end.
-EXPORT("clientParts") const void *export_client_parts(const Client *client, uint32_t from)
-{
-    const Place *place = client_place(client);
-    ByteWriter writer;
-    JsonWriter json = begin_json(&writer);
-    json_write_array_begin(&json);
-    const uint32_t count = place == NULL ? 0 : scene_part_count(place->scene);
-    for (uint32_t i = from; i < count && i - from < PARTS_A_PAGE; i++) {
-        write_part(&json, place, i);
-    }
-    json_write_array_end(&json);
-    return end_json(&json, &writer);
-}
-
-// Net ids of anchored parts that are not where the scene has them, as doubles.
-EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
-{
-    const Sim *sim = client_sim(client);
-    size_t count = 0;
-    for (uint32_t at = sim == NULL ? UINT32_MAX : sim_next_hidden(sim, 0);
-         at != UINT32_MAX && count < NUMBERS_MAX; at = sim_next_hidden(sim, at + 1)) {
-        module.numbers[count++] = at + 1.0;
-    }
-    return result(module.numbers, count * sizeof module.numbers[0]);
-}
-
-// Changes whenever terrain does.
-EXPORT("clientTerrain") uint32_t export_client_terrain(const Client *client)
-{
-    const Sim *sim = client_sim(client);
-    return sim == NULL ? 0 : terrain_edit_count(sim_terrain_view(sim));
-}
-
-// Chunks of terrain, 4 doubles each: coordinate, version. Those of the scene come first, then those
-// that were changed (again, if they are of the scene); from that number on; nothing is the end.
-EXPORT("clientChunks") const void *export_client_chunks(const Client *client, uint32_t from)
-{
-    const Sim *sim = client_sim(client);
-    if (sim == NULL) {
-        return result(module.numbers, 0);
-    }
-    const Terrain *terrain = sim_terrain_view(sim);
-    const ChunkStore *base = client_place(client)->chunks;
-    const uint32_t base_count = base == NULL ? 0 : chunk_store_chunk_count(base);
-    const uint32_t all = base_count + terrain_changed_chunk_count(terrain);
-    size_t count = 0;
-    for (uint32_t i = from; i < all && count + 4 <= NUMBERS_MAX; i++) {
-        const ChunkCoord at = i < base_count ? chunk_store_coord(base, i)
-                                             : terrain_changed_chunk(terrain, i - base_count);
-        const double row[4] = {at.x, at.y, at.z, terrain_chunk_version(terrain, at)};
-        memcpy(&module.numbers[count], row, sizeof row);
-        count += 4;
-    }
-    return result(module.numbers, count * sizeof module.numbers[0]);
-}
-
-// The faces of a chunk: TerrainQuad, 8 bytes each (core/client/terrain_mesh.h).
-EXPORT("clientChunkMesh")
-const void *export_client_chunk_mesh(const Client *client, int32_t x, int32_t y, int32_t z)
-{
-    _Static_assert(sizeof(TerrainQuad) == 8, "the page reads them so");
-    _Static_assert(TERRAIN_QUADS_MAX * sizeof(TerrainQuad) <= SCRATCH_BYTES, "any chunk fits");
-    const Sim *sim = client_sim(client);
-    if (sim == NULL) {
-        return result(module.scratch, 0);
-    }
-    const ChunkStore *base = client_place(client)->chunks;
-    const VoxelKinds kinds = base != NULL ? *chunk_store_kinds(base) : voxel_kinds_default();
-    const uint32_t count = terrain_mesh(sim_terrain_view(sim), &kinds, (ChunkCoord){x, y, z},
-                                        (TerrainQuad *)(void *)module.scratch, TERRAIN_QUADS_MAX);
-    return result(module.scratch, count * sizeof(TerrainQuad));
+    return exports_end_json(&json, &writer);
 }
 
 // --- client scripts -----------------------------------------------------------------------------
@@ -901,5 +635,5 @@ EXPORT("clientUi") const void *export_client_ui(Client *client)
     size_t bytes;
     uint64_t version;
     const uint8_t *tree = view_ui(view, &bytes, &version);
-    return result(tree, bytes);
+    return exports_result(tree, bytes);
 }

@@ -1,6 +1,6 @@
 // The only file that touches the memory of core.wasm. Everything else sees plain values: numbers,
-// strings, copies of bytes. The functions are those of core/wasm/exports.c; docs/ARCHITECTURE.md has
-// the table. Nothing here knows a rule of the game.
+// strings, copies of bytes. The functions are those of core/wasm/exports*.c; docs/ARCHITECTURE.md
+// has the table. Nothing here knows a rule of the game.
 //
 // It runs in a web worker and, for the tests, under Node.
 

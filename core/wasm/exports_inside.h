@@ -1,0 +1,23 @@
+// What the files of exports share: the one place in which results stand until the next call.
+#pragma once
+
+#include "core/base/json_write.h"
+#include "core/client/client.h"
+
+// The functions are called from outside by the names they are exported under; no header has them.
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
+
+#define EXPORT(name)          __attribute__((export_name(name), used))
+#define EXPORTS_NUMBERS_MAX   (NET_SLOTS_MAX * 16)
+#define EXPORTS_SCRATCH_BYTES (1u << 20)
+
+double *exports_numbers(void); // room for EXPORTS_NUMBERS_MAX
+void *exports_scratch(void);   // room for EXPORTS_SCRATCH_BYTES, aligned for anything
+// Notes the length for resultBytes(), and gives the address.
+const void *exports_result(const void *data, size_t bytes);
+
+// A result that is JSON; NULL when it does not fit.
+JsonWriter exports_begin_json(ByteWriter *writer);
+const void *exports_end_json(JsonWriter *json, const ByteWriter *writer);
+void exports_write_count(JsonWriter *json, const char *name, uint64_t value);
+void exports_write_number(JsonWriter *json, const char *name, double value);
