@@ -148,7 +148,7 @@ def test_build_says_each_thing_once(program, _places, folder):
     os.remove(os.path.join(folder, "game/Workspace/W.lua"))
     sandlot(program, "new", "empty", cwd=folder)
     shutil.rmtree(os.path.join(folder, "empty/ServerScriptService"))
-    check("built, version 1: no scripts (" in sandlot(program, "build", "empty", cwd=folder), "none")
+    check("built, version 1: no scripts (" in sandlot(program, "build", "empty", WEAK, cwd=folder), "none")
     # How to end a watch is said once, whatever is built meanwhile.
     with subprocess.Popen([program, "build", "game", "--watch", "--allow-weak-jail"], cwd=folder, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -232,6 +232,7 @@ JSON_COMMANDS = (
                                              "--truth", "--frames", "--ramp", "--ledger", "--check")),
 )
 NOBODY = 65534
+WEAK = "--allow-weak-jail"  # which every one of them knows
 
 
 def test_json_commands_are_all_there(program, _places, _folder):
@@ -277,9 +278,10 @@ def test_json_of_places_that_are_none(program, _places, folder):
         cases += ["shut-file"] if is_script or before[0] == "inspect" else []
         cases += [] if is_script else ["shut-game"]
         for place in ["ftp://127.0.0.1", "http://127.0.0.1:1"] if is_bots else cases:
-            answer = as_json(own, folder, 1, *before, place, *after, "--json", **options)
+            answer = as_json(own, folder, 1, *before, place, *after, WEAK, "--json", **options)
             named = place.replace(b"\xff", b"?").decode() if isinstance(place, bytes) else place
             check(is_bots or "--verify" in after or named in answer["reason"], f"{before} {place}: {answer}")
+    os.chmod(os.path.join(folder, "shut-game"), 0o755)  # so that it can be removed
 
 
 def test_json_with_nobody_to_read_it(program, _places, folder):
@@ -289,7 +291,7 @@ def test_json_with_nobody_to_read_it(program, _places, folder):
     for before, after, _ in JSON_COMMANDS:
         place = {"script": "it.lua", "bots": "http://127.0.0.1:1"}.get(before[0], "game")
         for form in ((), ("--json",)):
-            command = (program, *before, place, *after, *form)
+            command = (program, *before, place, *after, WEAK, *form)
             done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], cwd=folder, timeout=110,
                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             if before[0] != "bots" or form:  # whose failure is not on standard output, but for --json
