@@ -62,14 +62,7 @@ static void print_usage(FILE *out)
 
 static int usage_error(const SoulOptions *options, const char *what, const char *which)
 {
-    char reason[WORKER_REASON_BYTES];
-    snprintf(reason, sizeof reason, "%s%s%.300s%s", what, which != NULL ? " \"" : "",
-             which != NULL ? which : "", which != NULL ? "\"" : "");
-    diagnostic_print(stderr, "sandlot soul: %s; `sandlot soul --help`", reason);
-    if (options->json) {
-        command_print_failure(reason);
-    }
-    return EXIT_USAGE;
+    return command_misused("soul", options->json, what, which);
 }
 
 static void complain(Session *session, const char *path, const char *why)
