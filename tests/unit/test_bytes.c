@@ -222,7 +222,7 @@ TEST(bytes_block_that_is_cut_off_is_empty)
     CHECK_INT(bytes, 2);
     CHECK(byte_read_block(&reader, &bytes) == NULL);
     CHECK_INT(bytes, 0);
-    CHECK_INT(reader.status, STATUS_RANGE);
+    CHECK_INT(reader.status, STATUS_TRUNCATED);
 }
 
 TEST(bytes_writer_status_is_sticky)
