@@ -36,6 +36,7 @@ struct TypeScript {
     int end;  // our end of the stream; -1: none runs
     int life; // the end of the pipe by which it knows that we are alive
     bool has_answered;
+    char at[DIAGNOSTIC_FILE_BYTES + 8]; // " at Workspace/Door.ts", as it says by itself; or ""
 };
 
 typedef struct Incoming {
@@ -44,6 +45,7 @@ typedef struct Incoming {
     uint64_t left; // of the message's body
     Buffer body;
     bool is_in_body, has_result;
+    const SoulList *souls; // what it was asked about
 } Incoming;
 
 TypeScriptConfig typescript_config_default(void)
@@ -127,12 +129,14 @@ static Status died(TypeScript *typescript, char *reason)
     if (code == 128 + SIGABRT) {
         return fail(
             typescript, reason,
-            "the TypeScript compiler gave up, most likely because it ran out of memory: make "
-            "the types of this place simpler, or its scripts smaller");
+            "the TypeScript compiler gave up%s, most likely because it ran out of memory: make "
+            "the types of this place simpler, or its scripts smaller",
+            typescript->at);
     }
     if (code > 128) {
-        return fail(typescript, reason, "the TypeScript compiler %s (%s)",
-                    code == 128 + SIGKILL ? "was killed" : "crashed", strsignal(code - 128));
+        return fail(typescript, reason, "the TypeScript compiler %s%s (%s)",
+                    code == 128 + SIGKILL ? "was killed" : "crashed", typescript->at,
+                    strsignal(code - 128));
     }
     return fail(typescript, reason, "the TypeScript compiler %s (exit code %d)",
                 was_started ? "ended by itself" : "could not be started", code);
@@ -206,13 +210,24 @@ static uint64_t body_max(uint8_t kind)
 {
     switch (kind) {
     case TYPESCRIPT_PROGRESS:
-        return 8;
+        return sizeof(uint32_t);
     case TYPESCRIPT_RESULT:
         return TYPESCRIPT_REPLY_MAX;
     case TYPESCRIPT_REFUSED:
         return WORKER_REASON_BYTES;
     default:
         return 0;
+    }
+}
+
+// A sign of life, and what it says that it is at, for whoever has to find out why it was the last.
+static void note_progress(TypeScript *typescript, const Incoming *in)
+{
+    ByteReader reader = byte_reader(in->body.data, in->body.bytes);
+    const uint32_t script = byte_read_u32(&reader);
+    if (byte_reader_finish(&reader) == STATUS_OK && script < in->souls->count) {
+        snprintf(typescript->at, sizeof typescript->at, " at %.*s", DIAGNOSTIC_FILE_BYTES,
+                 in->souls->items[script].file->path);
     }
 }
 
@@ -229,7 +244,8 @@ static Status end_message(TypeScript *typescript, Incoming *in, char *reason)
     in->has_result = in->header[0] == TYPESCRIPT_RESULT;
     typescript->has_answered = true;
     if (!in->has_result) {
-        in->body.bytes = 0; // progress is a sign of life, and no more
+        note_progress(typescript, in);
+        in->body.bytes = 0;
     }
     return STATUS_OK;
 }
@@ -310,9 +326,9 @@ static Status watch(TypeScript *typescript, uint64_t quiet_ns, uint64_t whole_ns
         (uint64_t)config->quiet_ms * (typescript->has_answered ? 1 : FIRST_QUIET_TIMES);
     if (quiet_ns > quiet_ms * NS_PER_MS) {
         return fail(typescript, reason,
-                    "the TypeScript compiler gave no sign of progress for %g s and was ended: a "
+                    "the TypeScript compiler gave no sign of progress for %g s%s and was ended: a "
                     "type or an expression of this place may be too hard to work out",
-                    (double)quiet_ms / 1000.0);
+                    (double)quiet_ms / 1000.0, typescript->at);
     }
     if (whole_ns > CALL_MS_MAX * NS_PER_MS) {
         return fail(typescript, reason,
@@ -321,10 +337,11 @@ static Status watch(TypeScript *typescript, uint64_t quiet_ns, uint64_t whole_ns
     }
     if (config->memory_bytes_max != 0 &&
         memory_of(typescript->process.pid) > config->memory_bytes_max) {
-        return fail(typescript, reason,
-                    "the TypeScript compiler took more than %llu MB and was ended: make the types "
-                    "of this place simpler, or its scripts smaller",
-                    (unsigned long long)(config->memory_bytes_max >> 20));
+        return fail(
+            typescript, reason,
+            "the TypeScript compiler took more than %llu MB%s and was ended: make the types "
+            "of this place simpler, or its scripts smaller",
+            (unsigned long long)(config->memory_bytes_max >> 20), typescript->at);
     }
     return STATUS_OK;
 }
@@ -394,7 +411,8 @@ static Status ask(TypeScript *typescript, const Buffer *request, const SoulList 
                   const bool *wanted, TypeScriptResult *out, DiagnosticList *diagnostics,
                   char *reason)
 {
-    Incoming in = {.body = buffer_of(TYPESCRIPT_REPLY_MAX)};
+    Incoming in = {.body = buffer_of(TYPESCRIPT_REPLY_MAX), .souls = souls};
+    typescript->at[0] = '\0';
     uint8_t *piece = malloc(PIECE_BYTES);
     Status status = piece != NULL ? exchange(typescript, request, &in, piece, reason)
                                   : fail(typescript, reason, "out of memory");

@@ -5,7 +5,7 @@
 //                                  u32 scripts, each: block path, block file,
 //                                  u8 is TypeScript, u8 wanted, block text (empty if it is not)
 //   from Node    u8 kind, u64 bytes, then
-//     0 progress  u32 done, u32 total
+//     0 progress  u32 script: which of those that were sent is looked at next
 //     1 result    u32 status (0 fine, 1 errors, 2 the compiler gave up), block reason,
 //                 u32 diagnostics, each: u8 level, block file, u32 line, u32 column, block code,
 //                 block message

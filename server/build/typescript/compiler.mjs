@@ -2,6 +2,7 @@
 // can read Node's files and the compiler's, and nothing else; what a place holds comes in requests
 // and stays in memory. Between requests it keeps the parsed sources and the program before, because
 // most requests differ from the last one in a line.
+import { findTooDeep } from "./depth.mjs";
 import {
     FrameReader,
     FrameWriter,
@@ -27,7 +28,7 @@ const NO_MODULE_ADVICE =
     '("../ReplicatedStorage/Name"), and nothing else';
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
-const GIVEN_UP_MAX = 5; // scripts of one request; each costs a round
+const GIVEN_UP_MAX = 5; // rounds of one request; each gives up on one script more
 const LUA_BYTES_MAX = 256 * 1024; // of one script: VM_SOURCE_BYTES_MAX
 const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_MAX is a little more
 
@@ -49,6 +50,7 @@ function readRequest(bytes) {
     const scripts = [];
     for (let left = reader.u32(); left > 0; left--) {
         scripts.push({
+            index: scripts.length,
             path: reader.text(),
             file: reader.text(),
             isTypeScript: reader.u8() === LANGUAGE_TYPESCRIPT,
@@ -83,10 +85,10 @@ function writeAnswer({ status, reason, diagnostics, outputs }) {
     writeFrame(KIND_RESULT, writer.bytes());
 }
 
-function tellProgress(done, total) {
+/** A sign of life, and which script is next: should it be the last sign, that one is to blame. */
+function tellProgress({ index }) {
     const writer = new FrameWriter();
-    writer.u32(done);
-    writer.u32(total);
+    writer.u32(index);
     writeFrame(KIND_PROGRESS, writer.bytes());
 }
 
@@ -148,7 +150,7 @@ function checkOne(sourceFile, names) {
 /** All that the checker has to say about the place's files. What it said about a file holds as long
  *  as that file and everything it depends on are as they were. (TypeScript's own incremental programs
  *  look at types before they check them, and lose errors that way.) */
-function check(sources, keys, names) {
+function check(scripts, sources, keys, names) {
     const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
         .filter(isWorthTelling)
         .map((one) => plainDiagnostic(one, names));
@@ -157,8 +159,8 @@ function check(sources, keys, names) {
     sources.forEach((sourceFile, i) => {
         let said = before.get(keys[i]);
         if (said === undefined) {
+            tellProgress(scripts[i]);
             said = checkOne(sourceFile, names);
-            tellProgress(i, 2 * sources.length);
         }
         checked.set(keys[i], said);
         found.push(...said);
@@ -262,8 +264,8 @@ function makeLua(scripts, sources, keys, names, diagnostics) {
     for (const [i, script] of scripts.entries()) {
         let result = before.get(keys[i]);
         if (result === undefined && script.isWanted) {
+            tellProgress(script);
             result = makeOne(script, sources[i], names);
-            tellProgress(scripts.length + i, 2 * scripts.length);
         }
         if (result !== undefined) {
             made.set(keys[i], result);
@@ -319,7 +321,7 @@ function compileAll(scripts, others, givenUp) {
     const keys = sources.map(
         ({ fileName }) => `${names.get(fileName)}\n${dependencies.get(fileName)}`,
     );
-    const diagnostics = [...givenUp, ...check(sources, keys, names)];
+    const diagnostics = [...givenUp, ...check(scripts, sources, keys, names)];
     diagnostics.push(...checkSides(scripts, sources, keys));
     const hasError = () => diagnostics.some(({ isError }) => isError);
     const outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
@@ -331,6 +333,22 @@ function compileAll(scripts, others, givenUp) {
     };
 }
 
+/** What is to be told of one script that is nested too deeply for all that follows. */
+function tooDeep({ path, file }) {
+    const name = `${ROOT}${path}.ts`;
+    const error = { isError: true, file };
+    try {
+        const { deep, said } = findTooDeep(place, name);
+        const names = new Map([[name, file]]);
+        return [
+            ...deep.map((one) => ({ ...error, code: "too-deep", ...one })),
+            ...said.map((one) => plainDiagnostic(one, names)),
+        ];
+    } catch (thrown) {
+        return [new GaveUp(thrown, file).diagnostic];
+    }
+}
+
 /** A script that the compiler gives up on hides no mistake of the others: they are looked at once more
  *  as if it were in another language, so that nothing is said of what they import from it. */
 function compile({ declarations, scripts: all }) {
@@ -339,8 +357,10 @@ function compile({ declarations, scripts: all }) {
         place = new PlaceHost(libraries);
         forget();
     }
-    const givenUp = [];
-    while (givenUp.length < GIVEN_UP_MAX) {
+    const typed = all.filter(({ isTypeScript }) => isTypeScript);
+    place.update(typed, []);
+    const givenUp = typed.flatMap(tooDeep);
+    for (let round = 0; round < GIVEN_UP_MAX; round++) {
         const isLeft = ({ isTypeScript, file }) =>
             isTypeScript && !givenUp.some((one) => one.file === file);
         const others = all.filter((script) => !isLeft(script)).map(({ path }) => path);
@@ -352,7 +372,6 @@ function compile({ declarations, scripts: all }) {
             place.parsed.clear();
             if (error instanceof GaveUp) {
                 givenUp.push(error.diagnostic);
-                tellProgress(0, 1);
             } else if (givenUp.length === 0) {
                 throw error;
             } else {

@@ -37,7 +37,7 @@ export const OPTIONS = {
     noHeader: true,
 };
 
-function makeSourceFile(name, text) {
+export function makeSourceFile(name, text) {
     const file = ts.createSourceFile(
         name,
         text,
