@@ -5,6 +5,7 @@
 #include "core/base/nearest.h"
 #include "core/script/rune.h"
 #include "server/build/build_inside.h"
+#include "server/build/lua_refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,7 @@ static Status compile_one(Build *build, BuildItem *item)
     DiagnosticList diagnostics = {0};
     const Status status =
         compile_call(build->worker, &job, &item->output, &diagnostics, build->reason);
+    lua_refusal_explain(&diagnostics, item->language == SOUL_TYPESCRIPT);
     diagnostic_list_append(&build->result->diagnostics, &diagnostics);
     if (status == STATUS_OK) {
         keep(build, &key, &item->output, &diagnostics);

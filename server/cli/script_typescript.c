@@ -1,6 +1,7 @@
 // See script_typescript.h.
 #include "server/cli/script_typescript.h"
 
+#include "server/build/lua_refusal.h"
 #include "server/build/typescript.h"
 #include "server/build/worker_compile.h"
 
@@ -54,6 +55,7 @@ static Status load(const ScriptTypeScript *script, const TypeScriptOutput *outpu
                             .line_count = output->line_count};
     CompileOutput made = {0};
     Status status = compile_call(worker, &job, &made, diagnostics, reason);
+    lua_refusal_explain(diagnostics, true);
     if (status == STATUS_OK) {
         status = script_load_rune(system, path, made.rune, made.rune_bytes);
     }

@@ -3,6 +3,7 @@
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
 #include "core/script/script_inside.h"
+#include "server/build/lua_refusal.h"
 #include "server/build/typescript.h"
 #include "server/build/worker_compile.h"
 #include "server/sys/file.h"
@@ -38,14 +39,26 @@ static const struct {
     {"life.ts", "Workspace/Life.ts"},
     {"library.ts", "ServerScriptService/Library.ts"},
     {"more.ts", "ServerScriptService/More.ts"},
+    {"leave.ts", "ServerScriptService/Leave.ts"},
     {"Shapes.ts", "ReplicatedStorage/Shapes.ts"},
     {"remote_server.ts", "ServerScriptService/Remote.ts"},
     {"remote_client.ts", "StarterPlayer/Remote.ts"},
     {"store.ts", "ServerScriptService/Store.ts"},
     {"fault.ts", "StarterGui/Fault.ts"},
+    {"nothing.ts", "StarterGui/Nothing.ts"},
     {"endless.ts", "StarterGui/Endless.ts"},
     {"rejected.ts", "StarterGui/Rejected.ts"},
 };
+
+static TypeScript *compiler(void)
+{
+    static TypeScript *one;
+    if (one == NULL) {
+        const TypeScriptConfig config = typescript_config_default();
+        CHECK_OK(typescript_create(&config, &one));
+    }
+    return one;
+}
 
 static const TypeScriptResult *compiled(void)
 {
@@ -59,33 +72,35 @@ static const TypeScriptResult *compiled(void)
         texts[i] = read_text(scripts[i].file);
         typescript_place_add(&place, scripts[i].path, texts[i]);
     }
-    const TypeScriptConfig config = typescript_config_default();
-    TypeScript *compiler;
     DiagnosticList diagnostics = {0};
     char reason[WORKER_REASON_BYTES];
-    CHECK_OK(typescript_create(&config, &compiler));
-    CHECK_OK(typescript_compile(compiler, &place.list, NULL, &result, &diagnostics, reason));
+    CHECK_OK(typescript_compile(compiler(), &place.list, NULL, &result, &diagnostics, reason));
     for (uint32_t i = 0; i < diagnostics.count; i++) {
         char line[1024];
         diagnostic_text(&diagnostics.items[i], "", line, sizeof line);
         test_fail(__FILE__, __LINE__, "%s", line);
     }
     diagnostic_list_free(&diagnostics);
-    typescript_destroy(compiler);
     for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
         free(texts[i]);
     }
     return &result;
 }
 
-// As the build does it: Lua → rune with the lines of the source, in the worker → the side's system.
-static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)
+static Worker *worker(void)
 {
-    static Worker *worker;
-    if (worker == NULL) {
+    static Worker *one;
+    if (one == NULL) {
         const WorkerConfig config = worker_config_default();
-        CHECK_OK(worker_create(&config, &worker));
+        CHECK_OK(worker_create(&config, &one));
     }
+    return one;
+}
+
+// As the build does it: Lua → rune with the lines of the source, in the worker.
+static Status make_rune(const TypeScriptOutput *output, CompileOutput *out,
+                        DiagnosticList *diagnostics)
+{
     const CompileJob job = {.path = output->path,
                             .file = output->path,
                             .context = CONTEXT_BOTH,
@@ -94,10 +109,15 @@ static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)
                             .is_generated = true,
                             .lines = output->line_count > 0 ? output->lines : NULL,
                             .line_count = output->line_count};
+    char reason[WORKER_REASON_BYTES];
+    return compile_call(worker(), &job, out, diagnostics, reason);
+}
+
+static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)
+{
     CompileOutput made = {0};
     DiagnosticList diagnostics = {0};
-    char reason[WORKER_REASON_BYTES];
-    Status status = compile_call(worker, &job, &made, &diagnostics, reason);
+    Status status = make_rune(output, &made, &diagnostics);
     CHECK_INT(diagnostics.error_count, 0);
     if (status == STATUS_OK) {
         status = script_load_rune(system, output->path, made.rune, made.rune_bytes);
@@ -232,6 +252,19 @@ TEST(the_rest_of_the_library)
     compare(play_more, "one\t1004\n");
 }
 
+static void play_leave(SampleWorld *world, bool is_lua)
+{
+    load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Leave",
+         is_lua ? "leave.lua" : NULL);
+    (void)bind(world, SCRIPT_SERVER, "ServerScriptService/Leave", NULL);
+    sample_world_step(world, 5);
+}
+
+TEST(what_needs_care_to_become_lua)
+{
+    compare(play_leave, "nil\t1\t2\t5\t1\n");
+}
+
 static void play_remote(SampleWorld *world, bool is_lua)
 {
     load(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Remote",
@@ -260,6 +293,125 @@ static void play_store(SampleWorld *world, bool is_lua)
 TEST(data_that_is_kept)
 {
     compare(play_store, "refused\n");
+}
+
+// --- what Lua refuses ---------------------------------------------------------------------------
+
+// A source with a piece that is there `count` times, each time with its number for every #.
+static char *write_source(const char *before, const char *piece, uint32_t count, const char *after)
+{
+    Buffer text = buffer_of(TEXT_BYTES_MAX);
+    buffer_print(&text, "%s", before);
+    for (uint32_t i = 0; i < count; i++) {
+        for (const char *at = piece; *at != '\0'; at++) {
+            buffer_print(&text, *at == '#' ? "%u" : "%c", *at == '#' ? i : (unsigned)*at);
+        }
+    }
+    buffer_print(&text, "%s", after);
+    buffer_put_u8(&text, 0);
+    CHECK_OK(text.status);
+    return (char *)text.data;
+}
+
+// All the way to a rune; what is said on the way, as a build says it.
+static Status make_all(const char *source, DiagnosticList *diagnostics)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/One.ts", source);
+    TypeScriptResult result = {0};
+    char reason[WORKER_REASON_BYTES];
+    Status status = typescript_compile(compiler(), &place.list, NULL, &result, diagnostics, reason);
+    for (uint32_t i = 0; status == STATUS_OK && i < result.count; i++) {
+        CompileOutput made = {0};
+        status = make_rune(&result.items[i], &made, diagnostics);
+        compile_output_free(&made);
+    }
+    typescript_result_free(&result);
+    lua_refusal_explain(diagnostics, true);
+    return status;
+}
+
+TEST(a_limit_of_lua_is_told_where_it_is_and_what_to_do)
+{
+    static const struct {
+        const char *before, *piece, *after;
+        uint32_t fine, many, line; // how many of the piece; where it is told
+        const char *words;
+    } rows[] = {
+        {"export function f() {\n", "let v# = 1;\n", "}\n", 199, 201, 202, "at most 200 variables"},
+        {"export {};\n", "function f#() {}\n", "", 190, 300, 0, "outside of all functions"},
+        {"export const f = (...a: number[]) => a;\nf(\n", "#,\n", ");\n", 240, 300, 0,
+         "one list instead of many"},
+        {"export const f = (a: string) => a\n", " + a + #\n", ";\n", 60, 70, 0, "join many texts"},
+        {"export const x: any =\n", "[\n", "1", 0, 130, 0, "levels deep"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (uint32_t round = 0; round < 2; round++) {
+            const uint32_t count = round == 0 ? rows[i].fine : rows[i].many;
+            char *after =
+                write_source(rows[i].after, rows[i].piece[0] == '[' ? "]" : "", count, "");
+            char *source = write_source(rows[i].before, rows[i].piece, count, after);
+            DiagnosticList list = {0};
+            const Status status = make_all(source, &list);
+            const Diagnostic *item = list.items;
+            const bool is_right =
+                round == 0 ? status == STATUS_OK && list.error_count == 0
+                           : status == STATUS_MALFORMED && list.error_count == 1 &&
+                                 strstr(item->message, rows[i].words) != NULL && item->line > 1 &&
+                                 (rows[i].line == 0 || item->line == rows[i].line);
+            if (!is_right) {
+                test_fail(__FILE__, __LINE__, "row %zu: %u of %s: %s, line %u: %s", i, count,
+                          rows[i].piece, status_text(status), list.count > 0 ? item->line : 0,
+                          list.count > 0 ? item->message : "");
+            }
+            diagnostic_list_free(&list);
+            free(source);
+            free(after);
+        }
+    }
+}
+
+// The compiler counts Lua's levels before Lua does: one that it missed would have no line.
+TEST(what_is_not_too_deep_for_the_compiler_is_not_for_lua)
+{
+    static const char *const pieces[][4] = {
+        {"export const x: any = ", "[", "1", "]"},
+        {"export const f = (a: any) => ", "a(", "1", ")"},
+        {"export const f = (a: any) => ", "a[", "1", "]"},
+        {"export const f = (a: any) => ", "1 + (", "a", ")"},
+        {"export const f = (a: any) => ", "-(", "a", ")"},
+        {"export const f = (a: any) => ", "!", "a", ""},
+        {"export const f = (a: string) => a", " + a", "", ""},
+        {"export const f = (a: number) => 1", " ** a", "", ""},
+        {"export const f = (a: any) => ", "() => ", "1", ""},
+        {"export const f = (a: any) => ", "(() => { return ", "a", "; })()"},
+        {"export const f = (a: number) => ", "a === 1 ? 2 : ", "3", ""},
+        {"export const f = (a: number) => ", "a === 1 ? ", "3", " : undefined"},
+        {"export const f = (a: any) => {", "{", "print(a);", "}"},
+        {"export const f = (a: any) => {", "while (a) {", "print(a);", "}"},
+        {"export const f = (a: any) => {", "try {", "print(a);", "} finally { print(1); }"},
+        {"export const f = (a: any) => {", "switch (a) { case 1:", "print(a);", "}"},
+        {"export const f = (a: any) => ", "[...", "a", "]"},
+    };
+    uint32_t refused = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        const char *close = strchr(pieces[i][0], '{') != NULL ? "}\n" : ";\n";
+        for (uint32_t count = 20; count < 130; count += 1 + (uint32_t)(count < 118) * 7) {
+            char *after = write_source(pieces[i][2], pieces[i][3], count, close);
+            char *source = write_source(pieces[i][0], pieces[i][1], count, after);
+            DiagnosticList list = {0};
+            const Status status = make_all(source, &list);
+            refused += status != STATUS_OK;
+            if (status != STATUS_OK && list.items[0].line != 1) {
+                test_fail(__FILE__, __LINE__, "%u of %s: %s: %s", count, pieces[i][1],
+                          status_text(status), list.count > 0 ? list.items[0].message : "");
+            }
+            diagnostic_list_free(&list);
+            free(source);
+            free(after);
+        }
+    }
+    CHECK(refused > 20);
 }
 
 // --- the library --------------------------------------------------------------------------------
@@ -360,6 +512,17 @@ TEST(faults_name_lines_of_the_source_on_both_sides)
 {
     check_fault_lines(SCRIPT_SERVER);
     check_fault_lines(SCRIPT_CLIENT);
+}
+
+TEST(a_value_that_has_no_members_is_a_fault_at_its_line)
+{
+    ScriptFault faults[4];
+    CHECK_INT(faults_of(SCRIPT_SERVER, "StarterGui/Nothing", faults, 4), 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const bool is_nil = strstr(faults[i].message, "index a nil value") != NULL;
+        CHECK(is_nil || strstr(faults[i].message, "index a number value") != NULL);
+        CHECK_INT(faults[i].line, is_nil ? 4 : 6);
+    }
 }
 
 TEST(a_rejection_that_nobody_handles_is_a_fault)

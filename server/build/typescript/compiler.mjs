@@ -13,6 +13,7 @@ import {
 } from "./frame.mjs";
 import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
 import { LIBRARY_PATH, library, transpile } from "./lua.mjs";
+import { findRefused } from "./refused.mjs";
 import { findLeaks } from "./sides.mjs";
 import { findTraps } from "./traps.mjs";
 
@@ -135,15 +136,19 @@ function isWorthTelling({ category, code }) {
 }
 
 function checkOne(sourceFile, names) {
+    const file = names.get(sourceFile.fileName);
     try {
-        return [
+        const said = [
             ...program.getSyntacticDiagnostics(sourceFile),
             ...program.getSemanticDiagnostics(sourceFile),
-        ]
-            .filter(isWorthTelling)
-            .map((one) => plainDiagnostic(one, names));
+        ];
+        const refused = findRefused(program, sourceFile);
+        return [
+            ...said.filter(isWorthTelling).map((one) => plainDiagnostic(one, names)),
+            ...refused.map((one) => ({ ...one, isError: true, file })),
+        ];
     } catch (error) {
-        throw new GaveUp(error, names.get(sourceFile.fileName));
+        throw new GaveUp(error, file);
     }
 }
 
@@ -200,21 +205,22 @@ function checkSides(scripts, sources, keys) {
 /** The compiler itself fails on a script, as it does on what is nested too deeply: an error of that
  *  script, as far as its creator can help it. */
 class GaveUp extends Error {
-    constructor(error, file) {
+    constructor(error, file, position = { line: 0, column: 0 }) {
         super();
+        const where = position.line > 0 ? "here" : "on this script";
         this.diagnostic = {
             isError: true,
             file,
-            line: 0,
-            column: 0,
+            ...position,
             code: "compiler",
             message:
                 error instanceof RangeError
                     ? /length/.test(error.message)
                         ? "a text becomes too long for the compiler"
-                        : "a type or an expression is nested too deeply for the compiler"
-                    : `the compiler fails on this script (${error?.message ?? error}); write it in ` +
-                      "a plainer way",
+                        : "a type or an expression is nested too deeply for the compiler, or a list too " +
+                          "long"
+                    : `the compiler fails ${where} (${error?.message ?? error}); write it in a plainer ` +
+                      "way",
         };
     }
 }
@@ -234,25 +240,28 @@ function whyTooLarge(lua) {
 }
 
 function makeOne(script, sourceFile, names) {
+    const position = { line: 0, column: 0 }; // of what it is at
     try {
-        const result = transpile(program, sourceFile, place, script.file);
+        const result = transpile(program, sourceFile, place, script.file, position);
+        Object.assign(position, { line: 0, column: 0 });
+        const said = result.diagnostics
+            .filter(isWorthTelling)
+            .map((one) => plainDiagnostic(one, names));
         const why = whyTooLarge(result.lua);
         if (why !== undefined) {
-            const diagnostics = [tooLarge(script.file, why)];
+            const diagnostics = [...said, tooLarge(script.file, why)];
             return { lua: "", map: "", lines: [], usesLibrary: false, diagnostics };
         }
         const traps = findTraps(program, sourceFile);
         return {
             ...result,
             diagnostics: [
-                ...result.diagnostics
-                    .filter(isWorthTelling)
-                    .map((one) => plainDiagnostic(one, names)),
+                ...said,
                 ...traps.map((trap) => ({ ...trap, isError: false, file: script.file })),
             ],
         };
     } catch (error) {
-        throw new GaveUp(error, script.file);
+        throw new GaveUp(error, script.file, position);
     }
 }
 

@@ -4,9 +4,11 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { ROOT, ts } from "./host.mjs";
+import { leaveVisitors } from "./leave.mjs";
 
 const require = createRequire(import.meta.url);
 const { getProgramTranspileResult } = require("typescript-to-lua/dist/transpilation/transpile.js");
+const { standardVisitors } = require("typescript-to-lua/dist/transformation/visitors/index.js");
 const { LuaPrinter } = require("typescript-to-lua/dist/LuaPrinter.js");
 const { LuaLibFeature, buildMinimalLualibBundle } = require("typescript-to-lua/dist/LuaLib.js");
 const lua = require("typescript-to-lua/dist/LuaAST.js");
@@ -26,11 +28,30 @@ const emitHost = {
     writeFile: () => {},
 };
 
+/** `-x`, or what a const enum has below zero. */
+function isNegative(expression) {
+    return lua.isUnaryExpression(expression)
+        ? expression.operator === lua.SyntaxKind.NegationOperator
+        : lua.isNumericLiteral(expression) && expression.value < 0;
+}
+
+function isInline(expression) {
+    return lua.isFunctionExpression(expression) && lua.isInlineFunctionExpression(expression);
+}
+
+// What Lua's parser takes of statements and expressions inside one another: LUAI_MAXCCALLS less its
+// beginning. It says "C stack overflow", and not where.
+const LEVELS_MAX = 125;
+
 class RequirePrinter extends LuaPrinter {
     constructor(program, fileName, place) {
         super(emitHost, program, fileName);
         this.place = place;
         this.usesLibrary = false;
+        this.level = 0;
+        this.deepest = { level: 0, position: {} };
+        this.position = {}; // of the innermost node that has one: {line, column}, from 0
+        this.chained = new Set(); // expressions that Lua reads without going a level deeper
     }
     printCallExpression(expression) {
         const [parameter] = expression.params;
@@ -41,6 +62,7 @@ class RequirePrinter extends LuaPrinter {
         ) {
             parameter.value = this.modulePath(parameter.value);
         }
+        this.chained.add(expression.expression);
         return super.printCallExpression(expression);
     }
     /** `local E = E or ({})` of an enum or a namespace: E is new here, whatever is called so outside. */
@@ -60,6 +82,84 @@ class RequirePrinter extends LuaPrinter {
         }
         return super.printVariableDeclarationStatement(statement);
     }
+    // --- what would be read otherwise than it is meant, or not at all ---
+
+    /** In front of `.`, `[` and `(`, where nothing is said of precedence, Lua wants a name, a call or a
+     *  parenthesis: `(nil).x` is a fault when it runs, as in JavaScript, and `nil.x` no Lua. */
+    needsParenthesis(expression, minPrecedence) {
+        if (isNegative(expression)) {
+            const precedence = LuaPrinter.operatorPrecedence[lua.SyntaxKind.NegationOperator];
+            return minPrecedence === undefined || precedence < minPrecedence;
+        }
+        return (
+            (minPrecedence === undefined && lua.isLiteral(expression)) ||
+            super.needsParenthesis(expression, minPrecedence)
+        );
+    }
+    /** `-(-x)`: two signs without anything between them begin a comment. */
+    printUnaryExpression(expression) {
+        const { operator, operand } = expression;
+        if (operator === lua.SyntaxKind.NegationOperator && isNegative(operand)) {
+            expression.operand = lua.createParenthesizedExpression(operand);
+        }
+        return super.printUnaryExpression(expression);
+    }
+    /** `until x` and a line that begins with a parenthesis would be a call. */
+    statementMayRequireSemiColon(statement) {
+        return lua.isRepeatStatement(statement) || super.statementMayRequireSemiColon(statement);
+    }
+    /** A carriage return ends a line in Lua, and with it the comment. */
+    printComment(comment) {
+        const plain = (line) => (typeof line === "string" ? line.replace(/\r/g, " ") : line);
+        return super.printComment(Array.isArray(comment) ? comment.map(plain) : plain(comment));
+    }
+
+    // --- how deep it is for Lua, which has a level for each statement and for each expression that is
+    // not the beginning of another ---
+
+    deeper(node, levels, print) {
+        const { position } = this;
+        const { line, column } = lua.getOriginalPos(node);
+        if (line !== undefined) {
+            this.position = { line, column };
+        }
+        this.level += levels;
+        if (this.level > this.deepest.level) {
+            this.deepest = { level: this.level, position: this.position };
+        }
+        const printed = print();
+        this.level -= levels;
+        this.position = position;
+        return printed;
+    }
+    printStatement(statement) {
+        return this.deeper(statement, 1, () => super.printStatement(statement));
+    }
+    printExpression(expression) {
+        const isBeginning = this.chained.has(expression) || lua.isTableFieldExpression(expression);
+        // `function() return x end` has a statement that is not printed as one.
+        const levels = (isBeginning ? 0 : 1) + (isInline(expression) ? 1 : 0);
+        return this.deeper(expression, levels, () => super.printExpression(expression));
+    }
+    printExpressionInParenthesesIfNeeded(expression, minPrecedence) {
+        const levels = this.needsParenthesis(expression, minPrecedence) ? 1 : 0;
+        return this.deeper(expression, levels, () =>
+            super.printExpressionInParenthesesIfNeeded(expression, minPrecedence),
+        );
+    }
+    printBinaryExpression(expression) {
+        this.chained.add(expression.left);
+        return super.printBinaryExpression(expression);
+    }
+    printMethodCallExpression(expression) {
+        this.chained.add(expression.prefixExpression);
+        return super.printMethodCallExpression(expression);
+    }
+    printTableIndexExpression(expression) {
+        this.chained.add(expression.table);
+        return super.printTableIndexExpression(expression);
+    }
+
     modulePath(specifier) {
         if (specifier === LIBRARY_NAME) {
             this.usesLibrary = true;
@@ -118,24 +218,69 @@ export function lineTable(mappings, lineCount) {
 
 // --- files --------------------------------------------------------------------------------------
 
-/** {lua, map, lines, usesLibrary, diagnostics} of one source. */
-export function transpile(program, sourceFile, place, fileName) {
+function isStatement(kind) {
+    return (
+        (kind >= ts.SyntaxKind.FirstStatement && kind <= ts.SyntaxKind.LastStatement) ||
+        kind === ts.SyntaxKind.FunctionDeclaration ||
+        kind === ts.SyntaxKind.ClassDeclaration
+    );
+}
+
+/** Visitors of TypeScriptToLua that keep in `position` where it is, for when it throws. */
+function positionVisitors(sourceFile, position) {
+    const visit = (node, context) => {
+        const before = { ...position };
+        if (node.pos >= 0) {
+            const start = node.getStart(sourceFile);
+            const { line, character } = sourceFile.getLineAndCharacterOfPosition(start);
+            Object.assign(position, { line: line + 1, column: character + 1 });
+        }
+        const made = context.superTransformStatements(node);
+        Object.assign(position, before);
+        return made;
+    };
+    const kinds = Object.keys(standardVisitors).map(Number).filter(isStatement);
+    return Object.fromEntries(kinds.map((kind) => [kind, visit]));
+}
+
+function tooDeepForLua(file, line, column) {
+    return {
+        category: ts.DiagnosticCategory.Error,
+        source: "typescript-to-lua",
+        file,
+        start: file.getPositionOfLineAndCharacter(line, column),
+        messageText:
+            "brackets, calls, functions, blocks or texts that are joined by + are nested more than " +
+            `${LEVELS_MAX} levels deep here, and Lua takes no more. Split it: give parts of it names, or ` +
+            'make functions of them; join many texts with [a, b, c].join("")',
+    };
+}
+
+/** {lua, map, lines, usesLibrary, diagnostics} of one source. Should it throw, `position` is the
+ *  statement where: {line, column}. */
+export function transpile(program, sourceFile, place, fileName, position) {
     let printer;
     const { diagnostics, transpiledFiles } = getProgramTranspileResult(emitHost, () => {}, {
         program,
         sourceFiles: [sourceFile],
         plugins: [
             {
+                visitors: leaveVisitors(),
                 printer: (program_, _host, name, file) => {
                     printer = new RequirePrinter(program_, name, place);
                     return printer.print(file);
                 },
             },
+            { visitors: positionVisitors(sourceFile, position) },
         ],
     });
     const [file] = transpiledFiles;
     if (file === undefined) {
         return { lua: "", map: "", lines: [], usesLibrary: false, diagnostics };
+    }
+    if (printer.deepest.level > LEVELS_MAX) {
+        const { line = 0, column = 0 } = printer.deepest.position;
+        diagnostics.push(tooDeepForLua(sourceFile, line, column));
     }
     const map = { ...JSON.parse(file.sourceMap), file: "", sources: [fileName] };
     return {

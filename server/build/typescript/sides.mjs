@@ -67,7 +67,7 @@ export function findLeaks(program, sourceFile, secret) {
         }
         const children = [];
         ts.forEachChild(node, (child) => void children.push(child));
-        nodes.push(...children.reverse()); // in the order of the text
+        children.reverse().forEach((child) => nodes.push(child)); // in the order of the text
     }
     return found;
 }
