@@ -405,6 +405,116 @@ TEST(everything_is_said_with_its_code_and_line)
     }
 }
 
+// Where JavaScript's and Lua's % differ, and where they do not or nobody can tell.
+static const char *const modulo_said[] = {
+    "export const f = (v: number) => v % 60;",
+    "export function f(v: number) { v %= 60; return v; }",
+    "export const f = (v: any) => v % 60;",
+    "export const f = (v: number) => v % 2 === 1;",
+    "export const f = (v: number) => Math.abs(v % 2);",
+    "export const f = (v: number) => Math.min(0, v) % 3;",
+    "export const f = (v: number) => (v + 90) % 360;",
+    "export const f = (v: number, w: number) => (v - w) % w;",
+    "export const f = (v: number) => (1 - v) % 4;",
+    "export const f = (v: number) => 5 % -v;",
+    "export const f = (seconds: number) => (seconds - 5) % 60;",
+    "export const f = (melon: number) => melon % 60;",
+    "export const f = (e: Entity) => e.Position.X % 10;",
+    "export const f = (v?: number) => (v ?? 0) % 3;",
+    "export const f = (list: number[]) => list.map((v, w) => v % 2);",
+    "enum E { A = -1, B }\nexport const f = (e: E) => (e + 3) % 2;",
+    "export function f() { for (let v = -2; v < 5; v++) { print(v % 3); } }",
+    "export function f() { for (let v = 9; v > -5; v--) { print(v % 3); } }",
+    "export function f() { for (const v of $range(5, -5, -1)) { print(v % 2); } }",
+    "let v = 0;\nexport function f() { v--; print(v % 60); }",
+    "let v = 0;\nexport function f(x: number) { v = x; print(v % 60); }",
+    "let v = 0;\nexport function f(x: number) { [v] = [x]; print(v % 60); }",
+    "let v = 0;\nexport function f(x: { v: number }) { ({ v } = x); print(v % 60); }",
+    "let v = 0;\nexport function f(x: number[]) { for (v of x) { print(v % 60); } }",
+    "let v = 0, w = 0;\nexport function f(x: number) { v = w; w = v + x; print(v % 60); }",
+    "class A { v = 0; f() { this.v -= 1; return this.v % 60; } }\nexport const a = new A();",
+    "export function f(m: Map<number, 1>) { for (const [v] of m.entries()) { print(v % 2); } }",
+};
+static const char *const modulo_not_said[] = {
+    "export const f = (v: number) => v % 2 === 0 || 0 !== (v % 3);",
+    "export const f = (v: number, w: number) => ((v % w) + w) % w + (w + v % w) % w;",
+    "export const f = (v: number, w: number) => (v - 1 + w) % w + (v + w - 1) % w + (v + 1) % w;",
+    "export const f = (list: string[], v: number) => list[v % list.length] + list[(v) % 2];",
+    "export const f = (list: string[]) => list.length % 3 + \"ab\".charCodeAt(0) % 2;",
+    "const v = 7;\nexport const x = v % 3 + 7 % 3;",
+    "export const x = Math.floor(Math.random() * 10) % 3;",
+    "export const f = (v: number) => (v & 7) % 3 + Math.abs(v) % 3 + Math.max(0, v) % 3;",
+    "export const f = (v: boolean) => (v ? 1 : 2) % 3;",
+    "export const f = (v: 0 | 1 | 2) => (v + 2) % 3;",
+    "export function f() { for (let v = 0; v < 9; v++) { print(v % 3); } }",
+    "export function f() { for (let v = 9; v >= 0; v--) { print(v % 3); } }",
+    "export function f() { for (const v of $range(1, 5)) { print(v % 2); } }",
+    "let v = 0;\nexport function f() { v++; v = v + 2; v *= 2; print((v * 2 + 1) % 60); }",
+    "let v: number;\nexport function f() { v = 3; print(v % 60); }",
+    "class A { v: number; constructor() { this.v = 0; } f() { return this.v++ % 5; } }\n"
+    "export const a = new A();",
+    "const state = { v: 0 };\nexport function f() { state.v += 1; return state.v % 60; }",
+    "export const f = (list: number[]) => list.map((x, v) => v % 2);",
+    "export const f = () => Array.from({ length: 5 }, (_, v) => v % 2);",
+    "export function f(list: 1[]) { for (const [v] of list.entries()) { print(v % 2); } }",
+    "export const f = (p: Player) => World.Time() % 10 + p.UserId % 2 + p.coins % 3;",
+    "export const f = (seconds: number, nextIndex: number) => seconds % 60 + nextIndex % 2;",
+    "// trap-ok\nexport const f = (v: number) => v % 60;",
+};
+
+static bool is_said(const char *source, const char *code)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/B.ts", source);
+    Compiled compiled = make(&place);
+    const bool found = find_code(&compiled, code) != NULL;
+    compiled_free(&compiled);
+    return found;
+}
+
+TEST(modulo_is_warned_of_where_the_sign_may_matter)
+{
+    for (size_t i = 0; i < sizeof modulo_said / sizeof modulo_said[0]; i++) {
+        if (!is_said(modulo_said[i], "trap-modulo")) {
+            test_fail(__FILE__, __LINE__, "nothing is said of %s", modulo_said[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof modulo_not_said / sizeof modulo_not_said[0]; i++) {
+        if (is_said(modulo_not_said[i], "trap-modulo")) {
+            test_fail(__FILE__, __LINE__, "needless for %s", modulo_not_said[i]);
+        }
+    }
+}
+
+TEST(a_kept_function_in_a_loop_is_warned_of)
+{
+    static const struct {
+        const char *body;
+        bool warns;
+    } rows[] = {
+        {"task.delay(i, () => print(i));", true},
+        {"all.push(() => i);", true},
+        {"all.push({ go() { return i; } });", true},
+        {"[1].forEach((x) => task.defer(() => print(x + i)));", true},
+        {"const own = i; all.push(() => own);", false},
+        {"print([1].map((x) => x + i).length);", false},
+        {"(() => print(i))();", false},
+        {"all.push((i: number) => i);", false},
+        {"all.push(() => ({ i: 1 }));", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char source[256];
+        snprintf(source, sizeof source,
+                 "export const all: any[] = [];\nfor (let i = 0; i < 3; i++) { %s }\n",
+                 rows[i].body);
+        if (is_said(source, "trap-closure") != rows[i].warns) {
+            test_fail(__FILE__, __LINE__, "%s", rows[i].body);
+        }
+    }
+    CHECK(!is_said("export const all: any[] = [];\nfor (const i of [1]) { all.push(() => i); }\n",
+                   "trap-closure"));
+}
+
 // TypeScript's advice about packages is cut off behind the name, not inside it.
 TEST(a_module_that_is_not_there_is_named)
 {

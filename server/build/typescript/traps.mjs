@@ -2,6 +2,7 @@
 // harmless is left alone. Each finding says what happens and what to write instead; a comment
 // `// trap-ok` on the line or the one above it says that it is meant.
 import { ts } from "./host.mjs";
+import { Signs, plain } from "./signs.mjs";
 
 const DEPTH_MAX = 16; // of expressions looked into
 
@@ -36,24 +37,20 @@ const BIT_OPERATORS = new Set([
     ts.SyntaxKind.GreaterThanGreaterThanGreaterThanEqualsToken,
 ]);
 
+// They call what they are given before they return, and do not keep it.
+const CALLS_AT_ONCE = new Set(
+    (
+        "map filter forEach find findIndex findLast findLastIndex some every reduce reduceRight flatMap sort " +
+        "toSorted from pcall"
+    ).split(" "),
+);
+
 const EQUALITY = new Set([
     ts.SyntaxKind.EqualsEqualsToken,
     ts.SyntaxKind.ExclamationEqualsToken,
     ts.SyntaxKind.EqualsEqualsEqualsToken,
     ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ]);
-
-function plain(node) {
-    while (
-        ts.isParenthesizedExpression(node) ||
-        ts.isAsExpression(node) ||
-        ts.isNonNullExpression(node) ||
-        ts.isSatisfiesExpression(node)
-    ) {
-        node = node.expression;
-    }
-    return node;
-}
 
 function isNumber(node, value) {
     return ts.isNumericLiteral(node) && Number(node.text) === value;
@@ -120,6 +117,7 @@ class Finder {
     constructor(program, sourceFile) {
         this.checker = program.getTypeChecker();
         this.sourceFile = sourceFile;
+        this.signs = new Signs(this.checker, sourceFile);
         this.found = [];
         this.meant = new Set();
         sourceFile.text.split("\n").forEach((line, i) => {
@@ -299,38 +297,6 @@ class Finder {
             : "unknown";
     }
 
-    mayBeNegative(given, depth = 0) {
-        const node = plain(given);
-        if (depth > DEPTH_MAX) {
-            return false;
-        }
-        if (ts.isPrefixUnaryExpression(node)) {
-            return node.operator === ts.SyntaxKind.MinusToken && !isNumber(node.operand, 0);
-        }
-        if (ts.isBinaryExpression(node)) {
-            const operator = node.operatorToken.kind;
-            if (operator === ts.SyntaxKind.MinusToken) {
-                return true;
-            }
-            return (
-                (operator === ts.SyntaxKind.AsteriskToken || operator === ts.SyntaxKind.SlashToken) &&
-                (this.mayBeNegative(node.left, depth + 1) ||
-                    this.mayBeNegative(node.right, depth + 1))
-            );
-        }
-        if (ts.isPropertyAccessExpression(node)) {
-            const owner = this.checker.getTypeAtLocation(node.expression).symbol?.name;
-            return owner === "Vector3" && node.name.text !== "Magnitude";
-        }
-        if (ts.isCallExpression(node)) {
-            return /^Math\.(sin|cos|tan|asin|atan|atan2|sign)$/.test(
-                node.expression.getText(this.sourceFile),
-            );
-        }
-        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
-        return value !== undefined && this.mayBeNegative(value, depth + 1);
-    }
-
     // --- the traps -------------------------------------------------------------------------------
 
     bits(node, operands) {
@@ -413,14 +379,66 @@ class Finder {
     }
 
     modulo(node, left, right) {
-        if (this.mayBeNegative(left) || this.mayBeNegative(right)) {
+        const { signs } = this;
+        if (
+            (signs.isNeverNegative(left) || this.isLifted(left, right)) &&
+            !signs.isNegative(right)
+        ) {
+            return;
+        }
+        if (!this.isSignIgnored(node)) {
             this.say(
                 node,
                 "trap-modulo",
-                "% rounds down in Lua: -1 % 3 is 2 here and -1 in JavaScript. If you want the sign of " +
-                    "the left side, write math.fmod(a, b)",
+                "% has the sign of the right side in Lua: -1 % 3 is 2 here and -1 in JavaScript. If the " +
+                    "left side can be below zero, write math.fmod(a, b) for JavaScript's answer, or " +
+                    "((a % b) + b) % b, which is the same in both",
             );
         }
+    }
+
+    isSame(one, other) {
+        const text = (node) => plain(node).getText(this.sourceFile);
+        return text(one) === text(other);
+    }
+
+    /** `(i - 1 + n) % n`: who adds what is divided by has thought of it; and `(i + 1) % n` is the next
+     *  one of what is counted from 0. */
+    isLifted(given, right) {
+        const terms = [[plain(given), false]];
+        while (terms.length > 0) {
+            const [term, isAdded] = terms.pop();
+            if (this.isSame(term, right) || (isAdded && isNumber(term, 1))) {
+                return true;
+            }
+            const operator = ts.isBinaryExpression(term) ? term.operatorToken.kind : undefined;
+            if (operator === ts.SyntaxKind.PlusToken) {
+                terms.push([plain(term.left), true], [plain(term.right), true]);
+            } else if (operator === ts.SyntaxKind.MinusToken) {
+                terms.push([plain(term.left), isAdded]);
+            }
+        }
+        return false;
+    }
+
+    /** Where both answers do the same: `a % 2 === 0`, `(a % n) + n`, and what is looked up in a list,
+     *  for nobody means the element that JavaScript does not find. */
+    isSignIgnored(node) {
+        let whole = node;
+        while (plain(whole.parent) !== whole.parent) {
+            whole = whole.parent;
+        }
+        const { parent } = whole;
+        if (ts.isElementAccessExpression(parent)) {
+            return parent.argumentExpression === whole;
+        }
+        if (!ts.isBinaryExpression(parent)) {
+            return false;
+        }
+        const other = plain(parent.left === whole ? parent.right : parent.left);
+        return EQUALITY.has(parent.operatorToken.kind)
+            ? isNumber(other, 0)
+            : parent.operatorToken.kind === ts.SyntaxKind.PlusToken && this.isSame(other, node.right);
     }
 
     equality(node) {
@@ -467,6 +485,52 @@ class Finder {
             "an array ends at its first hole in Lua: its length and loops over it stop there. Remove " +
                 "elements with splice, or keep a value that means nothing",
         );
+    }
+
+    /** `for (let i = 0; …)` has one i for all rounds: a function that is kept sees the last. */
+    loopVariables(node) {
+        const { initializer } = node;
+        if (initializer === undefined || !ts.isVariableDeclarationList(initializer)) {
+            return;
+        }
+        const names = new Set(initializer.declarations.map(({ name }) => name.getText()));
+        const stack = [[node.statement, undefined]];
+        while (stack.length > 0) {
+            const [one, kept] = stack.pop(); // kept: the function around it that may run later
+            if (kept !== undefined && ts.isIdentifier(one) && names.has(one.text)) {
+                const declaration = this.checker.getSymbolAtLocation(one)?.valueDeclaration;
+                if (declaration?.parent === initializer) {
+                    names.delete(one.text); // told once
+                    this.say(
+                        one,
+                        "trap-closure",
+                        `all rounds of the loop share one ${one.text} in Lua: a function that runs later ` +
+                            `sees its last value. Write const own = ${one.text} in the loop, and use own ` +
+                            "in the function",
+                    );
+                }
+            }
+            const next = kept ?? (this.isKept(one) ? one : undefined);
+            ts.forEachChild(one, (child) => void stack.push([child, next]));
+        }
+    }
+
+    /** A function that is not called on the spot. */
+    isKept(node) {
+        if (!ts.isFunctionLike(node) || ts.isTypeNode(node)) {
+            return false;
+        }
+        let whole = node;
+        while (plain(whole.parent) !== whole.parent) {
+            whole = whole.parent;
+        }
+        const { parent } = whole;
+        if (!ts.isCallExpression(parent)) {
+            return true;
+        }
+        const callee = plain(parent.expression);
+        const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
+        return callee !== node && !(ts.isIdentifier(name) && CALLS_AT_ONCE.has(name.text));
     }
 
     /** `x[i]` where nothing is known of x: only what is known to be an array counts from 0. */
@@ -523,8 +587,11 @@ class Finder {
             ts.isDoStatement(node)
         ) {
             this.condition(node.expression);
-        } else if (ts.isForStatement(node) && node.condition !== undefined) {
-            this.condition(node.condition);
+        } else if (ts.isForStatement(node)) {
+            if (node.condition !== undefined) {
+                this.condition(node.condition);
+            }
+            this.loopVariables(node);
         } else if (ts.isConditionalExpression(node)) {
             this.condition(node.condition);
         } else if (ts.isTemplateExpression(node)) {
