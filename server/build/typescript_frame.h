@@ -3,7 +3,8 @@
 //
 //   to Node      u64 bytes, then:  block declarations (empty: as before)
 //                                  u32 scripts, each: block path, block file,
-//                                  u8 is TypeScript, u8 wanted, block text (empty if it is not)
+//                                  u8 is TypeScript, u8 wanted, u8 goes to players,
+//                                  block text (empty if it is not TypeScript)
 //   from Node    u8 kind, u64 bytes, then
 //     0 progress  u32 script: which of those that were sent is looked at next
 //     1 result    u32 status (0 fine, 1 errors, 2 the compiler gave up), block reason,

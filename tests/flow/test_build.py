@@ -380,6 +380,17 @@ def test_build_typescript(program, places, folder):
     said = build(program, "small", cwd=folder, code=1)
     check(re.search(r"^small/Workspace/Roof\.ts:4:10: error: .*stays on the server", said.stderr, re.M),
           said.stderr)
+    # What Lua does not take, and one that hides no other.
+    write(place, "Workspace/Roof.ts",
+          "export {};\n" + "".join(f"const a{i} = {i};\n" for i in range(250)))
+    said = build(program, "small", cwd=folder, code=1)
+    check(re.search(r"^small/Workspace/Roof\.ts:20\d: error: .*at most 200 variables", said.stderr,
+                    re.M), said.stderr)
+    write(place, "Workspace/Roof.ts", "export const x =\n    1" + " + 1" * 50000 + ";\n")
+    write(place, "ServerScriptService/Main.ts", "const x: number = 'no';\n")
+    said = build(program, "small", cwd=folder, code=1)
+    check(re.search(r"^small/Workspace/Roof\.ts:2:5: error: .*50004 deep.* \[too-deep\]", said.stderr,
+                    re.M) and "Main.ts:1:7: error" in said.stderr, said.stderr)
 
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

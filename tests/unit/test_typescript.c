@@ -451,8 +451,7 @@ static const char *const modulo_not_said[] = {
     "export function f() { for (const v of $range(1, 5)) { print(v % 2); } }",
     "let v = 0;\nexport function f() { v++; v = v + 2; v *= 2; print((v * 2 + 1) % 60); }",
     "let v: number;\nexport function f() { v = 3; print(v % 60); }",
-    "class A { v: number; constructor() { this.v = 0; } f() { return this.v++ % 5; } }\n"
-    "export const a = new A();",
+    "export class A { v: number; constructor() { this.v = 0; } f() { return this.v++ % 5; } }",
     "const state = { v: 0 };\nexport function f() { state.v += 1; return state.v % 60; }",
     "export const f = (list: number[]) => list.map((x, v) => v % 2);",
     "export const f = () => Array.from({ length: 5 }, (_, v) => v % 2);",
@@ -816,6 +815,26 @@ TEST(what_is_nested_too_deeply_has_a_line)
             free(tail);
         }
     }
+    check_works(shared());
+}
+
+// It throws, and knows nothing of lines then.
+TEST(where_the_compiler_fails_is_told)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/One.ts",
+                         "export function f(list: number[], o: any) {\n"
+                         "    ({ a: list.length = 3 } = o);\n"
+                         "}\n");
+    typescript_place_add(&place, "Workspace/Two.ts", "export const x = 1;\n");
+    Compiled compiled = compile(shared(), &place, NULL);
+    CHECK_INT(compiled.status, STATUS_MALFORMED);
+    const Diagnostic *found = find_code(&compiled, "compiler");
+    REQUIRE(found != NULL);
+    CHECK_TEXT(found->file, "Workspace/One.ts");
+    CHECK_INT(found->line, 2);
+    CHECK_INT(found->column, 5);
+    compiled_free(&compiled);
     check_works(shared());
 }
 
