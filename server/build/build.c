@@ -113,6 +113,8 @@ static Status ready_worker(Build *build)
     }
     worker_watch(builder->worker, build->request->cancel, NULL, NULL);
     build->worker = builder->worker;
+    build->asker =
+        (Asker){.worker = builder->worker, .cache = build->cache, .force = build->request->force};
     return STATUS_OK;
 }
 
@@ -202,12 +204,16 @@ static Status read_place(Build *build)
     Status status =
         place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
                                build->reason, WORKER_REASON_BYTES);
-    if (status == STATUS_OK && !is_place(&build->folder)) {
+    build->is_incomplete = status == STATUS_MALFORMED;
+    if (status != STATUS_OK && (!build->is_incomplete || !is_place(&build->folder))) {
+        return status;
+    }
+    if (!is_place(&build->folder)) {
         diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_ERROR, "place.json", 0, 0, "place",
                         "there is none, so this is no place; `sandlot new` makes one");
         return STATUS_MALFORMED;
     }
-    status = status == STATUS_OK ? open_key(build) : status;
+    status = open_key(build);
     status = status == STATUS_OK ? open_cache(build) : status;
     return status == STATUS_OK ? ready_worker(build) : status;
 }
@@ -226,56 +232,17 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
-typedef Status (*TakeReply)(Build *build, const Buffer *reply);
-
-// A question to the worker whose answer is always the same: as it was answered before, or now.
-static Status ask(Build *build, WorkerOp op, const char *name, const Buffer *request,
-                  TakeReply take)
+static Status ask(Build *build, WorkerOp op, const Buffer *request, AskerTake take)
 {
-    if (request->status != STATUS_OK) {
-        return refuse(build, STATUS_LIMIT, build->request->place, "its texts are too large");
-    }
-    CacheKeyMaker maker = cache_key_begin(name);
-    cache_key_add(&maker, request->data, request->bytes);
-    const CacheKey key = cache_key_end(&maker);
-    const uint32_t errors = build->result->diagnostics.error_count;
-    Buffer reply = buffer_of(CACHE_VALUE_BYTES_MAX);
-    const bool is_known = !build->request->force && cache_find(build->cache, &key, &reply) &&
-                          take(build, &reply) == STATUS_OK;
-    buffer_free(&reply);
-    if (is_known) {
-        return STATUS_OK;
-    }
-    Status status =
-        worker_call(build->worker, op, request->data, request->bytes, &reply, build->reason);
-    if (status == STATUS_OK && take(build, &reply) != STATUS_OK) {
-        status = worker_distrust(build->worker, build->reason);
-    }
-    if (status == STATUS_OK && build->result->diagnostics.error_count == errors) {
-        cache_keep(build->cache, &key, reply.data, reply.bytes);
-    }
-    buffer_free(&reply);
-    return status;
+    return request->status != STATUS_OK
+               ? refuse(build, STATUS_LIMIT, build->request->place, "its texts are too large")
+               : asker_call(&build->asker, op, request->data, request->bytes, take, build,
+                            build->reason);
 }
 
-static Status take_contexts(Build *build, const Buffer *reply)
+static Status take_texts(void *user, const Buffer *reply)
 {
-    return narrow_read_reply(reply, &build->souls, &build->result->diagnostics);
-}
-
-// What place.json takes away from scripts.
-static Status narrow(Build *build)
-{
-    Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    narrow_write_request(&build->folder, &build->souls, &request);
-    const Status status = ask(build, WORKER_NARROW, "narrow", &request, take_contexts);
-    buffer_free(&request);
-    soul_check_counts(&build->souls, &build->result->diagnostics);
-    return status;
-}
-
-static Status take_texts(Build *build, const Buffer *reply)
-{
+    Build *build = user;
     return text_read_reply(reply, &build->folder, &build->result->diagnostics);
 }
 
@@ -285,10 +252,27 @@ static Status check_texts(Build *build)
     const uint32_t errors = build->result->diagnostics.error_count;
     Buffer request = buffer_of(WORKER_REQUEST_MAX);
     text_write_request(&build->folder, &request);
-    const Status status = ask(build, WORKER_TEXT, "text", &request, take_texts);
+    const Status status = ask(build, WORKER_TEXT, &request, take_texts);
     buffer_free(&request);
     return status == STATUS_OK && build->result->diagnostics.error_count > errors ? STATUS_MALFORMED
                                                                                   : status;
+}
+
+static Status take_contexts(void *user, const Buffer *reply)
+{
+    Build *build = user;
+    return narrow_read_reply(reply, &build->souls, &build->result->diagnostics);
+}
+
+// What place.json takes away from scripts.
+static Status narrow(Build *build)
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX);
+    narrow_write_request(&build->folder, &build->souls, &request);
+    const Status status = ask(build, WORKER_NARROW, &request, take_contexts);
+    buffer_free(&request);
+    soul_check_counts(&build->souls, &build->result->diagnostics);
+    return status;
 }
 
 static Status scan(Build *build)
@@ -299,8 +283,11 @@ static Status scan(Build *build)
     if (status != STATUS_OK) {
         return refuse(build, status, build->request->place, "out of memory");
     }
-    status = narrow(build);
-    status = status == STATUS_OK ? check_texts(build) : status;
+    status = check_texts(build);
+    if (status == STATUS_OK && build->is_incomplete) {
+        return STATUS_MALFORMED; // what cannot be read was told, and now all of it
+    }
+    status = status == STATUS_OK ? narrow(build) : status;
     if (status != STATUS_OK) {
         return status;
     }
@@ -413,6 +400,9 @@ static Status run(Build *build)
         build_check_requires(build);
         status = give_runes(build);
     }
+    if (status == STATUS_OK && build->request->pack) {
+        status = check_cancel(build, build_pack(build));
+    }
     status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
     status = status == STATUS_OK ? check_names(build) : status;
@@ -422,7 +412,7 @@ static Status run(Build *build)
     status = status == STATUS_OK ? build_write(build) : status;
     status = status == STATUS_OK ? build_write_references(build) : status;
     if (status == STATUS_OK && build->references.count > 0) {
-        status = check_texts(build); // of what was written now, so that the next build need not ask
+        status_ignore(check_texts(build)); // of what was written, so that the next need not ask
     }
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
@@ -503,6 +493,9 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
         // They say why, better than a later stage that stumbled over the same.
         snprintf(reason, WORKER_REASON_BYTES, "%u error%s", errors, errors == 1 ? "" : "s");
     }
+    if (status == STATUS_OK) {
+        reason[0] = '\0'; // of what it went on after
+    }
     out->took_ms = (clock_ns() - start) / NS_PER_MS;
     return status;
 }
@@ -511,6 +504,8 @@ void build_result_free(BuildResult *result)
 {
     for (uint32_t i = 0; i < result->rune_count; i++) {
         free(result->runes[i].bytes);
+        free(result->runes[i].packed);
+        free(result->runes[i].zstd);
     }
     free(result->runes);
     free(result->whole);

@@ -59,6 +59,7 @@ typedef struct BuildRequest {
     bool force;        // the cache is not asked
     bool write;        // artifacts; without it only the version is noted, beside the key
     bool update;       // references in the scene; with `write` they are in any case
+    bool pack;         // runes for players, too
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;
     const atomic_bool *cancel; // may be NULL
@@ -75,6 +76,9 @@ typedef struct BuildRune {
     uint8_t code_hash[32]; // of the source's bytes: scriptRef.codeHash
     uint8_t *bytes;
     size_t count;
+    // Of what is replicated, if it was asked for (worker_pack.h); NULL: it does not get smaller.
+    uint8_t *packed, *zstd;
+    size_t packed_count, zstd_count;
 } BuildRune;
 
 // A picture, sound or model of the place, which stays on disk. All of them are for players.
@@ -91,6 +95,7 @@ typedef struct BuildResult {
     DiagnosticList diagnostics; // sorted; also when it failed
     BuildRune *runes;           // sorted by path
     uint32_t rune_count;
+    uint32_t packing; // the number of the dictionary that runes are packed with
     PlaceFacts facts;
     uint8_t *whole, *stripped; // the compiled scene, to be loaded in a jail alone
     size_t whole_bytes, stripped_bytes;

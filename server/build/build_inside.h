@@ -5,8 +5,8 @@
 #pragma once
 
 #include "server/build/artifact.h"
+#include "server/build/asker.h"
 #include "server/build/build.h"
-#include "server/build/cache.h"
 #include "server/build/scene_ref.h"
 #include "server/build/worker_compile.h"
 #include "server/build/worker_narrow.h"
@@ -47,10 +47,12 @@ typedef struct Build {
     char *reason; // WORKER_REASON_BYTES
     ModelConfig model;
     Worker *worker;
+    Asker asker; // the same, with the cache
     SigningKey key;
     char key_path[BUILD_PATH_BYTES];
     BuildCache *cache;
     PlaceFolder folder;
+    bool is_incomplete; // some of its files cannot be read
     SoulList souls;
     SceneRefChanges references; // what is different in the folder from what is on disk
     BuildItem *items;           // sorted by path
@@ -72,6 +74,8 @@ MUST_USE Status build_compile_all(Build *build);
 void build_check_requires(Build *build);
 CompileJob build_compile_job(const BuildItem *item);
 const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
+// build_pack.c: the runes that players get, in fewer bytes.
+MUST_USE Status build_pack(Build *build);
 // build_dry_run.c: scripts that require others, tried out with them.
 MUST_USE Status build_dry_run(Build *build);
 // build_scene.c: references in the scene brought up to date, the scene compiled.

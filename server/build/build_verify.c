@@ -86,6 +86,7 @@ static Status check_manifest(Verify *verify, Side *side, char reason[WORKER_REAS
              "is not signed by this host's key, nor by one before it; build the place");
     } else if (status != STATUS_OK) {
         tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, reason);
+        reason[0] = '\0'; // it is told
     } else if (which > 0) {
         tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
              "is signed by an earlier key; build the place to sign it again");

@@ -56,6 +56,7 @@ static Status read_list(Look *look, Worker *worker, char reason[WORKER_REASON_BY
     }
     diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
                     "is damaged: %s; build again", reason);
+    reason[0] = '\0'; // it is told
     return STATUS_OK;
 }
 

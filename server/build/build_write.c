@@ -135,7 +135,7 @@ static Status read_before(Writing *writing, const PlaceFolder *before, const Sig
     arena_init(&arena, writing->arena_block, sizeof writing->arena_block);
     const PlaceFile *file = artifact_named(before, MANIFEST_FILE);
     *is_ours = false;
-    if (file == NULL) {
+    if (file == NULL || file->bytes > MANIFEST_BYTES_MAX) {
         return STATUS_OK;
     }
     const Status status = manifest_ask(build->worker, &arena, file->data, file->bytes, halves, list,
@@ -268,7 +268,8 @@ static bool has_manifests(const Writing *writing, const PlaceFolder before[ARTIF
 }
 
 // If both manifests are there, byte for byte as they would be signed with the number that was
-// noted, nobody has to read them: an unchanged place starts no worker.
+// noted, or if nothing will be put in their place, nobody has to read them: an unchanged place
+// starts no worker.
 static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
                         const SigningHalves *halves)
 {
@@ -276,7 +277,9 @@ static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDE
     const bool is_noted =
         noted.number > 0 && memcmp(noted.set, writing->version.set, sizeof noted.set) == 0;
     Status status = is_noted ? sign(writing, noted.number) : STATUS_OK;
-    if (status == STATUS_OK && is_noted && has_manifests(writing, before)) {
+    const bool is_known =
+        is_noted && (!writing->build->request->write || has_manifests(writing, before));
+    if (status == STATUS_OK && is_known) {
         writing->version.number = noted.number;
         return STATUS_OK;
     }

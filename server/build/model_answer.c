@@ -349,9 +349,12 @@ Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out)
     read_text(&reader, &out->text);
     out->found = (LuaFound)byte_read_u8(&reader);
     read_text(&reader, &out->lua);
-    const bool is_good = byte_reader_finish(&reader) == STATUS_OK && out->stop < STOP_COUNT &&
-                         out->found < LUA_FOUND_COUNT &&
-                         (out->found == LUA_FOUND) == (out->lua.bytes > 0);
+    bool is_good = byte_reader_finish(&reader) == STATUS_OK && out->stop < STOP_COUNT &&
+                   out->found < LUA_FOUND_COUNT &&
+                   (out->found == LUA_FOUND) == (out->lua.bytes > 0);
+    for (size_t i = 0; i < out->lua.bytes && is_good; i++) {
+        is_good = !is_hidden_at(out->lua.data + i, out->lua.bytes - i);
+    }
     return is_good ? STATUS_OK : STATUS_MALFORMED;
 }
 

@@ -63,9 +63,12 @@ Status worker_deflate(WorkerCall *call)
 Status package_deflate(Worker *worker, const PlaceFile *file, Buffer *packed,
                        char reason[WORKER_REASON_BYTES])
 {
-    const Status status =
-        worker_call(worker, WORKER_DEFLATE, file->data, file->bytes, packed, reason);
-    return status == STATUS_OK && packed->bytes >= file->bytes && file->bytes > 0
-               ? worker_distrust(worker, reason)
-               : status;
+    Status status = worker_call(worker, WORKER_DEFLATE, file->data, file->bytes, packed, reason);
+    if (status == STATUS_OK && packed->bytes > 0 && packed->bytes >= file->bytes) {
+        status = worker_distrust(worker, reason);
+    }
+    if (status != STATUS_OK) {
+        buffer_free(packed);
+    }
+    return status;
 }

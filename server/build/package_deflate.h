@@ -7,6 +7,7 @@
 #include "core/wire/place.h"
 #include "server/build/worker.h"
 
-// *packed is the caller's to free; empty: store it. The bytes depend on the file and zlib alone.
+// *packed is the caller's to free when it went well; empty: store it. The bytes depend on the file
+// and zlib alone.
 MUST_USE Status package_deflate(Worker *worker, const PlaceFile *file, Buffer *packed,
                                 char reason[WORKER_REASON_BYTES]);

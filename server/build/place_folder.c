@@ -227,11 +227,11 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
         return refuse(&walk, STATUS_NOT_FOUND, path, strerror(errno));
     }
     Status status = walk_folder(&walk, descriptor, "", 0);
-    if (status == STATUS_OK && walk.diagnostics != NULL &&
-        walk.diagnostics->error_count > errors_before) {
+    const bool is_told = walk.diagnostics != NULL && walk.diagnostics->error_count > errors_before;
+    if (status == STATUS_OK && is_told) {
         status = STATUS_MALFORMED;
     }
-    if (status != STATUS_OK) {
+    if (status != STATUS_OK && !(status == STATUS_MALFORMED && is_told)) {
         place_folder_free(&folder);
         return status;
     }
@@ -239,7 +239,7 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
         qsort(folder.files, folder.file_count, sizeof *folder.files, by_path);
     }
     *out = folder;
-    return STATUS_OK;
+    return status;
 }
 
 Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)

@@ -21,8 +21,8 @@ typedef struct PlaceFolder {
 MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
                                   size_t reason_bytes);
 // The same for a build, whose creator reads all problems at once: each file that cannot be taken is
-// an error and in the end STATUS_MALFORMED; a file of a service that only looks like a script is a
-// warning. Other failures have a `reason`.
+// an error and in the end STATUS_MALFORMED, with the files that can be; a file of a service that
+// only looks like a script is a warning. Other failures have a `reason`.
 MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
                                        DiagnosticList *diagnostics, char *reason,
                                        size_t reason_bytes);

@@ -101,21 +101,6 @@ static void add_phrases_from(Phrases *phrases, const char *text, size_t bytes)
     }
 }
 
-// Is there anything to be sent to a model?
-static Status check_text(const SoulContextAsk *ask, char reason[WORKER_REASON_BYTES])
-{
-    const char *problem = "is empty; say in plain words what the script shall do";
-    for (size_t i = 0; i < ask->text_bytes; i++) {
-        problem = strchr(" \t\r\n", ask->text[i]) == NULL ? NULL : problem;
-    }
-    if (!utf8_is_valid(ask->text, ask->text_bytes) ||
-        memchr(ask->text, 0, ask->text_bytes) != NULL) {
-        problem = "is no text in UTF-8";
-    }
-    (void)snprintf(reason, WORKER_REASON_BYTES, "%s", problem != NULL ? problem : "");
-    return problem == NULL ? STATUS_OK : STATUS_RANGE;
-}
-
 static Status find_phrases(Look *look)
 {
     const char *text = look->ask->text;
@@ -559,10 +544,8 @@ Status soul_context_write(const PlaceFile *files, uint32_t file_count, const Sou
 {
     Heap heap = heap_make(HEAP_BYTES_MAX);
     Look look = {.ask = ask, .scratch = {.heap = &heap}, .out = out, .reason = reason};
-    Status status = check_text(ask, reason);
-    if (status == STATUS_OK) {
-        status = ask->text_bytes <= SOUL_TEXT_BYTES_MAX ? find_phrases(&look) : STATUS_LIMIT;
-    }
+    reason[0] = '\0';
+    Status status = ask->text_bytes <= SOUL_TEXT_BYTES_MAX ? find_phrases(&look) : STATUS_LIMIT;
     for (uint32_t i = 0; i < file_count && status == STATUS_OK; i++) {
         if (strcmp(files[i].path, "scene.json") == 0) {
             status = read_scene(&look, &files[i]);
@@ -623,6 +606,17 @@ static char *read_path(ByteReader *reader, char *out, size_t capacity)
     return out;
 }
 
+static SoulTextState state_of(const SoulContextAsk *ask)
+{
+    SoulTextState state = SOUL_TEXT_EMPTY;
+    for (size_t i = 0; i < ask->text_bytes; i++) {
+        state = strchr(" \t\r\n", ask->text[i]) == NULL ? SOUL_TEXT_GOOD : state;
+    }
+    const bool is_text =
+        utf8_is_valid(ask->text, ask->text_bytes) && memchr(ask->text, 0, ask->text_bytes) == NULL;
+    return is_text ? state : SOUL_TEXT_BINARY;
+}
+
 Status worker_soul_context(WorkerCall *call)
 {
     enum { PATH_BYTES = 128 };
@@ -649,6 +643,7 @@ Status worker_soul_context(WorkerCall *call)
     if (status == STATUS_OK) {
         Buffer text = buffer_of(SOUL_CONTEXT_BYTES_MAX);
         status = soul_context_write(files, count, &ask, &text, call->reason);
+        buffer_put_u8(&call->reply, (uint8_t)state_of(&ask));
         buffer_put(&call->reply, text.data, text.bytes);
         buffer_free(&text);
     }

@@ -20,6 +20,14 @@
 #define SOUL_CONTEXT_NEAR_M    12.0f
 #define SOUL_TEXT_BYTES_MAX    (16u << 10) // of a .soul
 
+// Is the soul's own text something to be sent to a model?
+typedef enum SoulTextState {
+    SOUL_TEXT_GOOD,
+    SOUL_TEXT_EMPTY,
+    SOUL_TEXT_BINARY,
+    SOUL_TEXT_STATE_COUNT
+} SoulTextState;
+
 typedef struct SoulContextAsk {
     const char *path; // "Workspace/Door"
     bool replicate;
@@ -28,12 +36,11 @@ typedef struct SoulContextAsk {
 } SoulContextAsk;
 
 // The files are scene.json and the prefabs; others are skipped. Appends to `out`.
-// STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too; STATUS_RANGE: the
-// soul itself is empty, or no text.
+// STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too.
 MUST_USE Status soul_context_write(const PlaceFile *files, uint32_t file_count,
                                    const SoulContextAsk *ask, Buffer *out,
                                    char reason[WORKER_REASON_BYTES]);
 // The request of WORKER_SOUL_CONTEXT: block path, u8 replicate, block text, u32 count, and each
-// file as block path, block data. Its answer is the text.
+// file as block path, block data. Its answer is u8 SoulTextState, then the text.
 void soul_context_request(const PlaceFile *files, uint32_t file_count, const SoulContextAsk *ask,
                           Buffer *out);

@@ -21,6 +21,8 @@ typedef struct Lines {
     uint32_t count;
 } Lines;
 
+// --- inside -------------------------------------------------------------------------------------
+
 typedef enum Mark { MARK_SAME = ' ', MARK_OUT = '-', MARK_IN = '+' } Mark;
 
 typedef struct Edit {
@@ -274,8 +276,6 @@ Status soul_diff_write(const SoulDiffText *before, const SoulDiffText *after, Bu
     return status;
 }
 
-// --- the worker's op ----------------------------------------------------------------------------
-
 static bool read_name(ByteReader *reader, char name[SOUL_DIFF_NAME_BYTES])
 {
     size_t bytes = 0;
@@ -312,6 +312,14 @@ Status worker_soul_diff(WorkerCall *call)
                : worker_refuse(call, status, "the difference is too large to be shown");
 }
 
+// --- outside ------------------------------------------------------------------------------------
+
+Status soul_diff_read_reply(const Buffer *reply, Buffer *out)
+{
+    put_visible(out, (const char *)reply->data, reply->bytes);
+    return out->status == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
+}
+
 Status soul_diff_ask(Worker *worker, const SoulDiffText *before, const SoulDiffText *after,
                      Buffer *out, char reason[WORKER_REASON_BYTES])
 {
@@ -327,9 +335,8 @@ Status soul_diff_ask(Worker *worker, const SoulDiffText *before, const SoulDiffT
     } else {
         status = worker_call(worker, WORKER_SOUL_DIFF, request.data, request.bytes, &reply, reason);
     }
-    if (status == STATUS_OK) {
-        put_visible(out, (const char *)reply.data, reply.bytes);
-        status = out->status == STATUS_OK ? STATUS_OK : worker_distrust(worker, reason);
+    if (status == STATUS_OK && soul_diff_read_reply(&reply, out) != STATUS_OK) {
+        status = worker_distrust(worker, reason);
     }
     buffer_free(&request);
     buffer_free(&reply);

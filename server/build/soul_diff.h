@@ -25,5 +25,7 @@ typedef struct SoulDiffText {
 // terminal is shown as `?`.
 MUST_USE Status soul_diff_ask(Worker *worker, const SoulDiffText *before, const SoulDiffText *after,
                               Buffer *out, char reason[WORKER_REASON_BYTES]);
+// What the worker said, which may be any bytes: what could speak to a terminal is a `?` then.
+MUST_USE Status soul_diff_read_reply(const Buffer *reply, Buffer *out);
 // The same in the worker.
 MUST_USE Status soul_diff_write(const SoulDiffText *before, const SoulDiffText *after, Buffer *out);

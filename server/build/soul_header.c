@@ -227,16 +227,24 @@ Status soul_header_read_reply(const Buffer *reply, const uint8_t *file, size_t b
     return byte_reader_finish(&reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
 }
 
-Status soul_header_ask(Worker *worker, const uint8_t *file, size_t bytes, SoulHeader *out,
+typedef struct Asked {
+    const uint8_t *file;
+    size_t bytes;
+    SoulHeader *header;
+    size_t *header_bytes;
+} Asked;
+
+static Status take(void *user, const Buffer *reply)
+{
+    const Asked *asked = user;
+    return soul_header_read_reply(reply, asked->file, asked->bytes, asked->header,
+                                  asked->header_bytes);
+}
+
+Status soul_header_ask(const Asker *asker, const uint8_t *file, size_t bytes, SoulHeader *out,
                        size_t *header_bytes, char reason[WORKER_REASON_BYTES])
 {
-    Buffer reply = {0};
     const size_t look = bytes < SOUL_HEADER_BYTES_MAX ? bytes : SOUL_HEADER_BYTES_MAX;
-    Status status = worker_call(worker, WORKER_SOUL_HEADER, file, look, &reply, reason);
-    if (status == STATUS_OK &&
-        soul_header_read_reply(&reply, file, bytes, out, header_bytes) != STATUS_OK) {
-        status = worker_distrust(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
+    Asked asked = {.file = file, .bytes = bytes, .header = out, .header_bytes = header_bytes};
+    return asker_call(asker, WORKER_SOUL_HEADER, file, look, take, &asked, reason);
 }

@@ -12,8 +12,7 @@
 // is not exactly of this form is none: the file is then somebody's own, and is never overwritten.
 #pragma once
 
-#include "core/base/sha256.h"
-#include "server/build/worker.h"
+#include "server/build/asker.h"
 
 #define SOUL_HEADER_BYTES_MAX 640
 #define SOUL_NAME_BYTES       128
@@ -34,8 +33,9 @@ void soul_header_write(const SoulHeader *header, Buffer *out);
 
 // Asks the worker whether a file begins with such a line. *header_bytes is what the line takes,
 // with its end; 0: there is none.
-MUST_USE Status soul_header_ask(Worker *worker, const uint8_t *file, size_t bytes, SoulHeader *out,
-                                size_t *header_bytes, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_header_ask(const Asker *asker, const uint8_t *file, size_t bytes,
+                                SoulHeader *out, size_t *header_bytes,
+                                char reason[WORKER_REASON_BYTES]);
 // What the worker said, which may be any bytes. STATUS_MALFORMED: the file does not begin so.
 MUST_USE Status soul_header_read_reply(const Buffer *reply, const uint8_t *file, size_t bytes,
                                        SoulHeader *out, size_t *header_bytes);

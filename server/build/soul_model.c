@@ -51,9 +51,28 @@ static const PlaceFile *find_file(const PlaceFolder *folder, const char *path)
     return NULL;
 }
 
-// What the worker says of the scene; it is sent on, so it must be text.
-static Status read_context(Worker *worker, const PlaceFolder *folder, const Soul *soul,
-                           Buffer *context, char *reason)
+// What the worker says of a soul's text and of the scene around it, which is sent on.
+typedef struct Context {
+    SoulTextState state;
+    Buffer text;
+} Context;
+
+static Status take_context(void *user, const Buffer *reply)
+{
+    Context *context = user;
+    const char *text = reply->bytes > 0 ? (const char *)reply->data + 1 : "";
+    if (reply->bytes == 0 || reply->data[0] >= SOUL_TEXT_STATE_COUNT ||
+        reply->bytes > CONTEXT_REPLY_MAX || !utf8_is_valid(text, reply->bytes - 1)) {
+        return STATUS_MALFORMED;
+    }
+    context->state = (SoulTextState)reply->data[0];
+    context->text = buffer_of(CONTEXT_REPLY_MAX);
+    buffer_put(&context->text, text, reply->bytes - 1);
+    return context->text.status;
+}
+
+static Status read_context(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
+                           Context *context, char *reason)
 {
     if (soul->file->bytes > SOUL_TEXT_BYTES_MAX) {
         return say(reason, STATUS_MALFORMED, soul->file->path,
@@ -67,47 +86,42 @@ static Status read_context(Worker *worker, const PlaceFolder *folder, const Soul
     soul_context_request(folder->files, folder->file_count, &ask, &request);
     Status status = request.status;
     if (status == STATUS_OK) {
-        status =
-            worker_call(worker, WORKER_SOUL_CONTEXT, request.data, request.bytes, context, reason);
+        status = asker_call(asker, WORKER_SOUL_CONTEXT, request.data, request.bytes, take_context,
+                            context, reason);
     } else {
         (void)snprintf(reason, WORKER_REASON_BYTES, "the place is too large to be described");
     }
     buffer_free(&request);
-    if (status == STATUS_RANGE) {
-        char why[WORKER_REASON_BYTES / 2];
-        (void)snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, reason);
-        return say(reason, STATUS_MALFORMED, soul->file->path, why);
-    }
-    if (status == STATUS_OK &&
-        (context->bytes > CONTEXT_REPLY_MAX ||
-         !utf8_is_valid(context->data != NULL ? (const char *)context->data : "",
-                        context->bytes))) {
-        status = say(reason, STATUS_BLOCKED, soul->file->path,
-                     "the worker's description of the scene makes no sense");
+    if (status == STATUS_OK && context->state != SOUL_TEXT_GOOD) {
+        status = say(reason, STATUS_MALFORMED, soul->file->path,
+                     context->state == SOUL_TEXT_EMPTY
+                         ? "is empty; say in plain words what the script shall do"
+                         : "is no text in UTF-8");
     }
     return status;
 }
 
-Status soul_view_open(Worker *worker, const PlaceFolder *folder, const Soul *soul, SoulView *out,
-                      char reason[WORKER_REASON_BYTES])
+Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
+                      SoulView *out, char reason[WORKER_REASON_BYTES])
 {
     *out = (SoulView){.soul = soul};
     (void)snprintf(out->kept_path, sizeof out->kept_path, "%.127s.lua", soul->file->path);
     out->kept_file = find_file(folder, out->kept_path);
-    Buffer context = {0};
-    Status status = read_context(worker, folder, soul, &context, reason);
+    Context context = {0};
+    Status status = read_context(asker, folder, soul, &context, reason);
     if (status == STATUS_OK) {
-        status = soul_prompt_make(soul, (const char *)context.data, context.bytes, &out->prompt);
+        status = soul_prompt_make(soul, (const char *)context.text.data, context.text.bytes,
+                                  &out->prompt);
         if (status != STATUS_OK) {
             (void)say(reason, status, soul->file->path, "the prompt is too large");
         }
     }
-    buffer_free(&context);
+    buffer_free(&context.text);
     SoulHeader header;
     size_t header_bytes = 0;
     const PlaceFile *kept = out->kept_file;
     if (status == STATUS_OK && kept != NULL) {
-        status = soul_header_ask(worker, kept->data, kept->bytes, &header, &header_bytes, reason);
+        status = soul_header_ask(asker, kept->data, kept->bytes, &header, &header_bytes, reason);
     }
     if (status == STATUS_OK) {
         out->kept = soul_kept_look(kept, &header, header_bytes, out->prompt.prompt_hash,
@@ -459,14 +473,14 @@ static void warn_kept(const SoulView *view, DiagnosticList *diagnostics)
     }
 }
 
-Status soul_lua(const ModelConfig *config, Worker *worker, const char *place,
+Status soul_lua(const ModelConfig *config, const Asker *asker, const char *place,
                 const PlaceFolder *folder, const Soul *soul, SoulLua *out,
                 DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
     SoulView view;
     SoulFailure failure;
     reason[0] = '\0';
-    Status status = soul_view_open(worker, folder, soul, &view, reason);
+    Status status = soul_view_open(asker, folder, soul, &view, reason);
     if (status == STATUS_MALFORMED) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, soul->file->path, 0, 0, "soul", "%s",
                         reason);
@@ -493,7 +507,7 @@ Status soul_lua(const ModelConfig *config, Worker *worker, const char *place,
                             "%.600s (not asked again before the soul changes)", failure.message);
             status = STATUS_MALFORMED;
         } else {
-            status = soul_ask(config, worker, place, &view, out, diagnostics, reason);
+            status = soul_ask(config, asker->worker, place, &view, out, diagnostics, reason);
         }
     }
     soul_view_close(&view);

@@ -7,9 +7,9 @@
 // linted there and sent back with its errors at most twice.
 #pragma once
 
+#include "server/build/asker.h"
 #include "server/build/diagnostic.h"
 #include "server/build/soul.h"
-#include "server/build/worker.h"
 
 #define SOUL_REPAIRS_MAX   2
 #define SOUL_QUESTIONS_MAX 20 // of one build, repairs too: the place may be a stranger's
@@ -37,7 +37,7 @@ typedef struct SoulLua {
 // The Lua of a plain soul: the kept one if its hash fits, or a new one, which is written beside the
 // source at once (`place` is the folder). No key and nothing that fits: an error that names the
 // setting. Problems are diagnostics; STATUS_MALFORMED when there is no Lua.
-MUST_USE Status soul_lua(const ModelConfig *config, Worker *worker, const char *place,
+MUST_USE Status soul_lua(const ModelConfig *config, const Asker *asker, const char *place,
                          const PlaceFolder *folder, const Soul *soul, SoulLua *out,
                          DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 void soul_lua_free(SoulLua *lua);

@@ -45,6 +45,7 @@ static const WorkerRank ranks[WORKER_OP_COUNT] = {
 
 struct Worker {
     WorkerRank rank; // of what the process has been asked
+    bool was_asked;
     WorkerConfig config;
     Process process;
     int end; // our end of the stream; -1: none runs
@@ -106,6 +107,7 @@ static int end(Worker *worker)
     worker->end = -1;
     worker->layers = 0;
     worker->rank = RANK_FIRST;
+    worker->was_asked = false;
     return code;
 }
 
@@ -445,7 +447,7 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         return STATUS_LIMIT;
     }
     drop_stale(worker);
-    if (ranks[op] < worker->rank) {
+    if (ranks[op] < worker->rank || (ranks[op] == RANK_FIRST && worker->was_asked)) {
         worker_end(worker);
     }
     if (op == WORKER_UNPACK && !worker->archives) {
@@ -457,6 +459,7 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         return status;
     }
     worker->rank = ranks[op];
+    worker->was_asked = true;
     uint8_t head[WORKER_REQUEST_HEAD_BYTES];
     put_u32(head, (uint32_t)op);
     put_u64(head + 4, bytes);

@@ -1,9 +1,12 @@
-// `sandlot script`: one script tried out in a small real world, and the reference of the API.
+// `sandlot script`: one script tried out in a small real world, and the reference of the API. The
+// script may be anybody's: it is read, TypeScript is made into runes by the processes that are
+// there for that, and then this process locks itself in, before it looks at the first byte.
 #include "core/script/api_reference.h"
 #include "core/script/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/script_typescript.h"
+#include "server/sys/jail.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +15,13 @@
 
 #define LOG_LINES_MAX   10000
 #define REFERENCE_BYTES (1 << 20)
+#define JAIL_BYTES      (8ull << 30)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 typedef struct RunOptions {
     const char *file;
@@ -29,7 +39,11 @@ typedef struct LogLine {
 
 typedef struct Run {
     RunOptions options;
-    LogLine *lines; // kept for --json
+    char *source;
+    size_t source_bytes;
+    ScriptRunes runes;                        // of TypeScript
+    char compile_error[SCRIPT_MESSAGE_BYTES]; // "": none
+    LogLine *lines;                           // kept for --json
     uint32_t line_count, dropped_count;
     ScriptFault *faults;
     uint32_t fault_count;
@@ -51,8 +65,7 @@ static void print_usage(FILE *out)
         "  --memory-mb N             memory of all scripts, 1 to 512 (16)\n"
         "  --ticks N                 how long, in sixtieths of a second, up to 216000 (300)\n"
         "  --json                    print one JSON object at the end and nothing else\n"
-        "  --allow-weak-jail         for TypeScript: go on where the kernel lacks a layer of "
-        "the jail\n\n"
+        "  --allow-weak-jail         go on where the kernel lacks a layer of the jail\n\n"
         "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
 }
 
@@ -73,17 +86,18 @@ static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t
 
 // --- the file -----------------------------------------------------------------------------------
 
-// NULL: the run's reason says why.
-static char *read_source(Run *run, size_t *bytes)
+// What cannot be read is the run's reason.
+static void read_source(Run *run)
 {
     const char *path = run->options.file;
     FILE *file = fopen(path, "rb");
-    char *source = file != NULL ? malloc(VM_SOURCE_BYTES_MAX + 1) : NULL;
-    const char *why = file != NULL && source == NULL ? "out of memory" : NULL;
-    *bytes = source != NULL ? fread(source, 1, VM_SOURCE_BYTES_MAX + 1, file) : 0;
+    run->source = file != NULL ? malloc(VM_SOURCE_BYTES_MAX + 1) : NULL;
+    const char *why = file != NULL && run->source == NULL ? "out of memory" : NULL;
+    run->source_bytes =
+        run->source != NULL ? fread(run->source, 1, VM_SOURCE_BYTES_MAX + 1, file) : 0;
     if (file == NULL || ferror(file) != 0) {
         why = strerror(errno);
-    } else if (*bytes > VM_SOURCE_BYTES_MAX) {
+    } else if (run->source_bytes > VM_SOURCE_BYTES_MAX) {
         why = "a script has at most 256 KiB";
     }
     if (file != NULL) {
@@ -91,10 +105,7 @@ static char *read_source(Run *run, size_t *bytes)
     }
     if (why != NULL) {
         snprintf(run->reason, sizeof run->reason, "%.300s: %s", path, why);
-        free(source);
-        source = NULL;
     }
-    return source;
 }
 
 // What faults call the script: the file's own name, so that editors find the line.
@@ -248,61 +259,81 @@ static size_t typescript_bytes(const char *name)
     return bytes > 3 && strcmp(name + bytes - 3, ".ts") == 0 ? bytes - 3 : 0;
 }
 
-// Warnings are said too: they are about what will surprise when it runs.
-static CompileResult load_typescript(Run *run, ScriptSystem *scripts, const char *name,
-                                     const char *source, size_t bytes)
+// What the script is called in the world: its file, without .ts.
+static void name_of(const Run *run, char name[SCRIPT_PATH_BYTES])
 {
+    snprintf(name, SCRIPT_PATH_BYTES, "%s", script_name(run->options.file));
+    name[typescript_bytes(name) > 0 ? typescript_bytes(name) : strlen(name)] = '\0';
+}
+
+// Warnings are said too: they are about what will surprise when it runs.
+static void make_typescript(Run *run)
+{
+    char name[SCRIPT_PATH_BYTES], reason[WORKER_REASON_BYTES];
+    name_of(run, name);
     const ScriptTypeScript script = {.name = name,
                                      .file = script_name(run->options.file),
-                                     .source = source,
-                                     .bytes = bytes,
+                                     .source = run->source,
+                                     .bytes = run->source_bytes,
                                      .side = run->options.side,
                                      .allow_weak_jail = run->options.allow_weak_jail};
     DiagnosticList list = {0};
-    char reason[WORKER_REASON_BYTES];
-    const Status status = script_typescript_load(&script, scripts, &list, reason);
-    CompileResult result = {.ok = status == STATUS_OK};
-    if (!result.ok) {
-        snprintf(result.error, sizeof result.error, "%.*s", SCRIPT_MESSAGE_BYTES - 1, reason);
+    const bool is_made = script_typescript_make(&script, &run->runes, &list, reason) == STATUS_OK;
+    if (!is_made) {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.*s", SCRIPT_MESSAGE_BYTES - 1,
+                 reason);
     }
     for (uint32_t i = 0; i < list.count; i++) {
         char line[DIAGNOSTIC_FILE_BYTES + DIAGNOSTIC_MESSAGE_BYTES + 64];
         diagnostic_text(&list.items[i], "", line, sizeof line);
         if (!run->options.json) {
             diagnostic_print(stdout, "%s", line);
-        } else if (i == 0 && !result.ok) {
-            snprintf(result.error, sizeof result.error, "%.*s", SCRIPT_MESSAGE_BYTES - 1, line);
+        } else if (i == 0 && !is_made) {
+            snprintf(run->compile_error, sizeof run->compile_error, "%.*s",
+                     SCRIPT_MESSAGE_BYTES - 1, line);
         }
     }
-    if (!result.ok && list.error_count == 0) {
+    if (!is_made && list.error_count == 0) {
         snprintf(run->reason, sizeof run->reason, "%.100s: %.400s", script.file, reason);
     }
     diagnostic_list_free(&list);
-    return result;
 }
 
-static CompileResult load(Run *run, ScriptSystem *scripts, const char *name, const char *source,
-                          size_t bytes)
+static bool lock_in(Run *run)
 {
-    if (typescript_bytes(run->options.file) > 0) {
-        return load_typescript(run, scripts, name, source, bytes);
+    JailConfig jail = jail_config_default();
+    jail.allow_weak = run->options.allow_weak_jail;
+    jail.memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES;
+    uint32_t layers = 0;
+    return jail_enter(&jail, &layers, run->reason, sizeof run->reason) == STATUS_OK;
+}
+
+static void load(Run *run, ScriptSystem *scripts, const char *name)
+{
+    const CompileRequest request = {
+        .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
+    if (typescript_bytes(run->options.file) == 0) {
+        const CompileResult result = script_compile(scripts, &request);
+        memcpy(run->compile_error, result.error, sizeof run->compile_error);
+    } else if (run->compile_error[0] == '\0') {
+        const Status status = script_runes_load(&run->runes, scripts);
+        snprintf(run->compile_error, sizeof run->compile_error, "%s",
+                 status == STATUS_OK ? "" : status_text(status));
     }
-    const CompileRequest request = {.script_id = name, .code = source, .code_bytes = bytes};
-    return script_compile(scripts, &request);
 }
 
 // A script that does not compile has faulted before it began.
-static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes)
+static int run_in(Run *run, SampleWorld *world)
 {
     ScriptSystem *scripts = sample_world_scripts(world, run->options.side);
     char name[SCRIPT_PATH_BYTES];
-    snprintf(name, sizeof name, "%s", script_name(run->options.file));
-    name[typescript_bytes(name) > 0 ? typescript_bytes(name) : strlen(name)] = '\0';
-    const CompileResult compiled = load(run, scripts, name, source, bytes);
-    if (run->reason[0] != '\0' || (compiled.ok && !bind(run, world, scripts, name))) {
+    name_of(run, name);
+    load(run, scripts, name);
+    const bool is_compiled = run->compile_error[0] == '\0';
+    if (is_compiled && !bind(run, world, scripts, name)) {
         return EXIT_FAILED;
     }
-    for (uint32_t i = 0; compiled.ok && i < run->options.ticks && !script_is_dead(scripts); i++) {
+    for (uint32_t i = 0; is_compiled && i < run->options.ticks && !script_is_dead(scripts); i++) {
         sample_world_step(world, 1);
         take_faults(run, scripts);
     }
@@ -310,15 +341,15 @@ static int run_in(Run *run, SampleWorld *world, const char *source, size_t bytes
     script_stats(scripts, &stats);
     bool is_told = true;
     if (run->options.json) {
-        is_told = command_json_print(write_outcome, &(Outcome){run, compiled.error, &stats});
+        is_told = command_json_print(write_outcome, &(Outcome){run, run->compile_error, &stats});
     } else {
         print_cost(run, &stats);
     }
-    return !compiled.ok || run->fault_count > 0 ? EXIT_FAULT : is_told ? EXIT_OK : EXIT_FAILED;
+    return !is_compiled || run->fault_count > 0 ? EXIT_FAULT : is_told ? EXIT_OK : EXIT_FAILED;
 }
 
 // EXIT_FAILED: the run's reason says why, if nothing was said yet.
-static int run_source(Run *run, const char *source, size_t bytes)
+static int run_source(Run *run)
 {
     const RunOptions *options = &run->options;
     Heap heap = heap_make(2ull << 30);
@@ -338,34 +369,31 @@ static int run_source(Run *run, const char *source, size_t bytes)
                  status_text(status));
         return EXIT_FAILED;
     }
-    const int result = run_in(run, world, source, bytes);
+    const int result = run_in(run, world);
     sample_world_destroy(&heap, world);
     return result;
 }
 
-static int run_script(const RunOptions *options)
+static _Noreturn void run_script(const RunOptions *options)
 {
-    size_t bytes = 0;
     int result = EXIT_FAILED;
     Run run = {.options = *options};
-    char *source = read_source(&run, &bytes);
+    read_source(&run);
     run.lines = calloc(LOG_LINES_MAX, sizeof *run.lines);
     run.faults = calloc(FAULTS_MAX, sizeof *run.faults);
     if (run.lines == NULL || run.faults == NULL) {
         snprintf(run.reason, sizeof run.reason, "out of memory");
-    } else if (source != NULL) {
-        result = run_source(&run, source, bytes);
+    }
+    if (run.reason[0] == '\0' && typescript_bytes(options->file) > 0) {
+        make_typescript(&run);
+    }
+    if (run.reason[0] == '\0' && lock_in(&run)) {
+        result = run_source(&run);
     }
     if (run.reason[0] != '\0') {
         result = command_fail("script", options->json, EXIT_FAILED, run.reason);
     }
-    for (uint32_t i = 0; i < run.line_count; i++) {
-        free(run.lines[i].text);
-    }
-    free(run.lines);
-    free(run.faults);
-    free(source);
-    return result;
+    command_end_locked(result); // whatever is left goes with the process
 }
 
 // What an option takes, when the value is none of it; NULL: fine. *is_known: there is such a one.
@@ -437,7 +465,10 @@ static int cmd_run(int argc, char **argv)
             options.file = argv[i];
         }
     }
-    return options.file != NULL ? run_script(&options) : misused(options.json, "which file?", NULL);
+    if (options.file == NULL) {
+        return misused(options.json, "which file?", NULL);
+    }
+    run_script(&options);
 }
 
 static int cmd_api(int argc, char **argv)

@@ -247,6 +247,23 @@ static void print_diff(const Buffer *diff)
     }
 }
 
+// Of the lines alone, as a diff sees them: how they end does not count, nor whether the last does.
+static void hash_lines(const SoulDiffText *text, uint8_t hash[SHA256_BYTES])
+{
+    size_t bytes = text->bytes;
+    bytes -= bytes > 0 && text->text[bytes - 1] == '\n';
+    bytes -= bytes > 0 && text->text[bytes - 1] == '\r';
+    soul_body_hash(text->text, bytes, hash);
+}
+
+static bool has_same_lines(const SoulDiffText *a, const SoulDiffText *b)
+{
+    uint8_t one[SHA256_BYTES], other[SHA256_BYTES];
+    hash_lines(a, one);
+    hash_lines(b, other);
+    return memcmp(one, other, sizeof one) == 0;
+}
+
 static Status make_diff(const Session *session, const SoulView *view, Buffer *out, char *reason)
 {
     uint8_t *reviewed = NULL;
@@ -262,7 +279,10 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
                                  bytes};
     const SoulDiffText after = {after_name, view->kept.body, view->kept.body_bytes};
-    const Status status = soul_diff_ask(session->worker, &before, &after, out, reason);
+    Status status = soul_diff_ask(session->worker, &before, &after, out, reason);
+    if (status == STATUS_OK && out->bytes == 0 && !has_same_lines(&before, &after)) {
+        status = worker_distrust(session->worker, reason);
+    }
     free(reviewed);
     return status;
 }
@@ -411,8 +431,8 @@ static int run_session(Session *session)
         plain_count += 1;
         char reason[WORKER_REASON_BYTES] = "";
         SoulView view;
-        const Status status =
-            soul_view_open(session->worker, &session->folder, soul, &view, reason);
+        const Asker asker = {.worker = session->worker};
+        const Status status = soul_view_open(&asker, &session->folder, soul, &view, reason);
         if (status != STATUS_OK) {
             complain(session, "", reason);
         } else if (options->command == SOUL_LIST) {

@@ -3,7 +3,6 @@
 
 #include "server/build/lua_refusal.h"
 #include "server/build/typescript.h"
-#include "server/build/worker_compile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,9 +36,9 @@ static Status translate(const ScriptTypeScript *script, TypeScriptResult *made,
     return status;
 }
 
-static Status load(const ScriptTypeScript *script, const TypeScriptOutput *output, Worker *worker,
-                   ScriptSystem *system, DiagnosticList *diagnostics,
-                   char reason[WORKER_REASON_BYTES])
+static Status compile(const ScriptTypeScript *script, const TypeScriptOutput *output,
+                      Worker *worker, ScriptRunes *out, DiagnosticList *diagnostics,
+                      char reason[WORKER_REASON_BYTES])
 {
     const bool is_library = strcmp(output->path, TYPESCRIPT_LIBRARY) == 0;
     const char *path = is_library ? output->path : script->name;
@@ -53,30 +52,31 @@ static Status load(const ScriptTypeScript *script, const TypeScriptOutput *outpu
                             .is_generated = true,
                             .lines = output->line_count > 0 ? output->lines : NULL,
                             .line_count = output->line_count};
-    CompileOutput made = {0};
-    Status status = compile_call(worker, &job, &made, diagnostics, reason);
-    lua_refusal_explain(diagnostics, true);
-    if (status == STATUS_OK) {
-        status = script_load_rune(system, path, made.rune, made.rune_bytes);
+    if (out->count == sizeof out->items / sizeof out->items[0]) {
+        snprintf(reason, WORKER_REASON_BYTES, "the compiler made more than was asked of it");
+        return STATUS_BLOCKED;
     }
-    compile_output_free(&made);
+    const Status status = compile_call(worker, &job, &out->items[out->count], diagnostics, reason);
+    lua_refusal_explain(diagnostics, true);
+    snprintf(out->paths[out->count++], SCRIPT_PATH_BYTES, "%s", path);
     return status;
 }
 
-Status script_typescript_load(const ScriptTypeScript *script, ScriptSystem *system,
+Status script_typescript_make(const ScriptTypeScript *script, ScriptRunes *out,
                               DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
     TypeScriptResult made = {0};
     WorkerConfig config = worker_config_default();
     config.allow_weak_jail = script->allow_weak_jail;
     Worker *worker = NULL;
+    *out = (ScriptRunes){0};
     reason[0] = '\0';
     Status status = translate(script, &made, diagnostics, reason);
     if (status == STATUS_OK) {
         status = worker_create(&config, &worker);
     }
     for (uint32_t i = 0; i < made.count && status == STATUS_OK; i++) {
-        status = load(script, &made.items[i], worker, system, diagnostics, reason);
+        status = compile(script, &made.items[i], worker, out, diagnostics, reason);
     }
     for (uint32_t i = 0; i < diagnostics->count; i++) {
         Diagnostic *item = &diagnostics->items[i];
@@ -88,4 +88,22 @@ Status script_typescript_load(const ScriptTypeScript *script, ScriptSystem *syst
         snprintf(reason, WORKER_REASON_BYTES, "%s", status_text(status));
     }
     return status;
+}
+
+Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system)
+{
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < runes->count && status == STATUS_OK; i++) {
+        const CompileOutput *made = &runes->items[i];
+        status = script_load_rune(system, runes->paths[i], made->rune, made->rune_bytes);
+    }
+    return status;
+}
+
+void script_runes_free(ScriptRunes *runes)
+{
+    for (uint32_t i = 0; i < runes->count; i++) {
+        compile_output_free(&runes->items[i]);
+    }
+    *runes = (ScriptRunes){0};
 }

@@ -4,7 +4,7 @@
 
 #include "core/script/script.h"
 #include "server/build/diagnostic.h"
-#include "server/build/worker.h"
+#include "server/build/worker_compile.h"
 
 #include <stdbool.h>
 
@@ -17,8 +17,18 @@ typedef struct ScriptTypeScript {
     bool allow_weak_jail;
 } ScriptTypeScript;
 
-// Loads the script, and the library it may need, into a side's system. STATUS_MALFORMED: errors, in
-// `diagnostics`. Others: `reason` says why.
-MUST_USE Status script_typescript_load(const ScriptTypeScript *script, ScriptSystem *system,
+// The script and the library it may need.
+typedef struct ScriptRunes {
+    CompileOutput items[2];
+    char paths[2][SCRIPT_PATH_BYTES];
+    uint32_t count;
+} ScriptRunes;
+
+// Starts processes that compile it. STATUS_MALFORMED: errors, in `diagnostics`. Others: `reason`
+// says why. *out is to be freed whatever comes back.
+MUST_USE Status script_typescript_make(const ScriptTypeScript *script, ScriptRunes *out,
                                        DiagnosticList *diagnostics,
                                        char reason[WORKER_REASON_BYTES]);
+// Into a side's system. Nobody has signed them: for a process that is locked in.
+MUST_USE Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system);
+void script_runes_free(ScriptRunes *runes);

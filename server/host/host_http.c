@@ -104,11 +104,11 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 static void put_rune(const Host *host, uint32_t number, const HttpRequest *request,
                      HttpResponse *response)
 {
-    const HostPacked *packed = &host->packed[number];
-    const bool as_zstd = packed->zstd != NULL && http_header(request, "Range") == NULL &&
+    const BuildRune *rune = &host->built.runes[number];
+    const bool as_zstd = rune->zstd != NULL && http_header(request, "Range") == NULL &&
                          http_prefers_coding(request, HTTP_ZSTD);
-    response->body = as_zstd ? packed->zstd : host->built.runes[number].bytes;
-    response->bytes = as_zstd ? packed->zstd_count : host->built.runes[number].count;
+    response->body = as_zstd ? rune->zstd : rune->bytes;
+    response->bytes = as_zstd ? rune->zstd_count : rune->count;
     response->content_encoding = as_zstd ? "zstd" : NULL;
     response->varies_by_encoding = true;
 }
@@ -128,15 +128,15 @@ static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Host *host = user;
     char number[16];
-    snprintf(number, sizeof number, "%" PRIu32, host->packing);
+    snprintf(number, sizeof number, "%" PRIu32, host->built.packing);
     const bool is_ours = strcmp(http_path_part(request, 0), number) == 0;
     const uint32_t rune = is_ours ? host_place_rune(host, http_path_part(request, 1)) : UINT32_MAX;
-    if (rune == UINT32_MAX || host->packed[rune].bytes == NULL) {
+    if (rune == UINT32_MAX || host->built.runes[rune].packed == NULL) {
         http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
         return;
     }
-    response->body = host->packed[rune].bytes;
-    response->bytes = host->packed[rune].count;
+    response->body = host->built.runes[rune].packed;
+    response->bytes = host->built.runes[rune].packed_count;
     put_blob(response);
 }
 
@@ -498,7 +498,7 @@ static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, 
     member(json, "username", guest->name);
     member(json, "ticket", ticket);
     member(json, "signing_key", key);
-    member_number(json, "rune_packing", host->packing);
+    member_number(json, "rune_packing", host->built.packing);
     json_write_object_end(json);
 }
 

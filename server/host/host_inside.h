@@ -47,14 +47,6 @@ typedef struct HostSave {
     size_t bytes;
 } HostSave;
 
-// A rune in fewer bytes; NULL: it goes as it is.
-typedef struct HostPacked {
-    uint8_t *bytes; // for clients that can unpack it (rune_pack.h)
-    size_t count;
-    uint8_t *zstd; // a plain zstd frame, for others over HTTP
-    size_t zstd_count;
-} HostPacked;
-
 // What the host signs for one life of a world.
 typedef struct HostManifests {
     uint32_t version;
@@ -76,8 +68,6 @@ typedef struct Host {
     // The place; read only once it is built.
     char build_key[HOST_PATH_BYTES], build_cache[HOST_PATH_BYTES];
     BuildResult built;
-    HostPacked *packed; // by rune
-    uint32_t packing;   // how they are packed
     uint8_t scene_hash[32];
     char scene_hex[65];
     uint32_t player_max; // after the config and the place

@@ -9,16 +9,13 @@
 #include "server/build/diagnostic.h"
 #include "server/build/editor_files.h"
 #include "server/build/manifest_sign.h"
-#include "server/build/rune_pack.h"
 #include "server/host/host_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define JSON_SESSIONS 64
-#define ZSTD_LEVEL    9
 
 // --- building -----------------------------------------------------------------------------------
 
@@ -49,6 +46,7 @@ static Status build(Host *host)
     BuildShow show = build_show_begin();
     const BuildRequest request = {.place = host->config.place,
                                   .write = host->config.data == NULL,
+                                  .pack = true,
                                   .progress = build_show_progress,
                                   .user = &show,
                                   .cancel = host->cancel};
@@ -117,45 +115,6 @@ static Status check_sizes(const Host *host)
     return STATUS_OK;
 }
 
-// What does not get smaller goes as it is.
-static Status pack_one(RunePack *pack, const BuildRune *rune, HostPacked *out)
-{
-    out->bytes = malloc(rune->count);
-    out->zstd = malloc(rune->count);
-    if (out->bytes == NULL || out->zstd == NULL) {
-        return STATUS_LIMIT;
-    }
-    if (rune_pack_pack(pack, rune->bytes, rune->count, out->bytes, &out->count) != STATUS_OK) {
-        free(out->bytes);
-        out->bytes = NULL;
-    }
-    out->zstd_count = ZSTD_compress(out->zstd, rune->count, rune->bytes, rune->count, ZSTD_LEVEL);
-    if (ZSTD_isError(out->zstd_count) != 0) {
-        free(out->zstd);
-        out->zstd = NULL;
-    }
-    return STATUS_OK;
-}
-
-static Status pack(Host *host)
-{
-    RunePack *pack = NULL;
-    Status status = rune_pack_create(&pack);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    host->packing = rune_pack_number(pack);
-    host->packed = calloc((size_t)host->built.rune_count + 1, sizeof *host->packed);
-    status = host->packed != NULL ? STATUS_OK : STATUS_LIMIT;
-    for (uint32_t i = 0; i < host->built.rune_count && status == STATUS_OK; i++) {
-        if (host->built.runes[i].replicate) {
-            status = pack_one(pack, &host->built.runes[i], &host->packed[i]);
-        }
-    }
-    rune_pack_destroy(pack);
-    return status;
-}
-
 Status host_place_open(Host *host)
 {
     Status status = build(host);
@@ -164,9 +123,6 @@ Status host_place_open(Host *host)
         sha256_hex(host->scene_hash, host->scene_hex);
         take_facts(host);
         status = check_sizes(host);
-    }
-    if (status == STATUS_OK) {
-        status = pack(host);
     }
     if (status == STATUS_OK) {
         status = host_asset_open(host);
@@ -180,12 +136,6 @@ Status host_place_open(Host *host)
 
 void host_place_close(Host *host)
 {
-    for (uint32_t i = 0; host->packed != NULL && i < host->built.rune_count; i++) {
-        free(host->packed[i].bytes);
-        free(host->packed[i].zstd);
-    }
-    free(host->packed);
-    host->packed = NULL;
     host_asset_close(host);
     build_result_free(&host->built);
 }

@@ -104,11 +104,11 @@ static void begin_with_runes(Beginning *all, const Host *host)
                        .bytes = rune->bytes,
                        .byte_count = rune->count};
         begin_with(all, &entry);
-        if (host->packed[i].bytes != NULL && !all->failed) {
+        if (rune->packed != NULL && !all->failed) {
             entry.flags = ENTRY_PACKED;
-            entry.number = host->packing;
-            entry.bytes = host->packed[i].bytes;
-            entry.byte_count = host->packed[i].count;
+            entry.number = host->built.packing;
+            entry.bytes = rune->packed;
+            entry.byte_count = rune->packed_count;
             begin_with(all, &entry);
         }
     }

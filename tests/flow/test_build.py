@@ -302,6 +302,13 @@ def test_build_version_never_falls(program, places, folder):
         damage()
         check(versions("local a = 3\n") == 4, "what others could have written is not believed")
         check(os.stat(noted).st_mode & 0o777 == 0o600, "it is there again")
+    # A note from a backup beside newer artifacts, of the very same set.
+    with open(noted, "rb") as file:
+        older = file.read()
+    check(versions("local a = 5\n") == 5 and versions("local a = 3\n") == 6, "it rises")
+    with open(noted, "wb") as file:
+        file.write(older)
+    check(versions("local a = 3\n") == 6, "what was signed counts as well")
 
 
 def test_build_client_has_no_trace(program, places, folder):

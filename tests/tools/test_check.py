@@ -99,6 +99,12 @@ CASES = {
     "contents in the worker": (
         {**in_build("p.c", '#include "server/build/worker_op.h"\n', "json_parse(x);"),
          "server/build/worker_op.h": "// Ops.\n#pragma once\n"}, []),
+    "contents outside of the worker": (
+        {**in_build("p.c", '#include "server/build/worker_op.h"\n\n// --- outside\n\n',
+                    "place_json_parse(x);"),
+         "server/build/worker_op.h": "// Ops.\n#pragma once\n"},
+        ["server/build/p.c:8: place_json_parse reads contents"]),
+    "a declaration": ({"server/build/p.h": "// P.\nMUST_USE Status json_parse(int x);\n"}, []),
     "a member of that name": (in_build("p.c", "", "doc->json_parse(x);"), []),
     # draws
     "two draws": (in_core("v = vec3(rng_range(r, 0, 1), rng_range(r, 0, 1));"),

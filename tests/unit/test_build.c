@@ -4,6 +4,7 @@
 #include "core/base/sha256.h"
 #include "server/build/artifact.h"
 #include "server/build/build.h"
+#include "server/build/soul_inside.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define SCENE "{\"format\":1,\"entities\":[{\"id\":1,\"name\":\"S\",\"type\":\"spawn\"}]}"
 
@@ -163,16 +165,57 @@ static bool has_children(void)
 }
 
 // The worker's answers are all in the cache: contexts, runes, the scene and what is to know of it.
+// The Lua of a plain soul as a model would have left it, so that nobody has to be asked.
+static void write_kept(const TestFolder *folder)
+{
+    static const char body[] = "local a = 1\n";
+    char reason[WORKER_REASON_BYTES];
+    PlaceFolder files;
+    SoulList souls = {0};
+    DiagnosticList diagnostics = {0};
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = true;
+    Asker asker = {0};
+    SoulView view;
+    REQUIRE(place_folder_read(folder->path, &files, reason, sizeof reason) == STATUS_OK &&
+            soul_scan(&files, &souls, &diagnostics) == STATUS_OK && souls.count == 2 &&
+            worker_create(&config, &asker.worker) == STATUS_OK);
+    REQUIRE(soul_view_open(&asker, &files, &souls.items[1], &view, reason) == STATUS_OK);
+    SoulHeader header = {.name = "B.soul", .model = "m", .has_body = true, .has_review = true};
+    memcpy(header.prompt, view.prompt.prompt_hash, SHA256_BYTES);
+    memcpy(header.source, view.prompt.source_hash, SHA256_BYTES);
+    soul_body_hash(body, sizeof body - 1, header.body);
+    memcpy(header.review, header.body, SHA256_BYTES);
+    Buffer file = buffer_of(4096);
+    soul_header_write(&header, &file);
+    buffer_put(&file, body, sizeof body);
+    test_folder_write(folder, "Workspace/B.soul.lua", (const char *)file.data);
+    buffer_free(&file);
+    soul_view_close(&view);
+    worker_destroy(asker.worker);
+    soul_list_free(&souls);
+    diagnostic_list_free(&diagnostics);
+    place_folder_free(&files);
+}
+
+// Contexts, texts, scripts, the line of a kept soul and its scene, what players get, what was
+// signed: all of it was answered before.
 TEST(an_unchanged_place_starts_no_process)
 {
     static const char settings[] = "{\"format\": 1, \"name\": \"Pier\", \"limits\": "
                                    "{\"players\": 9}, \"contexts\": {\"Workspace/A\": \"Server\"}}";
     Stage stage = begin();
     test_folder_write(&stage.folder, "Workspace/A.lua", "local a = 1\n");
+    test_folder_write(&stage.folder, "Workspace/B.soul", "Count to one.\n");
     test_folder_write(&stage.folder, "place.json", settings);
+    write_kept(&stage.folder);
     for (uint32_t i = 0; i < 2; i++) {
-        build(&stage, (BuildRequest){.write = true});
-        REQUIRE(stage.status == STATUS_OK);
+        build(&stage, (BuildRequest){.write = true, .pack = true});
+        CHECK_TEXT(stage.reason, "");
+        REQUIRE(stage.status == STATUS_OK && stage.result.rune_count == 2);
+        const BuildRune *rune = &stage.result.runes[1];
+        CHECK(rune->packed != NULL && rune->packed_count < rune->count);
+        CHECK(stage.result.runes[0].packed == NULL && stage.result.packing != 0);
         CHECK(stage.result.runes[0].context == CONTEXT_SERVER && !stage.result.runes[0].replicate);
         CHECK_TEXT(stage.result.facts.name, "Pier");
         CHECK_INT(stage.result.facts.player_max, 9);
@@ -370,6 +413,28 @@ TEST(a_text_of_another_encoding_is_named_with_its_line)
         CHECK_INT(told->line, files[i].line);
         CHECK_TEXT(told->message, "is no UTF-8; save it as UTF-8");
     }
+    end(&stage);
+}
+
+// Together with what cannot be read at all; and each once, place.json too.
+TEST(all_that_is_wrong_with_files_is_told_at_once)
+{
+    Stage stage = begin();
+    char path[256];
+    test_folder_write(&stage.folder, "Workspace/A.lua", "a\001");
+    test_folder_write(&stage.folder, "place.json", "{\"format\":1,\001\"name\":\"Small\"}");
+    snprintf(path, sizeof path, "%s/Workspace/Link.lua", stage.folder.path);
+    REQUIRE(symlink("A.lua", path) == 0);
+    build(&stage, (BuildRequest){.write = true});
+    CHECK_INT(stage.status, STATUS_MALFORMED);
+    const DiagnosticList *list = &stage.result.diagnostics;
+    REQUIRE(list->count == 3 && list->error_count == 3);
+    CHECK_TEXT(list->items[0].file, "Workspace/A.lua");
+    CHECK_TEXT(list->items[0].message, "a text has no control characters");
+    CHECK_TEXT(list->items[1].file, "Workspace/Link.lua");
+    CHECK_TEXT(list->items[1].message, "is a link; links are not followed");
+    CHECK_TEXT(list->items[2].file, "place.json");
+    CHECK_TEXT(list->items[2].message, "a text has no control characters");
     end(&stage);
 }
 

@@ -259,6 +259,8 @@ TEST(what_a_lying_worker_says_of_an_answer)
         {reply_of(STOP_DONE, "\xff", LUA_NONE, ""), STATUS_MALFORMED},
         {reply_of(STOP_DONE, "a", LUA_FOUND, "\xff"), STATUS_MALFORMED},
         {reply_of(STOP_DONE, "a", LUA_FOUND, large), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND, "a\x01"), STATUS_MALFORMED},
+        {reply_of(STOP_DONE, "a", LUA_FOUND, "-- \xe2\x80\xae"), STATUS_MALFORMED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ModelAnswer answer;

@@ -128,3 +128,18 @@ TEST(a_diff_leads_from_one_to_the_other)
         buffer_free(&texts[1]);
     }
 }
+
+// A process that was taken over may say anything; nothing of it speaks to a terminal.
+TEST(what_the_worker_says_is_shown_as_text)
+{
+    static const char said[] = "+a\t\x1b[2Jb\r\n-\xff\xe2\x80\xae\n";
+    const Buffer reply = {.data = (uint8_t *)(uintptr_t)said, .bytes = sizeof said - 1};
+    Buffer out = buffer_of(SOUL_DIFF_OUTPUT_MAX);
+    CHECK_OK(soul_diff_read_reply(&reply, &out));
+    buffer_put_u8(&out, 0);
+    CHECK_TEXT((const char *)out.data, "+a\t?[2Jb?\n-??\n");
+    buffer_free(&out);
+    out = buffer_of(3);
+    CHECK_INT(soul_diff_read_reply(&reply, &out), STATUS_MALFORMED);
+    buffer_free(&out);
+}

@@ -1,5 +1,6 @@
 // What lies among the artifacts, read by the worker and not believed: each answer is changed in
 // every byte, and none of the lies is taken for what was signed or written.
+#define _GNU_SOURCE
 #include "server/build/worker_artifact.h"
 #include "server/build/worker_op.h"
 #include "tests/support/test.h"
@@ -101,6 +102,40 @@ TEST(a_manifest_is_what_was_signed_or_nothing)
     buffer_free(&call.reply);
     free(block);
     end_signed(&made);
+}
+
+static Status ask(Worker *worker, const Signed *made, const Buffer *text, Arena *arena)
+{
+    ManifestList list;
+    char reason[WORKER_REASON_BYTES];
+    return manifest_ask(worker, arena, text->data, text->bytes, &made->halves, &list, NULL, reason);
+}
+
+// Through the process itself: what we signed, the same without its signature, by somebody else.
+TEST(a_manifest_needs_a_signature_of_ours)
+{
+    Signed made = sign_one(), other = sign_one();
+    void *block = malloc(MANIFEST_ARENA_BYTES);
+    Worker *worker = NULL;
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = true;
+    REQUIRE(block != NULL && worker_create(&config, &worker) == STATUS_OK);
+    Arena arena;
+    arena_init(&arena, block, MANIFEST_ARENA_BYTES);
+    CHECK_OK(ask(worker, &made, &made.text, &arena));
+    CHECK_INT(ask(worker, &made, &other.text, &arena), STATUS_DENIED);
+    Buffer bare = buffer_of(MANIFEST_BYTES_MAX);
+    char *text = (char *)made.text.data, *from = memmem(text, made.text.bytes, "\"signature\"", 11);
+    REQUIRE(from != NULL);
+    const size_t cut = 11 + 1 + 2 + 2 * MANIFEST_SIGNATURE_BYTES + 1; // with the comma behind it
+    buffer_put(&bare, text, (size_t)(from - text));
+    buffer_put(&bare, from + cut, made.text.bytes - (size_t)(from - text) - cut);
+    CHECK_INT(ask(worker, &made, &bare, &arena), STATUS_DENIED);
+    buffer_free(&bare);
+    worker_destroy(worker);
+    free(block);
+    end_signed(&made);
+    end_signed(&other);
 }
 
 TEST(a_list_of_assets_is_its_text_or_nothing)
