@@ -150,6 +150,28 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     return status;
 }
 
+// Could this have been a folder that a build reads: a service's, one in it, or of the prefabs?
+static bool is_read_folder(const char *path)
+{
+    char inside[PATH_BYTES + 8]; // as if something were in it
+    snprintf(inside, sizeof inside, "%s/x", path + script_path_soul_bytes(path, strlen(path)));
+    return strcmp(path, "prefabs") == 0 || strncmp(path, "prefabs/", 8) == 0 ||
+           strcmp(path, "SoulService") == 0 ||
+           script_path_service(inside, strlen(inside)) != SERVICE_COUNT;
+}
+
+// What is no folder is not looked into, and nobody shall wonder where the scripts in it are.
+static Status check_no_folder(Walk *walk, const char *path, const struct stat *about)
+{
+    const bool is_service = strchr(path, '/') == NULL;
+    if (!is_read_folder(path) || (S_ISREG(about->st_mode) && !is_service)) {
+        return STATUS_OK;
+    }
+    return refuse_file(walk, STATUS_BLOCKED, path,
+                       S_ISLNK(about->st_mode) ? "is a link; links are not followed"
+                                               : "is no folder");
+}
+
 static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t depth);
 
 static Status walk_entry(Walk *walk, int folder, const char *parent, const char *name,
@@ -168,10 +190,11 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     size_t bytes_max = bytes_max_of(name);
     bytes_max = bytes_max == 0 && walk->takes_all ? PLACE_FOLDER_BYTES_MAX : bytes_max;
     if (!is_folder && bytes_max == 0) {
-        if (walk->diagnostics != NULL) {
-            soul_check_skipped(path, walk->diagnostics);
+        if (walk->diagnostics == NULL) {
+            return STATUS_OK;
         }
-        return STATUS_OK;
+        soul_check_skipped(path, walk->diagnostics);
+        return check_no_folder(walk, path, &about);
     }
     if (length < 0 || (size_t)length >= sizeof path) {
         return refuse_file(walk, STATUS_RANGE, path, "its path is longer than 127 bytes");

@@ -226,8 +226,8 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
 // What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
 void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
 {
-    static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",
-                                        ".js",  ".mjs",     ".cjs",    ".jsx",
+    static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",    ".js",
+                                        ".mjs", ".cjs",     ".jsx",    ".mts",     ".cts",
                                         ".tsx", ".lua.txt", ".ts.txt", ".soul.txt"};
     const size_t bytes = strlen(path);
     const char *plain = without_folder(path);

@@ -545,7 +545,7 @@ Status soul_context_write(const PlaceFile *files, uint32_t file_count, const Sou
     Heap heap = heap_make(HEAP_BYTES_MAX);
     Look look = {.ask = ask, .scratch = {.heap = &heap}, .out = out, .reason = reason};
     reason[0] = '\0';
-    Status status = ask->text_bytes <= SOUL_TEXT_BYTES_MAX ? find_phrases(&look) : STATUS_LIMIT;
+    Status status = ask->text_bytes <= SOUL_TEXT_BYTES_MAX + 1 ? find_phrases(&look) : STATUS_LIMIT;
     for (uint32_t i = 0; i < file_count && status == STATUS_OK; i++) {
         if (strcmp(files[i].path, "scene.json") == 0) {
             status = read_scene(&look, &files[i]);

@@ -72,16 +72,16 @@ static Status take_context(void *user, const Buffer *reply)
 }
 
 static Status read_context(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
-                           Context *context, char *reason)
+                           const Buffer *text, Context *context, char *reason)
 {
-    if (soul->file->bytes > SOUL_TEXT_BYTES_MAX) {
+    if (soul->file->bytes > SOUL_TEXT_BYTES_MAX || text->status != STATUS_OK) {
         return say(reason, STATUS_MALFORMED, soul->file->path,
                    "a soul has at most 16 KiB of text; say it shorter, or in several souls");
     }
     const SoulContextAsk ask = {.path = soul->path,
                                 .replicate = soul->replicate,
-                                .text = (const char *)soul->file->data,
-                                .text_bytes = soul->file->bytes};
+                                .text = text->data != NULL ? (const char *)text->data : "",
+                                .text_bytes = text->bytes};
     Buffer request = buffer_of(WORKER_REQUEST_MAX);
     soul_context_request(folder->files, folder->file_count, &ask, &request);
     Status status = request.status;
@@ -108,15 +108,19 @@ Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul 
     (void)snprintf(out->kept_path, sizeof out->kept_path, "%.127s.lua", soul->file->path);
     out->kept_file = find_file(folder, out->kept_path);
     Context context = {0};
-    Status status = read_context(asker, folder, soul, &context, reason);
+    Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX + 1); // its last line gets an end
+    soul_prompt_text(soul->file, &text);
+    Status status = read_context(asker, folder, soul, &text, &context, reason);
     if (status == STATUS_OK) {
-        status = soul_prompt_make(soul, (const char *)context.text.data, context.text.bytes,
-                                  &out->prompt);
+        status =
+            soul_prompt_make(soul, (const char *)text.data, text.bytes,
+                             (const char *)context.text.data, context.text.bytes, &out->prompt);
         if (status != STATUS_OK) {
             (void)say(reason, status, soul->file->path, "the prompt is too large");
         }
     }
     buffer_free(&context.text);
+    buffer_free(&text);
     SoulHeader header;
     size_t header_bytes = 0;
     const PlaceFile *kept = out->kept_file;
@@ -418,10 +422,17 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
                    "was edited by hand and is not overwritten; delete it first");
     }
     if (config->key == NULL || config->key[0] == '\0') {
-        return fail(&asking, "soul-no-key",
-                    "the script has to be written by a language model, and there is no key for "
-                    "one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul accept` it",
-                    view->kept_path);
+        return view->kept.state == SOUL_STALE
+                   ? fail(&asking, "soul-no-key",
+                          "has changed, or the scene around it has, since %s was made, and there "
+                          "is no key for a language model: set SANDLOT_MODEL_KEY, or keep that Lua "
+                          "as it is by `sandlot soul accept DIR %s`",
+                          view->kept_path, view->soul->path)
+                   : fail(&asking, "soul-no-key",
+                          "the script has to be written by a language model, and there is no key "
+                          "for one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul "
+                          "accept` it",
+                          view->kept_path);
     }
     if (config->timeout_wrong != NULL) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",

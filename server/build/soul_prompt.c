@@ -3,6 +3,7 @@
 #include "server/build/soul_prompt.h"
 
 #include "core/base/check.h"
+#include "core/base/json.h"
 #include "core/script/api_reference.h"
 
 #include <stdlib.h>
@@ -122,8 +123,23 @@ static void hash_part(Sha256 *sha, const Buffer *part)
     sha256_update(sha, part->data, part->bytes);
 }
 
-Status soul_prompt_make(const Soul *soul, const char *context, size_t context_bytes,
-                        SoulPrompt *out)
+void soul_prompt_text(const PlaceFile *file, Buffer *out)
+{
+    const char *text = (const char *)file->data;
+    const size_t mark = strlen(JSON_MARK);
+    for (size_t i = file->bytes >= mark && memcmp(text, JSON_MARK, mark) == 0 ? mark : 0;
+         i < file->bytes; i++) {
+        if (text[i] != '\r' || i + 1 == file->bytes || text[i + 1] != '\n') {
+            buffer_put_u8(out, (uint8_t)text[i]);
+        }
+    }
+    if (out->bytes > 0 && out->data[out->bytes - 1] != '\n') {
+        buffer_put_u8(out, '\n');
+    }
+}
+
+Status soul_prompt_make(const Soul *soul, const char *text, size_t text_bytes, const char *context,
+                        size_t context_bytes, SoulPrompt *out)
 {
     *out = (SoulPrompt){.system = buffer_of(SOUL_PROMPT_BYTES_MAX),
                         .user = buffer_of(SOUL_PROMPT_BYTES_MAX)};
@@ -144,7 +160,7 @@ Status soul_prompt_make(const Soul *soul, const char *context, size_t context_by
         put_text(&out->user, "Nothing of the scene is bound to this script or named in it.\n");
     }
     put_text(&out->user, "\n");
-    put_tagged(&out->user, "request", (const char *)soul->file->data, soul->file->bytes);
+    put_tagged(&out->user, "request", text, text_bytes);
     if (out->user.status != STATUS_OK) {
         return out->user.status;
     }

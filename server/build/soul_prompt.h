@@ -20,7 +20,10 @@ typedef struct SoulPrompt {
     uint8_t prompt_hash[SHA256_BYTES], source_hash[SHA256_BYTES];
 } SoulPrompt;
 
-// `context` is what soul_context_write gave. *out is to be freed whatever comes back.
-MUST_USE Status soul_prompt_make(const Soul *soul, const char *context, size_t context_bytes,
-                                 SoulPrompt *out);
+// The text of a soul as it is asked: without a byte order mark, lines that end with \n, the last
+// one too. What an editor or git does to the rest changes nothing.
+void soul_prompt_text(const PlaceFile *file, Buffer *out);
+// `text` is that, `context` what soul_context_write gave. *out is to be freed whatever comes back.
+MUST_USE Status soul_prompt_make(const Soul *soul, const char *text, size_t text_bytes,
+                                 const char *context, size_t context_bytes, SoulPrompt *out);
 void soul_prompt_free(SoulPrompt *prompt);

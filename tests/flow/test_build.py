@@ -771,6 +771,20 @@ def test_build_follows_no_link(program, places, folder):
     check(os.listdir(os.path.join(victim, "server")) == ["soul"] and
           os.listdir(os.path.join(victim, "server/soul")) == ["precious"], "the victim is whole")
     build(program, place)
+    # Nor into folders of scripts, and nobody has to wonder where those are.
+    for name, what in (("StarterGui", "link"), ("Workspace/In", "link"), ("prefabs", "link"),
+                       ("SoulService", "pipe"), ("StarterPlayer", "file"), ("Notes", "link")):
+        path = os.path.join(place, name)
+        if what == "link":
+            os.symlink(victim, path)
+        elif what == "pipe":
+            os.mkfifo(path)
+        else:
+            write(place, name, "a file")
+        said = build(program, place, code=0 if name == "Notes" else 1)
+        wanted = "is a link; links are not followed" if what == "link" else "is no folder"
+        check(name == "Notes" or f"{name}: error: {wanted}" in said.stderr, said.stderr)
+        os.remove(path)
 
 
 def test_build_names_what_is_in_the_way(program, places, folder):

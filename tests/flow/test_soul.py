@@ -150,6 +150,15 @@ def test_soul_no_key(program, places, folder):
         check(not server.seen and not exists(place, KEPT), "nothing happened")
         expect(build(program, place, server, key="two words"), 1, "SANDLOT_MODEL_KEY")
         check(not server.seen, "such a key is not sent")
+        # What an editor does to a text needs none; another text does, and is told what to do.
+        expect(build(program, place, server), 0)
+        text = read(place, "Workspace/Door.soul")
+        for same in (text.replace("\n", "\r\n"), "\ufeff" + text, text.rstrip("\n")):
+            write(place, "Workspace/Door.soul", same)
+            expect(build(program, place, server, key=None), 0)
+        write(place, "Workspace/Door.soul", text + "And ring.\n")
+        expect(build(program, place, server, key=None), 1, "has changed", "SANDLOT_MODEL_KEY",
+               "sandlot soul accept DIR Workspace/Door")
 
 
 def test_soul_repair(program, places, folder):

@@ -75,7 +75,11 @@ static char *context_of(const Place *place)
 static void prompt_of(const Place *place, SoulPrompt *out)
 {
     char *context = context_of(place);
-    CHECK_OK(soul_prompt_make(&place->soul, context, strlen(context), out));
+    Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX);
+    soul_prompt_text(&place->soul_file, &text);
+    CHECK_OK(soul_prompt_make(&place->soul, (const char *)text.data, text.bytes, context,
+                              strlen(context), out));
+    buffer_free(&text);
     free(context);
 }
 
@@ -98,6 +102,29 @@ TEST(a_bound_entity_and_what_is_around_it)
     CHECK(has(text, "Entities near self, the nearest first:\n{\"name\":\"Lamp\""));
     CHECK(!has(text, "Rock") && !has(text, "Tower") && !has(text, "Start") && !has(text, "Coin"));
     free(text);
+}
+
+// What git and editors do to a text makes no other soul of it.
+TEST(ends_of_lines_make_no_other_prompt)
+{
+    static const char *const same[] = {"Open.\nClose.\n", "Open.\r\nClose.\r\n",
+                                       "\xef\xbb\xbfOpen.\nClose.\n", "Open.\nClose."};
+    SoulPrompt first, next;
+    Place place;
+    make_place(&place, scene, same[0]);
+    prompt_of(&place, &first);
+    for (size_t i = 1; i < sizeof same / sizeof same[0]; i++) {
+        make_place(&place, scene, same[i]);
+        prompt_of(&place, &next);
+        CHECK_BYTES(next.source_hash, first.source_hash, SHA256_BYTES);
+        CHECK_BYTES(next.prompt_hash, first.prompt_hash, SHA256_BYTES);
+        soul_prompt_free(&next);
+    }
+    make_place(&place, scene, "Open.\rClose.\n"); // which is another text
+    prompt_of(&place, &next);
+    CHECK(memcmp(next.source_hash, first.source_hash, SHA256_BYTES) != 0);
+    soul_prompt_free(&next);
+    soul_prompt_free(&first);
 }
 
 TEST(what_the_text_names)
