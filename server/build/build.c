@@ -412,7 +412,8 @@ static Status run(Build *build)
     status = status == STATUS_OK ? build_write(build) : status;
     status = status == STATUS_OK ? build_write_references(build) : status;
     if (status == STATUS_OK && build->references.count > 0) {
-        status_ignore(check_texts(build)); // of what was written, so that the next need not ask
+        status_ignore(check_texts(build));
+        build_ask_ahead(build);
     }
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
@@ -456,6 +457,7 @@ static void free_build(Build *build)
     free(build->items);
     soul_list_free(&build->souls);
     scene_ref_changes_free(&build->references);
+    free(build->is_named);
     place_folder_free(&build->folder);
     cache_close(build->cache);
     signing_key_wipe(&build->key);

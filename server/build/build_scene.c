@@ -5,6 +5,7 @@
 #include "core/base/bytes.h"
 #include "server/build/build_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,20 +29,6 @@ static bool is_script(const BuildItem *item)
     return item->soul != NULL; // TypeScript's library is no creator's
 }
 
-static CacheKey references_key(const Build *build)
-{
-    CacheKeyMaker maker = cache_key_begin("scene references");
-    add_files(&maker, &build->folder);
-    for (uint32_t i = 0; i < build->item_count; i++) {
-        const BuildItem *item = &build->items[i];
-        if (is_script(item)) {
-            cache_key_add_text(&maker, item->file);
-            cache_key_add(&maker, item->source, item->source_bytes);
-        }
-    }
-    return cache_key_end(&maker);
-}
-
 static Status ask_references(Build *build)
 {
     SceneRefScript *scripts = calloc(build->item_count + 1u, sizeof *scripts);
@@ -61,8 +48,8 @@ static Status ask_references(Build *build)
         }
     }
     const Status status =
-        scene_ref_update(build->worker, &build->folder, scripts, count, &build->references,
-                         &build->result->diagnostics, build->reason);
+        scene_ref_update(&build->asker, &build->folder, scripts, count, build->is_named,
+                         &build->references, &build->result->diagnostics, build->reason);
     free(scripts);
     return status;
 }
@@ -70,20 +57,13 @@ static Status ask_references(Build *build)
 // Those that name no script are errors, also when there are others.
 static Status update_references(Build *build)
 {
-    const uint32_t errors = build->result->diagnostics.error_count;
-    const CacheKey key = references_key(build);
-    Buffer none = buffer_of(16);
-    const bool are_true = cache_find(build->cache, &key, &none);
-    buffer_free(&none);
-    if (are_true) {
-        return STATUS_OK;
+    build->is_named = calloc(SOULS_MAX + 1, 1);
+    if (build->is_named == NULL) {
+        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
     }
     const Status status = ask_references(build);
-    const uint32_t errors_now = build->result->diagnostics.error_count;
-    if (status == STATUS_OK && build->references.count == 0 && errors_now == errors) {
-        cache_keep(build->cache, &key, "1", 1);
-    }
-    if (errors_now > 0) {
+    if (build->result->diagnostics.error_count > 0) {
         scene_ref_undo(&build->folder, &build->references);
     }
     return status;
@@ -92,16 +72,53 @@ static Status update_references(Build *build)
 Status build_write_references(Build *build)
 {
     const bool is_wanted = build->request->write || build->request->update;
-    if (build->references.count == 0 || !is_wanted) {
-        return STATUS_OK;
+    return build->references.count == 0 || !is_wanted
+               ? STATUS_OK
+               : scene_ref_write(build->request->place, &build->references, build->reason);
+}
+
+void build_ask_ahead(Build *build)
+{
+    DiagnosticList said = build->result->diagnostics;
+    build->result->diagnostics = (DiagnosticList){0};
+    scene_ref_changes_free(&build->references);
+    status_ignore(ask_references(build));
+    diagnostic_list_free(&build->result->diagnostics);
+    build->result->diagnostics = said;
+}
+
+static bool is_required(const Build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const CompileOutput *output = &build->items[i].output;
+        for (uint32_t r = 0; r < output->require_count; r++) {
+            if (strcmp(output->requires[r], path) == 0) {
+                return true;
+            }
+        }
     }
-    const Status status = scene_ref_write(build->request->place, &build->references, build->reason);
-    if (status == STATUS_OK) {
-        // Who watches the folder builds once more now, and that build has nothing to ask.
-        const CacheKey key = references_key(build);
-        cache_keep(build->cache, &key, "1", 1);
+    return false;
+}
+
+// Elsewhere scripts of a Workspace run by being there.
+static void warn_of_unnamed(Build *build)
+{
+    uint32_t script = 0;
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (!is_script(item)) {
+            continue;
+        }
+        if (item->service == SERVICE_WORKSPACE && build->is_named[script] == 0 &&
+            !is_required(build, item->path)) {
+            diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, item->soul->file->path,
+                            0, 0, "unused",
+                            "never runs: nothing in the scene has it. Give an entity or a prefab "
+                            "\"scriptRef\": {\"path\": \"%s\"}, or move it to another service",
+                            item->soul->file->path);
+        }
+        script += 1;
     }
-    return status;
 }
 
 // --- the scene ----------------------------------------------------------------------------------
@@ -195,6 +212,10 @@ static Status compile_scene(Build *build)
 Status build_scene(Build *build)
 {
     build_progress(build, BUILD_SCENE, 0, 1, "scene.json");
-    const Status status = update_references(build);
-    return status == STATUS_OK ? compile_scene(build) : status;
+    Status status = update_references(build);
+    status = status == STATUS_OK ? compile_scene(build) : status;
+    if (status == STATUS_OK && build->result->diagnostics.error_count == 0) {
+        warn_of_unnamed(build);
+    }
+    return status;
 }

@@ -31,6 +31,7 @@ typedef struct Search {
 
     const SceneRefScript *scripts;
     uint32_t script_count;
+    uint8_t *used;
 } Search;
 
 // Of one entity: all of them, or none.
@@ -196,6 +197,12 @@ static void look_at_entity(Search *search, const JsonNode *entity)
     const JsonNode *named = is_text(path) && path->count > 0 ? path : lua;
     if (is_text(named) && named->count > 0 && !find_script(search, named, &like.script)) {
         tell_missing(search, named);
+    } else if (is_text(named) && named->count > 0) {
+        search->used[like.script] = 1;
+    } else if (ref != NULL && ref->kind == JSON_OBJECT) {
+        diagnostic_addf(search->diagnostics, DIAGNOSTIC_WARNING, search->file, ref->line,
+                        ref->column, "place",
+                        "this scriptRef names no script: give it a \"path\", or take it away");
     }
     if (!is_text(path) || (hash != NULL && !is_text(hash)) || (lua != NULL && !is_text(lua)) ||
         !find_script(search, path, &like.script)) {
@@ -238,7 +245,8 @@ static size_t tree_bytes(size_t bytes)
 }
 
 Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
-                      uint32_t script_count, DiagnosticList *diagnostics, Buffer *edits)
+                      uint32_t script_count, uint8_t *used, DiagnosticList *diagnostics,
+                      Buffer *edits)
 {
     if (file->bytes > JSON_BYTES_MAX) {
         return STATUS_LIMIT;
@@ -262,7 +270,8 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
                          .line = 1,
                          .column = 1,
                          .scripts = scripts,
-                         .script_count = script_count};
+                         .script_count = script_count,
+                         .used = used};
         const bool has_mark = strncmp(file->text, JSON_MARK, strlen(JSON_MARK)) == 0;
         search.at = has_mark ? strlen(JSON_MARK) : 0; // columns begin behind it
         look_at_all(&search, root, file->kind);
@@ -275,7 +284,7 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
 // --- the request --------------------------------------------------------------------------------
 
 // Request: u32 kind, block file's path, u32 scripts, for each block path, u32 language, u32
-// in_soul, 32 bytes; block text. Reply: diagnostics, edits.
+// in_soul, 32 bytes; block text. Reply: diagnostics, a bool for each script (is it named?), edits.
 static bool read_path(ByteReader *reader, char path[SCRIPT_PATH_BYTES])
 {
     size_t bytes;
@@ -306,6 +315,7 @@ static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIP
 typedef struct Scripts {
     SceneRefScript scripts[SOULS_MAX];
     char paths[SOULS_MAX][SCRIPT_PATH_BYTES];
+    uint8_t used[SOULS_MAX];
 } Scripts;
 
 static Status find_in_request(WorkerCall *call, Scripts *scripts)
@@ -331,9 +341,11 @@ static Status find_in_request(WorkerCall *call, Scripts *scripts)
     const SceneRefFile file = {path, (SceneRefKind)kind, (const char *)text, bytes};
     DiagnosticList diagnostics = {0};
     Buffer edits = buffer_of(call->reply.bytes_max);
-    const Status status = scene_ref_find(&file, scripts->scripts, count, &diagnostics, &edits);
+    const Status status =
+        scene_ref_find(&file, scripts->scripts, count, scripts->used, &diagnostics, &edits);
     if (status == STATUS_OK) {
         diagnostic_list_write(&diagnostics, &call->reply);
+        buffer_put(&call->reply, scripts->used, count);
         buffer_put(&call->reply, edits.data, edits.bytes);
     }
     diagnostic_list_free(&diagnostics);

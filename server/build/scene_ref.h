@@ -9,8 +9,8 @@
 // than give a reference to another script of the place.
 #pragma once
 
+#include "server/build/asker.h"
 #include "server/build/soul.h"
-#include "server/build/worker.h"
 
 #define SCENE_REF_MADE_FOLDER ".sandlot/server/soul/" // then <Service>/<Name>.lua
 
@@ -53,9 +53,11 @@ typedef struct SceneRefEdit {
 // text: each u32 at, u32 script, u8 field. Scripts are sorted by path. Total over any
 // bytes: what is no JSON is STATUS_MALFORMED or STATUS_LIMIT, and a member of another form than
 // ours is left alone, because others say what is wrong with it. An entity whose script is not among
-// them is an error.
+// them is an error, one whose reference names none a warning. `used` has a byte for each script: 1
+// for those that are named.
 MUST_USE Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
-                               uint32_t script_count, DiagnosticList *diagnostics, Buffer *edits);
+                               uint32_t script_count, uint8_t *used, DiagnosticList *diagnostics,
+                               Buffer *edits);
 
 // --- in the builder: what -----------------------------------------------------------------------
 
@@ -90,10 +92,12 @@ typedef struct SceneRefChanges {
 } SceneRefChanges;
 
 // Edits scene.json and prefabs/*.json of the folder in memory; what cannot be read is left as it
-// is. *out is empty before, and always to be freed.
-MUST_USE Status scene_ref_update(Worker *worker, PlaceFolder *folder, const SceneRefScript *scripts,
-                                 uint32_t script_count, SceneRefChanges *out,
-                                 DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// is. *out is empty before, and always to be freed. `used` has a byte for each script, which
+// becomes 1 if something names it.
+MUST_USE Status scene_ref_update(const Asker *asker, PlaceFolder *folder,
+                                 const SceneRefScript *scripts, uint32_t script_count,
+                                 uint8_t *used, SceneRefChanges *out, DiagnosticList *diagnostics,
+                                 char reason[WORKER_REASON_BYTES]);
 // The folder gets the creator's texts back, and *changes is empty.
 void scene_ref_undo(PlaceFolder *folder, SceneRefChanges *changes);
 // On disk: each file whole, and only if it is still what was read (an editor may have saved

@@ -1,6 +1,7 @@
 // See scene_ref.h: the builder's side. The files are edited in memory first, because what is
 // compiled is what will be on disk; they are written when everything else went well.
 #define _GNU_SOURCE
+#include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "server/build/place_file.h"
 #include "server/build/scene_ref.h"
@@ -65,22 +66,45 @@ static void change(PlaceFolder *folder, PlaceFile *file, Buffer *edited, SceneRe
 }
 
 typedef struct Update {
-    Worker *worker;
+    const Asker *asker;
     PlaceFolder *folder;
     const SceneRefScript *scripts;
     uint32_t script_count;
+    uint8_t *used;
     SceneRefChanges *changes;
     DiagnosticList *diagnostics;
     char *reason;
 } Update;
 
-// The answer may be any bytes at all.
-static Status take(const Update *update, PlaceFile *file, const Buffer *reply)
+static bool take_used(const Update *update, const Buffer *reply, size_t *at)
 {
+    ByteReader reader = byte_reader(reply->data + *at, reply->bytes - *at);
+    for (uint32_t i = 0; i < update->script_count; i++) {
+        update->used[i] |= byte_read_bool(&reader);
+    }
+    *at += reader.at;
+    return reader.status == STATUS_OK;
+}
+
+typedef struct Asked {
+    const Update *update;
+    PlaceFile *file;
+} Asked;
+
+// The answer may be any bytes at all.
+static Status take(void *user, const Buffer *reply)
+{
+    const Asked *asked = user;
+    const Update *update = asked->update;
+    PlaceFile *file = asked->file;
     size_t used = 0;
     Buffer edited = buffer_of(JSON_BYTES_MAX);
+    DiagnosticList diagnostics = {0};
     bool changed = false;
-    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, update->diagnostics);
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &diagnostics);
+    if (status == STATUS_OK && !take_used(update, reply, &used)) {
+        status = STATUS_MALFORMED;
+    }
     if (status == STATUS_OK) {
         status = scene_ref_apply((const char *)file->data, file->bytes, update->scripts,
                                  update->script_count, reply->data + used, reply->bytes - used,
@@ -88,40 +112,41 @@ static Status take(const Update *update, PlaceFile *file, const Buffer *reply)
     }
     if (status == STATUS_OK && changed) {
         change(update->folder, file, &edited, update->changes);
-        return STATUS_OK;
+        edited = (Buffer){0};
     }
     buffer_free(&edited);
     // One that has no room for its references is left as it is.
-    return status == STATUS_MALFORMED ? worker_distrust(update->worker, update->reason) : STATUS_OK;
+    status = status == STATUS_MALFORMED ? status : STATUS_OK;
+    if (status == STATUS_OK) {
+        diagnostic_list_append(update->diagnostics, &diagnostics);
+    }
+    diagnostic_list_free(&diagnostics);
+    return status;
 }
 
 static Status update_file(const Update *update, PlaceFile *file, SceneRefKind kind)
 {
-    Buffer request = request_of(file, kind, update->scripts, update->script_count), reply = {0};
-    Status status = request.status != STATUS_OK
-                        ? refuse(update->reason, file->path, request.status)
-                        : worker_call(update->worker, WORKER_SCENE_REF, request.data, request.bytes,
-                                      &reply, update->reason);
+    Asked asked = {.update = update, .file = file};
+    Buffer request = request_of(file, kind, update->scripts, update->script_count);
+    const Status status = request.status != STATUS_OK
+                              ? refuse(update->reason, file->path, request.status)
+                              : asker_call(update->asker, WORKER_SCENE_REF, request.data,
+                                           request.bytes, take, &asked, update->reason);
     buffer_free(&request);
-    if (status == STATUS_OK) {
-        status = take(update, file, &reply);
-    } else if (status == STATUS_MALFORMED || status == STATUS_LIMIT || status == STATUS_RANGE ||
-               status == STATUS_TRUNCATED) {
-        status = STATUS_OK; // no JSON: whoever compiles the scene says where and why
-    }
-    buffer_free(&reply);
-    return status;
+    const bool is_no_json = status == STATUS_MALFORMED || status == STATUS_LIMIT ||
+                            status == STATUS_RANGE || status == STATUS_TRUNCATED;
+    return is_no_json ? STATUS_OK : status; // whoever compiles the scene says where and why
 }
 
-Status scene_ref_update(Worker *worker, PlaceFolder *folder, const SceneRefScript *scripts,
-                        uint32_t script_count, SceneRefChanges *out, DiagnosticList *diagnostics,
-                        char reason[WORKER_REASON_BYTES])
+Status scene_ref_update(const Asker *asker, PlaceFolder *folder, const SceneRefScript *scripts,
+                        uint32_t script_count, uint8_t *used, SceneRefChanges *out,
+                        DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
     out->items = calloc(folder->file_count + 1u, sizeof *out->items);
     if (out->items == NULL) {
         return refuse(reason, "scene.json", STATUS_LIMIT);
     }
-    const Update update = {worker, folder, scripts, script_count, out, diagnostics, reason};
+    const Update update = {asker, folder, scripts, script_count, used, out, diagnostics, reason};
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < folder->file_count && status == STATUS_OK; i++) {
         PlaceFile *file = &folder->files[i];

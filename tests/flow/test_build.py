@@ -1053,13 +1053,13 @@ def test_build_progress_on_a_terminal(program, places, folder):
     stages = list(dict.fromkeys(line[1] for line in lines))
     check(stages == ["read", "scan", "compile", "scene", "write"], f"{stages}")
     compiled = [(int(line[2]), int(line[3]), line[4]) for line in lines if line[1] == "compile"]
-    names = sorted(f"Workspace/S{i}.lua" for i in range(16))
+    names = sorted(f"StarterGui/S{i}.lua" for i in range(16))
     check(compiled == [(i, 16, name) for i, name in enumerate(names)], f"{compiled}")
     # What is wrong stands below, on lines of its own.
-    write(place, "Workspace/S7.lua", "local x = = 1\n")
+    write(place, "StarterGui/S7.lua", "local x = = 1\n")
     code, out, text = on_terminal(program, place)
     last = text.rsplit("\r\x1b[K", 1)[1]
-    check(code == 1 and re.match(r"\S*/many/Workspace/S7\.lua:1(:\d+)?: error: .*\r\n", last),
+    check(code == 1 and re.match(r"\S*/many/StarterGui/S7\.lua:1(:\d+)?: error: .*\r\n", last),
           f"{last!r}")
     code, out, text = on_terminal(program, place, "--json")
     check(code == 1 and json.loads(out)["errors"] == 1 and "\x1b" not in text, f"{text!r}")
@@ -1086,7 +1086,7 @@ def test_build_interrupted_on_a_terminal(program, places, folder):
 
 def many(folder, count=16):
     return small_place(folder, "many", {
-        f"Workspace/S{i}.lua": f"local x = {i}\nlocal t = {{}}\nfor j = 1, 9 do t[j] = x end\n"
+        f"StarterGui/S{i}.lua": f"local x = {i}\nlocal t = {{}}\nfor j = 1, 9 do t[j] = x end\n"
         for i in range(count)})
 
 
@@ -1108,7 +1108,7 @@ def test_build_killed_at_random(program, places, folder):
 
     def change(i):
         for j in generator.sample(range(16), 6):
-            write(place, f"Workspace/S{j}.lua", f"local x = {i}, {j}\nprint(x)\n")
+            write(place, f"StarterGui/S{j}.lua", f"local x = {i}, {j}\nprint(x)\n")
     change(-1)
     begin = time.monotonic()
     version, unfinished = build_json(program, place)["version"], 0
@@ -1139,7 +1139,7 @@ def test_build_killed_at_every_stage(program, places, folder):
                                 "assets", "write")
                   for delay in (0, 0.002, 0.01)]
         for number, (stage, delay) in enumerate(rounds):
-            write(place, "Workspace/S1.lua", f"print('{stage} {delay}')\n")
+            write(place, "StarterGui/S1.lua", f"print('{stage} {delay}')\n")
             if stage == "translate" or number == 0:
                 write(place, "Workspace/Door.soul", f"Say {number}.\n")
             if stage == "typescript" or number == 0:
@@ -1164,7 +1164,7 @@ def test_build_killed_at_every_stage(program, places, folder):
 def test_build_two_at_once(program, places, folder):
     place = many(folder)
     for i in range(4):
-        write(place, "Workspace/S0.lua", f"print({i})\n")
+        write(place, "StarterGui/S0.lua", f"print({i})\n")
         processes = [subprocess.Popen([program, "build", place, "--json", "--allow-weak-jail"],
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
                      for _ in range(3)]

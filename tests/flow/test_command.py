@@ -112,15 +112,15 @@ def test_build_says_each_thing_once(program, _places, folder):
     def remove(path):
         return lambda: os.remove(os.path.join(folder, "game", path))
     rune = ".sandlot/server/soul/Workspace/KillBrick.rune"
-    warning = "game/Workspace/W.lua:1: warning: Wrold is defined nowhere"
+    warning = "game/StarterGui/W.lua:1: warning: Wrold is defined nowhere"
     for number, (before, options, out, *errors) in enumerate((
             (None, ["--verify"], None, "sandlot build: game: not verified: game/.sandlot/data/ticket.key: "),
             (None, [], "game: built, version 1: 6 scripts compiled"),
             (None, [], "game: up to date, version 1: 6 scripts, nothing compiled"),
-            (change("Workspace/N.lua", "print(1)"), [], "game: built, version 2: 7 scripts, 1 compiled"),
-            (change("Workspace/N.lua", "print(1)  "), [], "game: unchanged, version 2: 7 scripts, 1 compiled"),
+            (change("StarterGui/N.lua", "print(1)"), [], "game: built, version 2: 7 scripts, 1 compiled"),
+            (change("StarterGui/N.lua", "print(1)  "), [], "game: unchanged, version 2: 7 scripts, 1 compiled"),
             (None, ["--force"], "game: unchanged, version 2: 7 scripts compiled"),
-            (remove("Workspace/N.lua"), [], "game: built, version 3: 6 scripts, nothing compiled"),
+            (remove("StarterGui/N.lua"), [], "game: built, version 3: 6 scripts, nothing compiled"),
             (change("assets/a.png", png()), [],
              "game: built, version 3: 6 scripts, 1 asset checked"),
             (change("assets/b.png", png()), [],
@@ -129,10 +129,10 @@ def test_build_says_each_thing_once(program, _places, folder):
             (change(rune, "x"), ["--verify"], None, f"game/{rune}: error: ",
              "sandlot build: game: not verified: 1 problem"),
             (None, [], "game: built, version 3: 6 scripts, 2 assets, nothing compiled"),
-            (change("Workspace/W.lua", "print(Wrold)"), [],
+            (change("StarterGui/W.lua", "print(Wrold)"), [],
              "game: built, version 4: 7 scripts, 1 compiled, 2 assets; 1 warning", warning),
             (None, [], "game: up to date, version 4: 7 scripts, 2 assets, nothing compiled; 1 warning", warning),
-            (change("Workspace/E.lua", "print("), [], None, "game/Workspace/E.lua:1: error: ", warning,
+            (change("ServerScriptService/E.lua", "print("), [], None, "game/ServerScriptService/E.lua:1: error: ", warning,
              "sandlot build: game: not built: 1 error"))):
         if before is not None:
             before()
@@ -144,8 +144,8 @@ def test_build_says_each_thing_once(program, _places, folder):
         check(len(lines) == len(errors) and all(line.startswith(error) for line, error in zip(lines, errors)),
               f"{number}: {done.stderr}")
         check(out is None or "--verify" in options or done.stdout.endswith(" ms)\n"), done.stdout)
-    os.remove(os.path.join(folder, "game/Workspace/E.lua"))
-    os.remove(os.path.join(folder, "game/Workspace/W.lua"))
+    os.remove(os.path.join(folder, "game/ServerScriptService/E.lua"))
+    os.remove(os.path.join(folder, "game/StarterGui/W.lua"))
     sandlot(program, "new", "empty", cwd=folder)
     shutil.rmtree(os.path.join(folder, "empty/ServerScriptService"))
     check("built, version 1: no scripts (" in sandlot(program, "build", "empty", WEAK, cwd=folder), "none")
@@ -156,7 +156,7 @@ def test_build_says_each_thing_once(program, _places, folder):
             line = process.stdout.readline()
             check(line.startswith("game: built, version "), line)
             if i < 2:
-                write(os.path.join(folder, "game/Workspace/N.lua"), f"print({i})")
+                write(os.path.join(folder, "game/StarterGui/N.lua"), f"print({i})")
         process.send_signal(signal.SIGINT)
         check(process.stderr.read() == "sandlot build: waiting for changes; Ctrl-C ends\n" and
               process.wait(30) == 0, "said once, and ended as asked")

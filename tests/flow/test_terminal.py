@@ -99,7 +99,7 @@ def test_terminal_words_of_scripts(program, _places, folder):
 def test_terminal_progress_fits(program, _places, folder):
     """One line is rewritten all the time: wider than the terminal it would leave pieces behind."""
     place = new_place(program, folder)
-    path = os.path.join(place, "Workspace", "ä" * 20, "a" + "日" * 20 + ".lua")
+    path = os.path.join(place, "StarterGui", "ä" * 20, "a" + "日" * 20 + ".lua")
     os.makedirs(os.path.dirname(path))
     with open(path, "w", encoding="utf-8") as file:
         file.write("local a = 1\n")

@@ -19,7 +19,8 @@ static bool edit(const uint8_t *text, size_t bytes, SceneRefKind kind, Buffer *o
     Buffer edits = buffer_of(JSON_BYTES_MAX);
     DiagnosticList diagnostics = {0};
     const SceneRefFile file = {"scene.json", kind, (const char *)text, bytes};
-    const bool is_json = scene_ref_find(&file, scripts, 3, &diagnostics, &edits) == STATUS_OK;
+    uint8_t used[3] = {0};
+    const bool is_json = scene_ref_find(&file, scripts, 3, used, &diagnostics, &edits) == STATUS_OK;
     diagnostic_list_free(&diagnostics);
     if (is_json) {
         const Status status = scene_ref_apply((const char *)text, bytes, scripts, 3, edits.data,

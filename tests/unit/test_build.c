@@ -441,8 +441,8 @@ TEST(all_that_is_wrong_with_files_is_told_at_once)
 // What only pack would refuse is built, and told.
 TEST(a_name_that_no_package_holds_is_told)
 {
-    static const char *const names[] = {"Workspace/con.lua", "prefabs/aux.json",
-                                        "Workspace/a\xcc\x88.lua"};
+    static const char *const names[] = {"ServerScriptService/con.lua", "prefabs/aux.json",
+                                        "ServerScriptService/a\xcc\x88.lua"};
     Stage stage = begin();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const bool is_script = i != 1;
@@ -459,15 +459,15 @@ TEST(a_name_that_no_package_holds_is_told)
         for (uint32_t d = 0; d < 3; d++) {
             CHECK_TEXT(list->items[d].code, "pack");
         }
-        CHECK_TEXT(list->items[1].file, "Workspace/con.lua");
+        CHECK_TEXT(list->items[1].file, "ServerScriptService/con.lua");
         CHECK_TEXT(list->items[1].message,
                    "`sandlot pack` will refuse it: name: \"con.lua\" is a device on Windows");
     }
     end(&stage);
     // Letters of other alphabets have cases too.
     Stage other = begin();
-    test_folder_write(&other.folder, "Workspace/\xc3\x84.lua", "local a = 1\n");
-    test_folder_write(&other.folder, "Workspace/\xc3\xa4.lua", "local a = 1\n");
+    test_folder_write(&other.folder, "StarterGui/\xc3\x84.lua", "local a = 1\n");
+    test_folder_write(&other.folder, "StarterGui/\xc3\xa4.lua", "local a = 1\n");
     build(&other, (BuildRequest){.write = true});
     CHECK_OK(other.status);
     REQUIRE(other.result.diagnostics.count == 1);
@@ -475,12 +475,39 @@ TEST(a_name_that_no_package_holds_is_told)
     end(&other);
 }
 
+// Elsewhere a script in Workspace runs by being there, so somebody will wait for it.
+TEST(a_script_that_nothing_has_is_told)
+{
+    static const char scene[] =
+        "{\"format\":1,\"entities\":[{\"id\":1,\"name\":\"S\",\"type\":\"spawn\"},{\"id\":2,"
+        "\"name\":\"B\",\"type\":\"part\",\"shape\":{\"size\":[1,1,1]},\"scriptRef\":{\"path\":"
+        "\"Workspace/Bound.lua\"}}]}";
+    Stage stage = begin();
+    test_folder_write(&stage.folder, "scene.json", scene);
+    test_folder_write(&stage.folder, "Workspace/Bound.lua", "require(\"Workspace/Module\")\n");
+    test_folder_write(&stage.folder, "Workspace/Module.lua", "return 1\n");
+    test_folder_write(&stage.folder, "Workspace/Lost.lua", "print(1)\n");
+    test_folder_write(&stage.folder, "ServerScriptService/Free.lua", "print(1)\n");
+    for (uint32_t i = 0; i < 3; i++) { // with the references just written, then with them kept
+        build(&stage, (BuildRequest){.write = true});
+        CHECK_OK(stage.status);
+        const DiagnosticList *list = &stage.result.diagnostics;
+        REQUIRE(list->count == 1 && list->warning_count == 1);
+        CHECK_TEXT(list->items[0].file, "Workspace/Lost.lua");
+        CHECK_TEXT(list->items[0].code, "unused");
+        builder_destroy(stage.builder);
+        CHECK(i == 0 || !has_children());
+        stage.builder = make_builder();
+    }
+    end(&stage);
+}
+
 TEST(a_byte_order_mark_is_taken_everywhere)
 {
     Stage stage = begin();
     test_folder_write(&stage.folder, "place.json", "\xef\xbb\xbf{\"format\":1,\"name\":\"Small\"}");
     test_folder_write(&stage.folder, "scene.json", "\xef\xbb\xbf" SCENE);
-    test_folder_write(&stage.folder, "Workspace/Door.lua", "\xef\xbb\xbflocal a = 1");
+    test_folder_write(&stage.folder, "StarterGui/Door.lua", "\xef\xbb\xbflocal a = 1");
     build(&stage, (BuildRequest){.write = true});
     CHECK_INT(stage.result.diagnostics.count, 0);
     CHECK_INT(stage.status, STATUS_OK);
@@ -523,8 +550,8 @@ TEST(a_module_that_is_not_there_has_a_neighbour)
 TEST(one_mistake_has_one_warning)
 {
     Stage stage = begin();
-    test_folder_write(&stage.folder, "Workspace/A.lua", "Wrold.Find(\"Door\")\n");
-    test_folder_write(&stage.folder, "Workspace/B.lua", "wiat = 1\nlocal none\nnone.x = wiat\n");
+    test_folder_write(&stage.folder, "StarterGui/A.lua", "Wrold.Find(\"Door\")\n");
+    test_folder_write(&stage.folder, "StarterGui/B.lua", "wiat = 1\nlocal none\nnone.x = wiat\n");
     build(&stage, (BuildRequest){.write = false});
     REQUIRE(stage.result.diagnostics.count == 2);
     CHECK_TEXT(stage.result.diagnostics.items[0].code, "undefined-global");

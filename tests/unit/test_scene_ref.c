@@ -27,12 +27,15 @@ static uint32_t make_scripts(SceneRefScript scripts[3])
 }
 
 static DiagnosticList told;
+static uint8_t used[3]; // of the last find
+
 static Status find(const char *text, size_t bytes, SceneRefKind kind, const SceneRefScript *scripts,
                    uint32_t count, Buffer *edits)
 {
     const char *path = kind == SCENE_REF_SCENE ? "scene.json" : "prefabs/Gate.json";
     const SceneRefFile file = {path, kind, text, bytes};
-    return scene_ref_find(&file, scripts, count, &told, edits);
+    memset(used, 0, sizeof used);
+    return scene_ref_find(&file, scripts, count, used, &told, edits);
 }
 
 // The text after an edit, terminated; "" and a failure of the test when it is refused.
@@ -177,6 +180,8 @@ TEST(what_is_not_ours_stays)
 // Whoever names a script that is not there hears of it where he wrote it.
 TEST(a_script_that_is_not_there_is_told)
 {
+    static const char unnamed[] =
+        "this scriptRef names no script: give it a \"path\", or take it away";
     static const struct {
         const char *entity, *message;
     } cases[] = {
@@ -197,8 +202,11 @@ TEST(a_script_that_is_not_there_is_told)
         // The scene's compiler says what is wrong with these.
         {"{\"scriptRef\": {\"path\": \"ReplicatedStorage/Dor\"}}", NULL},
         {"{\"scriptRef\": {\"path\": \"Door\"}}", NULL},
-        {"{\"scriptRef\": {\"path\": 3}, \"scriptPath\": 4}", NULL},
+        {"{\"scriptRef\": 3, \"scriptPath\": 4}", NULL},
         {"{\"scriptPath\": \"\"}", NULL},
+        // What has no effect.
+        {"{\"scriptRef\": {}}", unnamed},
+        {"{\"scriptRef\": {\"path\": \"\"}}", unnamed},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
@@ -208,7 +216,8 @@ TEST(a_script_that_is_not_there_is_told)
         if (cases[i].message != NULL) {
             CHECK_TEXT(told.items[0].message, cases[i].message);
             CHECK_TEXT(told.items[0].file, "scene.json");
-            CHECK(told.items[0].level == DIAGNOSTIC_ERROR && told.items[0].line == 2);
+            CHECK(told.items[0].line == 2);
+            CHECK((told.items[0].level == DIAGNOSTIC_WARNING) == (cases[i].message == unnamed));
         }
     }
     CHECK(!edit("{\"scriptPath\": \"Workspace/Dor\"}", SCENE_REF_PREFAB));
@@ -377,6 +386,19 @@ TEST(edits_go_forward_and_none_is_cut)
     buffer_free(&edits);
 }
 
+TEST(scripts_that_are_named_are_known)
+{
+    (void)edit("{\"entities\": [{\"scriptPath\": \"Workspace/Door\"}]}", SCENE_REF_SCENE);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        count += used[i];
+    }
+    CHECK_INT(count, 1);
+    (void)edit("{\"entities\": [{\"scriptPath\": \"\"}, {\"name\": \"Workspace/Door\"}]}",
+               SCENE_REF_SCENE);
+    CHECK(used[0] == 0 && used[1] == 0 && used[2] == 0);
+}
+
 // The worker's request is any bytes at all.
 TEST(a_request_that_is_cut_is_refused)
 {
@@ -396,7 +418,7 @@ TEST(a_request_that_is_cut_is_refused)
         WorkerCall call = {.request = byte_reader(request.data, bytes), .reply = buffer_of(4096)};
         const Status status = worker_scene_ref(&call);
         CHECK_INT(status, bytes == request.bytes ? STATUS_OK : STATUS_MALFORMED);
-        CHECK(status != STATUS_OK || call.reply.bytes == 4 + 27); // path, hash, Lua
+        CHECK(status != STATUS_OK || call.reply.bytes == 4 + 1 + 27); // path, hash, Lua
         CHECK((status == STATUS_OK) == (call.reason[0] == '\0'));
         buffer_free(&call.reply);
     }

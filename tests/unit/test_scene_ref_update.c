@@ -40,8 +40,9 @@ static Status update(Worker *worker, PlaceFolder *folder, SceneRefChanges *chang
     reason[0] = '\0';
     *changes = (SceneRefChanges){0};
     DiagnosticList diagnostics = {0};
-    const Status status =
-        scene_ref_update(worker, folder, &script, 1, changes, &diagnostics, reason);
+    uint8_t used = 0;
+    const Status status = scene_ref_update(&(Asker){.worker = worker}, folder, &script, 1, &used,
+                                           changes, &diagnostics, reason);
     CHECK_INT(diagnostics.count, 0);
     return status;
 }
