@@ -4,6 +4,7 @@
 
 #include "core/base/bytes.h"
 #include "core/script/api_reference.h"
+#include "server/build/editor_modules.h"
 #include "server/build/place_file.h"
 #include "server/build/place_folder.h"
 #include "server/build/template.h"
@@ -44,6 +45,15 @@ static bool is_reference(const char *place, ApiFormat format, const char *name)
     return same;
 }
 
+static bool are_modules(const char *place)
+{
+    Buffer text = buffer_of(EDITOR_MODULES_BYTES);
+    const bool same = editor_modules_write(place, &text) != STATUS_OK ||
+                      is_file(place, EDITOR_MODULES_FILE, text.data, text.bytes);
+    buffer_free(&text);
+    return same;
+}
+
 static bool are_current(const char *place)
 {
     for (const TemplateFile *file = template_files; file->set != NULL; file++) {
@@ -53,7 +63,7 @@ static bool are_current(const char *place)
         }
     }
     return is_reference(place, API_FORMAT_LUA, "sandlot.lua") &&
-           is_reference(place, API_FORMAT_TYPESCRIPT, "sandlot.d.ts");
+           is_reference(place, API_FORMAT_TYPESCRIPT, "sandlot.d.ts") && are_modules(place);
 }
 
 Status editor_files_renew_types(const char *place, bool *written, char reason[WORKER_REASON_BYTES])

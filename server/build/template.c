@@ -8,6 +8,7 @@
 #include "core/base/utf8.h"
 #include "core/script/api_reference.h"
 #include "server/build/buffer.h"
+#include "server/build/editor_modules.h"
 #include "server/build/place_folder.h"
 #include "server/sys/file.h"
 
@@ -247,6 +248,18 @@ static Status write_reference(Writing *writing, ApiFormat format, const char *pa
     return status;
 }
 
+// A place that cannot be read keeps those it has: the build says what is wrong with it.
+static Status write_modules(Writing *writing)
+{
+    Buffer text = buffer_of(EDITOR_MODULES_BYTES);
+    Status status = STATUS_OK;
+    if (editor_modules_write(writing->folder, &text) == STATUS_OK) {
+        status = write_file(writing, TYPES_FOLDER EDITOR_MODULES_FILE, text.data, text.bytes, true);
+    }
+    buffer_free(&text);
+    return status;
+}
+
 static Status write_types(Writing *writing)
 {
     Status status = write_reference(writing, API_FORMAT_LUA, TYPES_FOLDER "sandlot.lua");
@@ -261,7 +274,7 @@ static Status write_types(Writing *writing)
             status = write_file(writing, path, file->data, file->bytes, true);
         }
     }
-    return status;
+    return status == STATUS_OK ? write_modules(writing) : status;
 }
 
 // A package carries no hidden files, so a place that was unpacked lacks the settings that lead an

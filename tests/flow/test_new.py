@@ -65,7 +65,9 @@ def test_new_in_lua(program, _places, folder):
         with open(os.path.join(place, "README.md"), encoding="utf-8") as file:
             check(file.read().startswith(f"# {template}\n"), "the page has the folder's name")
         with open(os.path.join(place, ".luarc.json"), encoding="utf-8") as file:
-            check(json.load(file)["workspace.library"] == [".sandlot/types"], ".luarc.json")
+            settings = json.load(file)
+        check(settings["workspace.library"] == [".sandlot/types"], ".luarc.json")
+        check({"?.lua", "SoulService/?.lua"} <= set(settings["runtime.path"]), f"{settings}")
         with open(os.path.join(place, ".sandlot/types/sandlot.lua"), encoding="utf-8") as file:
             check("function World.Spawn(" in file.read(), "the annotations name the API")
         check_built(program, place)
@@ -153,6 +155,122 @@ def test_types_for_typescript(program, places, folder):
     sandlot(program, "new", place, "--types", "--typescript")
     with open(settings, encoding="utf-8") as file:
         check(file.read() == "{}", "somebody's own stays")
+
+
+# Every way to import; what is behind a // is the error that it is, for editor and build alike.
+IMPORTING = {
+    "ReplicatedStorage/Words.ts": "export const words = 1;\nexport type Word = string;\n"
+                                  "export default 3;\n",
+    "ReplicatedStorage/Lib/index.ts": "export const library = 1;\n",
+    "ReplicatedStorage/Tools.lua": "return {cut = function(n) return n end}\n",
+    "ReplicatedStorage/Kit/index.lua": "return {}\n",
+    "ReplicatedStorage/Größe 1.2-b.lua": "return {}\n",
+    "Workspace/Tools.lua": "return {}\n",  # the same last name
+    "SoulService/ReplicatedStorage/Deep.ts":
+        'import { words } from "./Words";\nimport { cut } from "./Tools";\n'
+        'import { cut as again } from "../Workspace/Tools";\n'
+        "export const deep: number = words + cut(again);\n",
+    "SoulService/ReplicatedStorage/DeepTools.lua": "return {}\n",
+    "ReplicatedStorage/Kit/Near.ts": 'import kit from "./index";\nimport * as tools from "../Tools";\n'
+                                     "export const near: string = kit.a + tools.b;\n",
+    "ServerScriptService/All.ts": """
+import { words } from "ReplicatedStorage/Words";
+import three, { words as w2, type Word } from "../ReplicatedStorage/Words";
+import { words as w3 } from "../ReplicatedStorage/Words.ts";
+import { words as w4 } from "ReplicatedStorage/Words.js";
+import { library } from "ReplicatedStorage/Lib";
+import { deep } from "ReplicatedStorage/Deep";
+import { deep as d2 } from "../ReplicatedStorage/Deep.ts";
+import { cut } from "ReplicatedStorage/Tools";
+import * as all from "../ReplicatedStorage/Tools";
+import tools from "../ReplicatedStorage/Tools.lua";
+import { cut as c2 } from "Workspace/Tools";
+import { a } from "ReplicatedStorage/Größe 1.2-b";
+import { kit } from "../ReplicatedStorage/Kit";
+import { some } from "ReplicatedStorage/DeepTools";
+import { near } from "ReplicatedStorage/Kit/Near";
+import "ReplicatedStorage/Tools";
+export { cut as given } from "ReplicatedStorage/Tools";
+
+const word: Word = near;
+const sum: number = words + w2 + w3 + w4 + library + deep + d2 + three;
+print(word, sum, cut(1), all.cut(2), tools.cut(3).what, c2, a, kit, some);
+""",
+}
+WRONG_IMPORTS = """
+import { a } from "ReplicatedStorage/Nowhere"; // TS2307
+import { b } from "./Nowhere"; // TS2307
+import { c } from "../ReplicatedStorage/Nowhere.ts"; // TS2307
+import { d } from "Nowhere"; // TS2307
+import { e } from "SoulService/ReplicatedStorage/Deep"; // TS2307
+import { f } from "ReplicatedStorage/Gone"; // TS2307
+import "ReplicatedStorage/Nowhere"; // TS2882
+import { wrods } from "ReplicatedStorage/Words"; // TS2724
+import { words } from "ReplicatedStorage/Words";
+import { declared } from "ReplicatedStorage/Kit/Near"; // TS2305
+const no: string = words; // TS2322
+print(a, b, c, d, e, f, wrods, no, declared, ambient); // TS2304
+"""
+
+
+def write_all(place, files):
+    for path, text in files.items():
+        path = os.path.join(place, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def said_by_editor(places, place):
+    root = os.path.dirname(places)
+    done = subprocess.run([os.path.join(root, "tools/node"),
+                           os.path.join(root, "node_modules/typescript/bin/tsc"), "-p",
+                           os.path.join(place, "tsconfig.json")], cwd=place,
+                          capture_output=True, text=True, timeout=110, check=False)
+    found = re.findall(r"^(\S.*)\((\d+),(\d+)\): error (TS\d+)", done.stdout, re.MULTILINE)
+    check((done.returncode != 0) == (len(found) > 0), f"tsc: {done.stdout}{done.stderr}")
+    return {(file, int(line), int(column), code) for file, line, column, code in found}
+
+
+def said_by_build(program, place, code=0):
+    text = sandlot(program, "build", place, "--json", "--allow-weak-jail", code=code)
+    result, _ = json.JSONDecoder().raw_decode(text[text.index("{"):])
+    return {(one["file"], one["line"], one["column"], one["code"])
+            for one in result["diagnostics"] if one["level"] == "error"}
+
+
+def test_types_of_imports(program, places, folder):
+    """A plain editor says of imports what the build says, after the first build of a clone too."""
+    place = make(program, folder, "blank", typescript=True)
+    wrong = "ServerScriptService/Wrong.ts"
+    write_all(place, IMPORTING)
+    shutil.rmtree(os.path.join(place, ".sandlot"))
+    said = said_by_build(program, place)
+    check(said == set(), f"the build: {said}")
+    said = said_by_editor(places, place)
+    check(said == set(), f"the editor: {said}")
+    # What is wrong is wrong in both, with its line; a declaration that no build reads helps neither.
+    gone = os.path.join(place, "ReplicatedStorage/Gone.lua")
+    write_all(place, {wrong: WRONG_IMPORTS, gone: "return {}\n",
+                      "ReplicatedStorage/More.d.ts": "declare const ambient: number;\n"})
+    meant = {(i, code) for i, line in enumerate(WRONG_IMPORTS.split("\n"), 1)
+             for code in re.findall(r"// (TS\d+)", line)}
+    for is_gone in (False, True):
+        if is_gone:
+            os.remove(gone)
+        built = said_by_build(program, place, code=1)
+        edited = said_by_editor(places, place)
+        check(built == edited, f"build alone: {built - edited}; editor alone: {edited - built}")
+        wanted = {one for one in meant if is_gone or one[0] != WRONG_IMPORTS[
+            :WRONG_IMPORTS.index("Gone")].count("\n") + 1}
+        check({(line, code) for _, line, _, code in built} == wanted, f"{built}")
+    # The last one goes as well.
+    for path in IMPORTING:
+        os.remove(os.path.join(place, path))
+    os.remove(os.path.join(place, wrong))
+    sandlot(program, "build", place, "--allow-weak-jail")
+    with open(os.path.join(place, ".sandlot/types/modules.d.ts"), encoding="utf-8") as file:
+        check("declare" not in file.read(), "no module is left")
 
 
 def test_new_in_a_fresh_repository(program, _places, folder):
