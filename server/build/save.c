@@ -9,6 +9,7 @@
 #include "core/wire/script_path.h"
 #include "server/build/package_rules.h"
 #include "server/build/place_file.h"
+#include "server/build/typescript.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
@@ -103,6 +104,10 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
                (souls.count != 1 || strcmp(souls.items[0].file->path, request->path) != 0)) {
         status = refuse(reason, STATUS_MALFORMED,
                         "%s is no script: those end with .lua, .ts or .soul", request->path);
+    } else if (status == STATUS_OK && strcmp(souls.items[0].path, TYPESCRIPT_LIBRARY) == 0) {
+        status = refuse(reason, STATUS_MALFORMED,
+                        "%s: this name is kept for TypeScript's own library; choose another",
+                        request->path);
     } else if (status != STATUS_OK) {
         refuse(reason, status, "%s: %s", request->path, status_text(status));
     }

@@ -241,6 +241,10 @@ static const char *path_of(const HostBuild *build, HttpRequest *request, HttpRes
                            const char *id)
 {
     const size_t name = strlen(build->name);
+    if (id != NULL && !utf8_is_valid(id, strlen(id))) {
+        http_fail(request, response, 400, "malformed", "id must be UTF-8");
+        return NULL;
+    }
     if (id != NULL && strlen(id) < ID_BYTES && strncmp(id, build->name, name) == 0 &&
         id[name] == '/') {
         return id + name + 1;
@@ -264,27 +268,40 @@ static bool is_text(const JsonNode *node)
     return node != NULL && node->kind == JSON_STRING;
 }
 
-static Status read_body(const HttpRequest *request, SaveBody *out)
+// On failure `reason` says what is wrong.
+static Status read_body(const HttpRequest *request, SaveBody *out, char reason[WORKER_REASON_BYTES])
 {
     size_t bytes;
     const uint8_t *body = http_body(request, &bytes);
     const size_t capacity = 2 * bytes + (64u << 10);
     void *memory = malloc(capacity);
     if (memory == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
         return STATUS_LIMIT;
     }
     Arena arena;
     arena_init(&arena, memory, capacity);
+    JsonError error = {0};
     const JsonConfig config = {
         .arena = &arena, .bytes_max = HOST_BUILD_BODY_BYTES, .node_count_max = 64, .depth_max = 4};
     const JsonNode *root = NULL;
-    Status status = json_parse(&config, (const char *)body, bytes, &root, NULL);
+    const Status status = json_parse(&config, (const char *)body, bytes, &root, &error);
     const JsonNode *id = status == STATUS_OK ? json_find(root, "id") : NULL;
     const JsonNode *code = status == STATUS_OK ? json_find(root, "code") : NULL;
     const JsonNode *known = status == STATUS_OK ? json_find(root, "knownHash") : NULL;
     const bool has_hash = is_text(known) && strlen(known->text) == known->count;
     if (!is_text(id) || strlen(id->text) != id->count || !is_text(code) ||
         (known != NULL && known->kind != JSON_NULL && !has_hash)) {
+        char why[JSON_ERROR_TEXT_BYTES] = "";
+        if (status != STATUS_OK) {
+            json_error_text(&error, why);
+            utf8_clean(why);
+        }
+        snprintf(
+            reason, WORKER_REASON_BYTES,
+            "the body must be {\"id\":\"<place>/<path>\",\"code\":\"…\",\"knownHash\":\"…\" or "
+            "null}%s%s",
+            why[0] != '\0' ? "; " : "", why);
         free(memory);
         return STATUS_MALFORMED;
     }
@@ -335,11 +352,10 @@ void host_build_post_save(void *user, HttpRequest *request, HttpResponse *respon
         return;
     }
     SaveBody body = {0};
-    const Status status = read_body(request, &body);
+    char reason[WORKER_REASON_BYTES] = "";
+    const Status status = read_body(request, &body, reason);
     if (status != STATUS_OK) {
-        refuse(request, response, status,
-               "the body must be {\"id\":\"<place>/<path>\",\"code\":\"…\",\"knownHash\":\"…\" or "
-               "null}");
+        refuse(request, response, status, reason);
         return;
     }
     save(build, queue, request, response, &body);

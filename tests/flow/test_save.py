@@ -127,7 +127,8 @@ def save_refusals(world, place):
     os.symlink(outside, os.path.join(place, "Workspace/Link.lua"))
     rows = [("Workspace/../../secret.lua", 400), ("../secret.lua", 400), ("scene.json", 400),
             ("Nowhere/x.lua", 400), ("Workspace/x.txt", 400), ("Workspace/.x.lua", 400),
-            ("Workspace/Link.lua", 403), (".sandlot/x.lua", 400), ("Workspace/a\\b.lua", 400)]
+            ("Workspace/Link.lua", 403), (".sandlot/x.lua", 400), ("Workspace/a\\b.lua", 400),
+            ("ReplicatedStorage/lualib_bundle.lua", 400)]
     for path, want in rows:
         status, answer = save(world, path, "x", None)
         check(status == want and answer["error"]["message"], f"{path}: {status} {answer}")
@@ -150,7 +151,20 @@ def save_refusals(world, place):
                  {"id": f"mine/{KILL}\0", "code": "x", "knownHash": None}):
         status, _, answer = world.request("POST", "/api/script/save", body)
         check(status == 400 and b'"error"' in answer, f"{body}: {status} {answer}")
+    for code, rule in ((r"a\ud800b", "surrogate"), (r"\udc00", "surrogate"), (r"\x", "escape")):
+        link = http.client.HTTPConnection("127.0.0.1", world.port, timeout=10)
+        link.request("POST", "/api/script/save",
+                     f'{{"id": "mine/{KILL}", "knownHash": null, "code": "{code}"}}')
+        answer = link.getresponse()
+        message = json.loads(answer.read())["error"]["message"]
+        check(answer.status == 400 and "$.code" in message and rule in message,
+              f"{answer.status} {message}")
+        link.close()
     check(world.request("GET", "/api/script")[0] == 400, "no id")
+    for name in ("mine/Workspace/%ff.lua", "mine/%ed%a0%80/x.lua", "%ff", "mine%ff/Workspace/x.lua"):
+        status, _, answer = world.request("GET", f"/api/script?id={name}")
+        check(status == 400 and "UTF-8" in json.loads(answer)["error"]["message"],
+              f"{name}: {status} {answer}")
     check(job(world, "0" * 32)[0] == 404 and job(world, "0" * 32, "DELETE")[0] == 404, "no job")
     check(world.request("PUT", "/api/script/save", {})[0] == 405, "no such method")
     # Pages of other sites, and names that a stranger made to point here.

@@ -142,7 +142,10 @@ TEST(only_scripts_of_the_place_are_saved)
         {"Workspace/a\nb.lua", ""},
         {"Workspace/\xff.lua", ""},
         {".sandlot/server/soul/Workspace/Door.lua", ""},
-        {"Workspace/Door.ts", "Door.lua"}, // one name has one source
+        {"Workspace/Door.ts", "Door.lua"},                              // one name has one source
+        {"ReplicatedStorage/lualib_bundle.lua", "kept for TypeScript"}, // or no build would succeed
+        {"ReplicatedStorage/lualib_bundle.soul", "kept for TypeScript"},
+        {"SoulService/ReplicatedStorage/lualib_bundle.ts", "kept for TypeScript"},
         {"Workspace/con.lua", "Windows"},
         {"Workspace/Aux/x.ts", "Windows"},
         {"Workspace/a\xcc\x88.lua", "NFD"},
