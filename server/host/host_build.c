@@ -241,6 +241,12 @@ static const char *path_of(const HostBuild *build, HttpRequest *request, HttpRes
                            const char *id)
 {
     const size_t name = strlen(build->name);
+    if (!utf8_is_valid(build->name, name)) {
+        http_fail(request, response, 400, "malformed",
+                  "the name of the place's folder is not UTF-8, so its scripts have no ids; "
+                  "rename it");
+        return NULL;
+    }
     if (id != NULL && !utf8_is_valid(id, strlen(id))) {
         http_fail(request, response, 400, "malformed", "id must be UTF-8");
         return NULL;

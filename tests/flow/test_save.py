@@ -276,6 +276,23 @@ def test_save_makes_artifacts(program, places, folder):
         world.kill()
 
 
+def test_save_in_a_folder_without_a_name(program, places, folder):
+    """One whose name is not UTF-8, which no JSON can hold."""
+    place = os.path.join(folder, os.fsdecode(b"mi\xffne"))
+    os.rename(make_place(places, folder), place)
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        for name in ("mi%ffne", "mine"):
+            status, _, body = world.request("GET", f"/api/script?id={name}/{KILL}")
+            check(status == 400 and "rename it" in json.loads(body)["error"]["message"],
+                  f"{status} {body}")
+        status, answer = save(world, "Workspace/New.lua", "x", None)
+        check(status == 400 and "rename it" in answer["error"]["message"], f"{status} {answer}")
+        world.stop()
+    finally:
+        world.kill()
+
+
 def test_save_versions_rise_elsewhere(program, places, folder):
     """Where nothing is written into the place there is no manifest to count from; the note beside
     the key counts, also for the next world."""
