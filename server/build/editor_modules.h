@@ -7,7 +7,7 @@
 #include "server/build/buffer.h"
 
 #define EDITOR_MODULES_FILE  "modules.d.ts"
-#define EDITOR_MODULES_BYTES (1u << 20) // more than all scripts of a place take
+#define EDITOR_MODULES_BYTES (8u << 20) // more than 1024 scripts, 12 folders deep, take
 
 // The whole file, for the scripts that are in the place now; `out` is to be freed in any case.
 // STATUS_LIMIT: out of memory; else what reading the folder says.

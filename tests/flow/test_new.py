@@ -165,6 +165,9 @@ IMPORTING = {
     "ReplicatedStorage/Tools.lua": "return {cut = function(n) return n end}\n",
     "ReplicatedStorage/Kit/index.lua": "return {}\n",
     "ReplicatedStorage/Größe 1.2-b.lua": "return {}\n",
+    "ReplicatedStorage/Kit/Far.lua": "return {}\n",
+    "ReplicatedStorage/Both.ts": "export const both = 1;\n",  # before the folder
+    "ReplicatedStorage/Both/index.lua": "return {}\n",
     "Workspace/Tools.lua": "return {}\n",  # the same last name
     "SoulService/ReplicatedStorage/Deep.ts":
         'import { words } from "./Words";\nimport { cut } from "./Tools";\n'
@@ -185,6 +188,7 @@ import { cut } from "ReplicatedStorage/Tools";
 import * as all from "../ReplicatedStorage/Tools";
 import tools from "../ReplicatedStorage/Tools.lua";
 import { cut as c2 } from "Workspace/Tools";
+import { far } from "../ReplicatedStorage/Kit/Far.js";
 import { a } from "ReplicatedStorage/Größe 1.2-b";
 import { kit } from "../ReplicatedStorage/Kit";
 import { some } from "ReplicatedStorage/DeepTools";
@@ -194,7 +198,7 @@ export { cut as given } from "ReplicatedStorage/Tools";
 
 const word: Word = near;
 const sum: number = words + w2 + w3 + w4 + library + deep + d2 + three;
-print(word, sum, cut(1), all.cut(2), tools.cut(3).what, c2, a, kit, some);
+print(word, sum, cut(1), all.cut(2), tools.cut(3).what, c2, a, kit, some, far);
 """,
 }
 WRONG_IMPORTS = """
@@ -204,12 +208,23 @@ import { c } from "../ReplicatedStorage/Nowhere.ts"; // TS2307
 import { d } from "Nowhere"; // TS2307
 import { e } from "SoulService/ReplicatedStorage/Deep"; // TS2307
 import { f } from "ReplicatedStorage/Gone"; // TS2307
+import { g } from "ReplicatedStorage/Nowhere/Tools"; // TS2307
+import { h } from "../Nowhere/Tools"; // TS2307
+import { i } from "Nowhere/Tools"; // TS2307
+import { j } from "SoulService/ReplicatedStorage/DeepTools"; // TS2307
+import { k } from "ReplicatedStorage/tools"; // TS2307
+import { l } from "../ReplicatedStorage/Tools/index"; // TS2307
+import { m } from "../ReplicatedStorage/Kit.lua"; // TS2307
 import "ReplicatedStorage/Nowhere"; // TS2882
 import { wrods } from "ReplicatedStorage/Words"; // TS2724
 import { words } from "ReplicatedStorage/Words";
 import { declared } from "ReplicatedStorage/Kit/Near"; // TS2305
+import { both } from "ReplicatedStorage/Both";
+import { both as both2 } from "../ReplicatedStorage/Both";
 const no: string = words; // TS2322
-print(a, b, c, d, e, f, wrods, no, declared, ambient); // TS2304
+const no2: string = both; // TS2322
+const no3: string = both2; // TS2322
+print(a, b, c, d, e, f, g, h, i, j, k, l, m, wrods, no, no2, no3, declared, ambient); // TS2304
 """
 
 
