@@ -6,6 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
+#include "server/build/editor_files.h"
 #include "server/build/save.h"
 #include "server/host/host_inside.h"
 #include "server/net/http_rules.h"
@@ -319,9 +320,21 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
     return STATUS_OK;
 }
 
-static void save(HostBuild *build, JobQueue *queue, HttpRequest *request, HttpResponse *response,
+// A new script may be a module that editors shall know; where the build may write.
+static void renew_types(const Host *host)
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    bool written = false;
+    if (host->config.data == NULL &&
+        editor_files_renew_types(host->config.place, &written, reason) != STATUS_OK) {
+        host_log(LOG_WARN, "build", "no types for editors: %s", reason);
+    }
+}
+
+static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpResponse *response,
                  const SaveBody *body)
 {
+    HostBuild *build = host->build;
     const char *path = path_of(build, request, response, body->id);
     if (path == NULL) {
         return;
@@ -336,6 +349,9 @@ static void save(HostBuild *build, JobQueue *queue, HttpRequest *request, HttpRe
     const Status status = save_script(queue, &wish, &saved, reason);
     const Outcome outcome = {build->name, &saved, body->known_hash, reason};
     if (status == STATUS_OK) {
+        if (body->known_hash == NULL) {
+            renew_types(host);
+        }
         answer(build, request, response, write_saved, &outcome);
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
@@ -364,7 +380,7 @@ void host_build_post_save(void *user, HttpRequest *request, HttpResponse *respon
         refuse(request, response, status, reason);
         return;
     }
-    save(build, queue, request, response, &body);
+    save(user, queue, request, response, &body);
     free(body.memory);
 }
 

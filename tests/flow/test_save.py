@@ -271,6 +271,8 @@ def test_save_makes_artifacts(program, places, folder):
         manifest = json.loads(read(place, ".sandlot/server/soul/manifest.json"))
         check(manifest["version"] == int(done["result_revision_id"]) and
               any(row["path"] == "Workspace/New.lua" for row in manifest["scripts"]), f"{manifest}")
+        check('orkspace/New"' in read(place, ".sandlot/types/modules.d.ts"),
+              "editors know the new module")
         world.stop()
     finally:
         world.kill()
