@@ -129,7 +129,6 @@ Status build_typescript(Build *build, TypeScript **out)
             return refuse(build, status, "TypeScript", status_text(status));
         }
     }
-    typescript_watch(builder->typescript, build->request->cancel);
     *out = builder->typescript;
     return STATUS_OK;
 }
@@ -465,7 +464,7 @@ static void free_build(Build *build)
         worker_watch(build->worker, NULL, NULL, NULL); // the caller's things are not ours to keep
     }
     if (build->builder->typescript != NULL) {
-        typescript_watch(build->builder->typescript, NULL);
+        typescript_watch(build->builder->typescript, NULL, NULL, NULL);
     }
 }
 

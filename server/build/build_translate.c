@@ -285,6 +285,11 @@ static Status keep_result(Build *build, const CacheKey *key, const TypeScriptRes
     return status;
 }
 
+static void on_progress(void *user, uint32_t done, uint32_t total, const char *file)
+{
+    build_progress(user, BUILD_TYPESCRIPT, done, total, file);
+}
+
 static Status run_typescript(Build *build, const CacheKey *key)
 {
     TypeScript *typescript = NULL;
@@ -294,6 +299,7 @@ static Status run_typescript(Build *build, const CacheKey *key)
     }
     TypeScriptResult made = {0};
     DiagnosticList list = {0};
+    typescript_watch(typescript, build->request->cancel, on_progress, build);
     status = typescript_compile(typescript, &build->souls, NULL, &made, &list, build->reason);
     diagnostic_list_append(&build->result->diagnostics, &list);
     if (status == STATUS_OK) {

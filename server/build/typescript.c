@@ -26,17 +26,20 @@
 #define LOOK_MS            50 // how often memory and the flag that cancels are looked at
 #define PIECE_BYTES        (256u << 10)
 #define NS_PER_MS          1000000ull
-#define FIRST_QUIET_TIMES  4 // Node reads ten megabytes of compiler before it can say anything
+#define TELL_MS            1000 // how often is told that nothing has changed
 #define CALL_MS_MAX        (10u * 60 * 1000)
 #define DECLARATIONS_BYTES (1u << 20)
+#define AT                 " at "
 
 struct TypeScript {
     TypeScriptConfig config;
     Process process;
-    int end;  // our end of the stream; -1: none runs
-    int life; // the end of the pipe by which it knows that we are alive
-    bool has_answered;
+    int end;                            // our end of the stream; -1: none runs
+    int life;                           // the end of the pipe by which it knows that we are alive
+    bool has_begun;                     // it has started, and looked at a script
     char at[DIAGNOSTIC_FILE_BYTES + 8]; // " at Workspace/Door.ts", as it says by itself; or ""
+    uint32_t done, total;               // of the call that runs
+    uint64_t told_ns;
 };
 
 typedef struct Incoming {
@@ -88,7 +91,7 @@ static int end(TypeScript *typescript)
     process_wait(&typescript->process, &code);
     close_end(&typescript->end);
     close_end(&typescript->life);
-    typescript->has_answered = false;
+    typescript->has_begun = false;
     return code;
 }
 
@@ -100,9 +103,12 @@ void typescript_destroy(TypeScript *typescript)
     }
 }
 
-void typescript_watch(TypeScript *typescript, const atomic_bool *cancel)
+void typescript_watch(TypeScript *typescript, const atomic_bool *cancel,
+                      TypeScriptProgress *progress, void *user)
 {
     typescript->config.cancel = cancel;
+    typescript->config.progress = progress;
+    typescript->config.user = user;
 }
 
 pid_t typescript_pid(const TypeScript *typescript)
@@ -124,7 +130,7 @@ __attribute__((format(printf, 3, 4))) static Status fail(TypeScript *typescript,
 // The stream has ended.
 static Status died(TypeScript *typescript, char *reason)
 {
-    const bool was_started = typescript->has_answered;
+    const bool was_started = typescript->has_begun;
     const int code = end(typescript);
     if (code == 128 + SIGABRT) {
         return fail(
@@ -210,7 +216,7 @@ static uint64_t body_max(uint8_t kind)
 {
     switch (kind) {
     case TYPESCRIPT_PROGRESS:
-        return sizeof(uint32_t);
+        return TYPESCRIPT_PROGRESS_BYTES;
     case TYPESCRIPT_RESULT:
         return TYPESCRIPT_REPLY_MAX;
     case TYPESCRIPT_REFUSED:
@@ -220,15 +226,36 @@ static uint64_t body_max(uint8_t kind)
     }
 }
 
+static void tell(TypeScript *typescript)
+{
+    const TypeScriptConfig *config = &typescript->config;
+    typescript->told_ns = clock_ns();
+    if (config->progress != NULL) {
+        const char *file = typescript->at[0] != '\0' ? typescript->at + strlen(AT) : "";
+        config->progress(config->user, typescript->done, typescript->total, file);
+    }
+}
+
 // A sign of life, and what it says that it is at, for whoever has to find out why it was the last.
-static void note_progress(TypeScript *typescript, const Incoming *in)
+static Status note_progress(TypeScript *typescript, const Incoming *in, char *reason)
 {
     ByteReader reader = byte_reader(in->body.data, in->body.bytes);
     const uint32_t script = byte_read_u32(&reader);
-    if (byte_reader_finish(&reader) == STATUS_OK && script < in->souls->count) {
-        snprintf(typescript->at, sizeof typescript->at, " at %.*s", DIAGNOSTIC_FILE_BYTES,
-                 in->souls->items[script].file->path);
+    const uint32_t done = byte_read_u32(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK || done > typescript->total ||
+        (script >= in->souls->count && script != TYPESCRIPT_NO_SCRIPT)) {
+        return fail(typescript, reason, "the TypeScript compiler answered nonsense and was ended");
     }
+    if (script == TYPESCRIPT_NO_SCRIPT) {
+        typescript->at[0] = '\0'; // no script is to blame for what comes now
+        return STATUS_OK;
+    }
+    typescript->has_begun = true;
+    typescript->done = done > typescript->done ? done : typescript->done;
+    snprintf(typescript->at, sizeof typescript->at, AT "%.*s", DIAGNOSTIC_FILE_BYTES,
+             in->souls->items[script].file->path);
+    tell(typescript);
+    return STATUS_OK;
 }
 
 static Status end_message(TypeScript *typescript, Incoming *in, char *reason)
@@ -242,12 +269,13 @@ static Status end_message(TypeScript *typescript, Incoming *in, char *reason)
                     why);
     }
     in->has_result = in->header[0] == TYPESCRIPT_RESULT;
-    typescript->has_answered = true;
-    if (!in->has_result) {
-        note_progress(typescript, in);
-        in->body.bytes = 0;
+    if (in->has_result) {
+        typescript->has_begun = true;
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    const Status status = note_progress(typescript, in, reason);
+    in->body.bytes = 0;
+    return status;
 }
 
 static Status begin_message(TypeScript *typescript, Incoming *in, char *reason)
@@ -322,13 +350,13 @@ static Status watch(TypeScript *typescript, uint64_t quiet_ns, uint64_t whole_ns
         (void)fail(typescript, reason, "cancelled");
         return STATUS_DENIED;
     }
-    const uint64_t quiet_ms =
-        (uint64_t)config->quiet_ms * (typescript->has_answered ? 1 : FIRST_QUIET_TIMES);
-    if (quiet_ns > quiet_ms * NS_PER_MS) {
+    if (quiet_ns > config->quiet_ms * NS_PER_MS) {
         return fail(typescript, reason,
-                    "the TypeScript compiler gave no sign of progress for %g s%s and was ended: a "
-                    "type or an expression of this place may be too hard to work out",
-                    (double)quiet_ms / 1000.0, typescript->at);
+                    "the TypeScript compiler gave no sign of progress for %g s%s and was ended: %s",
+                    config->quiet_ms / 1000.0, typescript->at,
+                    typescript->has_begun
+                        ? "a type or an expression of this place may be too hard to work out"
+                        : "this machine may be too busy");
     }
     if (whole_ns > CALL_MS_MAX * NS_PER_MS) {
         return fail(typescript, reason,
@@ -377,6 +405,9 @@ static Status exchange(TypeScript *typescript, const Buffer *request, Incoming *
             if (status != STATUS_OK) {
                 return status;
             }
+            if (now - typescript->told_ns > TELL_MS * NS_PER_MS) {
+                tell(typescript);
+            }
         }
         const bool sends = sent < request->bytes;
         struct pollfd look = {.fd = typescript->end,
@@ -413,6 +444,9 @@ static Status ask(TypeScript *typescript, const Buffer *request, const SoulList 
 {
     Incoming in = {.body = buffer_of(TYPESCRIPT_REPLY_MAX), .souls = souls};
     typescript->at[0] = '\0';
+    typescript->done = 0;
+    typescript->total = typescript_count(souls);
+    tell(typescript);
     uint8_t *piece = malloc(PIECE_BYTES);
     Status status = piece != NULL ? exchange(typescript, request, &in, piece, reason)
                                   : fail(typescript, reason, "out of memory");

@@ -11,13 +11,20 @@
 
 #define TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle" // what its output requires
 
+// How far it is: `total` is the number of TypeScript scripts, `done` the part of all the work in
+// the same unit, never less than before; `file` is looked at now ("": none). Called whenever that
+// changes, and once a second when it does not.
+typedef void TypeScriptProgress(void *user, uint32_t done, uint32_t total, const char *file);
+
 typedef struct TypeScriptConfig {
     bool allow_weak_jail;
-    const char *node;          // NULL: SANDLOT_NODE, or the pinned one of this program's tree
-    const char *compiler;      // folder with compiler.mjs; NULL: that of this program's tree
-    uint64_t memory_bytes_max; // resident, watched; 1 GB
-    uint32_t quiet_ms;         // 10 s after the start; the first answer may take four times that
-    const atomic_bool *cancel; // may be NULL
+    const char *node;             // NULL: SANDLOT_NODE, or the pinned one of this program's tree
+    const char *compiler;         // folder with compiler.mjs; NULL: that of this program's tree
+    uint64_t memory_bytes_max;    // resident, watched; 1 GB
+    uint32_t quiet_ms;            // without a sign of life, from the start on; 10 s
+    const atomic_bool *cancel;    // may be NULL
+    TypeScriptProgress *progress; // may be NULL
+    void *user;
 } TypeScriptConfig;
 
 typedef struct TypeScript TypeScript;
@@ -40,8 +47,9 @@ typedef struct TypeScriptResult {
 TypeScriptConfig typescript_config_default(void);
 MUST_USE Status typescript_create(const TypeScriptConfig *config, TypeScript **out);
 void typescript_destroy(TypeScript *typescript); // NULL is allowed
-// What cancels the next calls; NULL: nothing.
-void typescript_watch(TypeScript *typescript, const atomic_bool *cancel);
+// For the next calls: what cancels them, and whom to tell. Both may be NULL.
+void typescript_watch(TypeScript *typescript, const atomic_bool *cancel,
+                      TypeScriptProgress *progress, void *user);
 // Compiles the place's TypeScript souls together, because they import each other, and gives the Lua
 // of those that `wanted` marks (one flag per soul; NULL: all), and the library if any needs it.
 // STATUS_MALFORMED: errors, in `diagnostics`, with TypeScript's own codes and lines; the traps

@@ -29,6 +29,15 @@ static bool is_wanted(const SoulList *souls, const bool *wanted, uint32_t i)
     return souls->items[i].language == SOUL_TYPESCRIPT && (wanted == NULL || wanted[i]);
 }
 
+uint32_t typescript_count(const SoulList *souls)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < souls->count; i++) {
+        count += souls->items[i].language == SOUL_TYPESCRIPT;
+    }
+    return count;
+}
+
 void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
                               const SoulList *souls, const bool *wanted)
 {

@@ -6,7 +6,8 @@
 //                                  u8 is TypeScript, u8 wanted, u8 goes to players,
 //                                  block text (empty if it is not TypeScript)
 //   from Node    u8 kind, u64 bytes, then
-//     0 progress  u32 script: which of those that were sent is looked at next
+//     0 progress  u32 script: which of those that were sent is looked at next (all ones: none),
+//                 u32 done: how many of the TypeScript ones the work so far is worth
 //     1 result    u32 status (0 fine, 1 errors, 2 the compiler gave up), block reason,
 //                 u32 diagnostics, each: u8 level, block file, u32 line, u32 column, block code,
 //                 block message
@@ -19,10 +20,12 @@
 
 #include "server/build/typescript.h"
 
-#define TYPESCRIPT_DESCRIPTOR   3
-#define TYPESCRIPT_HEADER_BYTES 9
-#define TYPESCRIPT_REPLY_MAX    (96u << 20)
-#define TYPESCRIPT_REQUEST_MAX  (400u << 20)
+#define TYPESCRIPT_DESCRIPTOR     3
+#define TYPESCRIPT_HEADER_BYTES   9
+#define TYPESCRIPT_REPLY_MAX      (96u << 20)
+#define TYPESCRIPT_REQUEST_MAX    (400u << 20)
+#define TYPESCRIPT_PROGRESS_BYTES 8
+#define TYPESCRIPT_NO_SCRIPT      UINT32_MAX
 
 typedef enum TypeScriptKind {
     TYPESCRIPT_PROGRESS = 0,
@@ -30,6 +33,7 @@ typedef enum TypeScriptKind {
     TYPESCRIPT_REFUSED = 2
 } TypeScriptKind;
 
+uint32_t typescript_count(const SoulList *souls); // those that are TypeScript
 // Into an empty buffer, with its length in front.
 void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
                               const SoulList *souls, const bool *wanted);

@@ -144,6 +144,15 @@ static int refuse(const char *text)
     return 1;
 }
 
+// Locked in; what comes next is Node, which takes a while to say something.
+static void tell_alive(void)
+{
+    uint8_t message[TYPESCRIPT_HEADER_BYTES + TYPESCRIPT_PROGRESS_BYTES] = {
+        TYPESCRIPT_PROGRESS, TYPESCRIPT_PROGRESS_BYTES};
+    memset(message + TYPESCRIPT_HEADER_BYTES, 0xff, sizeof(uint32_t)); // TYPESCRIPT_NO_SCRIPT
+    (void)!send(TYPESCRIPT_DESCRIPTOR, message, sizeof message, MSG_NOSIGNAL);
+}
+
 // Node may be inside one type for minutes and see nothing else: so the kernel ends it when the
 // other end of the pipe is closed, which happens however the host ends.
 static bool die_with_host(void)
@@ -211,6 +220,7 @@ int node_jail_main(int argc, char **argv)
     if (lock_in(strcmp(argv[1], "weak") == 0, node, compiler, argv[5], reason) != STATUS_OK) {
         return refuse(reason);
     }
+    tell_alive();
     char *const arguments[] = {"node",
                                heap,
                                "--max-semi-space-size=32",

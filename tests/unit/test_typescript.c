@@ -895,7 +895,7 @@ TEST(a_compiler_that_was_killed_is_replaced)
 TEST(the_script_is_named_that_a_compiler_was_ended_at)
 {
     TypeScriptConfig config = typescript_config_default();
-    config.quiet_ms = 1500;
+    config.quiet_ms = 4000; // each part of its start takes less, on a busy machine too
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
     check_works(compiler);
@@ -915,6 +915,108 @@ TEST(the_script_is_named_that_a_compiler_was_ended_at)
     typescript_destroy(compiler);
     free(source);
     free(one);
+}
+
+// --- how far it is ------------------------------------------------------------------------------
+
+#define TOLD_MAX 256
+
+typedef struct Told {
+    uint32_t count, changes, last, total;
+    bool is_falling, is_too_much;
+    char files[TOLD_MAX][DIAGNOSTIC_FILE_BYTES];
+} Told;
+
+static void note(void *user, uint32_t done, uint32_t total, const char *file)
+{
+    Told *told = user;
+    told->is_falling = told->is_falling || done < told->last;
+    told->is_too_much = told->is_too_much || done > total;
+    told->changes += done != told->last;
+    told->last = done;
+    told->total = total;
+    if (told->count < TOLD_MAX) {
+        snprintf(told->files[told->count++], DIAGNOSTIC_FILE_BYTES, "%s", file);
+    }
+}
+
+static uint32_t times_told(const Told *told, const char *file)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < told->count; i++) {
+        times += strcmp(told->files[i], file) == 0;
+    }
+    return times;
+}
+
+TEST(how_far_it_is_moves_with_every_script)
+{
+    enum { COUNT = 12 };
+    char names[COUNT][32];
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "ReplicatedStorage/Old.lua", "return {}");
+    for (uint32_t i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "Workspace/S%02u.ts", i);
+        typescript_place_add(&place, names[i], "export const how_far = 1;\n");
+    }
+    const TypeScriptConfig config = typescript_config_default();
+    TypeScript *compiler;
+    Told told = {0};
+    REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+    typescript_watch(compiler, NULL, note, &told);
+    Compiled compiled = compile(compiler, &place, NULL);
+    CHECK_OK(compiled.status);
+    compiled_free(&compiled);
+    CHECK(!told.is_falling && !told.is_too_much);
+    CHECK_INT(told.total, COUNT); // of those in TypeScript
+    CHECK_INT(told.last, COUNT - 1);
+    CHECK(told.changes >= COUNT / 2);
+    CHECK(told.files[0][0] == '\0'); // before it has started
+    for (uint32_t i = 0; i < COUNT; i++) {
+        CHECK(times_told(&told, names[i]) >= 3); // parsed, checked, made
+    }
+    // Of an edit only what it changed.
+    told = (Told){0};
+    typescript_place_set(&place, names[7], "export const how_far = 2;\n");
+    compiled = compile(compiler, &place, NULL);
+    CHECK_OK(compiled.status);
+    compiled_free(&compiled);
+    CHECK(!told.is_falling && told.last > 0);
+    CHECK(times_told(&told, names[7]) >= 3);
+    CHECK_INT(times_told(&told, names[8]), 0);
+    typescript_destroy(compiler);
+}
+
+// The time without a sign counts from the start; what is no progress is nonsense.
+TEST(a_compiler_that_says_nothing_or_nonsense_is_ended)
+{
+    static const struct {
+        const char *source, *reason;
+    } cases[] = {
+        {"say: nothing\n", "no sign of progress for 1.5 s and was ended: this machine"},
+        {"say: alive\n", "no sign of progress for 1.5 s and was ended: this machine"},
+        {"say: more than all\n", "nonsense"},
+        {"say: more than all, of none\n", "nonsense"},
+        {"say: another script\n", "nonsense"},
+        {"say: half a progress\n", "nonsense"},
+    };
+    TypeScriptConfig config = typescript_config_default();
+    config.compiler = ODD_COMPILER;
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        config.quiet_ms = i < 2 ? 1500 : WORKER_QUIET_MS;
+        TypeScript *compiler;
+        REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
+        TypeScriptPlace place = {0};
+        typescript_place_add(&place, "Workspace/Fine.ts", cases[i].source);
+        Compiled compiled = compile(compiler, &place, NULL);
+        CHECK_INT(compiled.status, STATUS_BLOCKED);
+        if (strstr(compiled.reason, cases[i].reason) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s%s", cases[i].source, compiled.reason);
+        }
+        CHECK_INT(typescript_pid(compiler), 0);
+        compiled_free(&compiled);
+        typescript_destroy(compiler);
+    }
 }
 
 TEST(a_compiler_that_takes_too_much_memory_is_ended)
@@ -945,7 +1047,7 @@ TEST(a_call_can_be_cancelled)
     Compiled compiled = compile(compiler, &place, NULL);
     CHECK_INT(compiled.status, STATUS_DENIED);
     compiled_free(&compiled);
-    typescript_watch(compiler, NULL);
+    typescript_watch(compiler, NULL, NULL, NULL);
     check_works(compiler);
     typescript_destroy(compiler);
 }

@@ -6,9 +6,10 @@ import { findTooDeep } from "./depth.mjs";
 import {
     FrameReader,
     FrameWriter,
-    KIND_PROGRESS,
     KIND_RESULT,
     readFrame,
+    tellAlive,
+    tellProgress,
     writeFrame,
 } from "./frame.mjs";
 import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
@@ -30,6 +31,13 @@ const NO_MODULE_ADVICE =
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
 const GIVEN_UP_MAX = 5; // rounds of one request; each gives up on one script more
+// What is done with each script, and how long it takes against the others.
+const PARSE = 0;
+const BIND = 1;
+const CHECK = 2;
+const SIDES = 3;
+const MAKE = 4;
+const PHASES = [2, 1, 5, 1, 5];
 const LUA_BYTES_MAX = 256 * 1024; // of one script: VM_SOURCE_BYTES_MAX
 const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_MAX is a little more
 
@@ -42,6 +50,7 @@ let checked = new Map();
 let made = new Map();
 let leaks = new Map();
 let libraryText;
+let total; // scripts of TypeScript in this request
 
 // --- requests and answers -----------------------------------------------------------------------
 
@@ -86,11 +95,13 @@ function writeAnswer({ status, reason, diagnostics, outputs }) {
     writeFrame(KIND_RESULT, writer.bytes());
 }
 
-/** A sign of life, and which script is next: should it be the last sign, that one is to blame. */
-function tellProgress({ index }) {
-    const writer = new FrameWriter();
-    writer.u32(index);
-    writeFrame(KIND_PROGRESS, writer.bytes());
+/** Called before each script of each phase: how far the request is, in scripts. Scripts that are as
+ *  they were count too, so that it ends at all of them. */
+function tell(phase, scripts, i) {
+    const before = PHASES.slice(0, phase).reduce((sum, weight) => sum + weight, 0);
+    const all = PHASES.reduce((sum, weight) => sum + weight, 0);
+    const share = (before + (PHASES[phase] * i) / scripts.length) / all;
+    tellProgress(scripts[i].index, Math.floor(total * share));
 }
 
 // --- diagnostics --------------------------------------------------------------------------------
@@ -164,7 +175,7 @@ function check(scripts, sources, keys, names) {
     sources.forEach((sourceFile, i) => {
         let said = before.get(keys[i]);
         if (said === undefined) {
-            tellProgress(scripts[i]);
+            tell(CHECK, scripts, i);
             said = checkOne(sourceFile, names);
         }
         checked.set(keys[i], said);
@@ -195,7 +206,11 @@ function checkSides(scripts, sources, keys) {
     const found = [];
     scripts.forEach(({ file, isSent }, i) => {
         const key = `${keys[i]}\n${secrets}`;
-        const said = !isSent ? [] : before.get(key) ?? leaksOf(sources[i], secret, file);
+        let said = isSent ? before.get(key) : [];
+        if (said === undefined) {
+            tell(SIDES, scripts, i);
+            said = leaksOf(sources[i], secret, file);
+        }
         leaks.set(key, said);
         found.push(...said.map((leak) => ({ ...leak, isError: true, file })));
     });
@@ -273,7 +288,7 @@ function makeLua(scripts, sources, keys, names, diagnostics) {
     for (const [i, script] of scripts.entries()) {
         let result = before.get(keys[i]);
         if (result === undefined && script.isWanted) {
-            tellProgress(script);
+            tell(MAKE, scripts, i);
             result = makeOne(script, sources[i], names);
         }
         if (result !== undefined) {
@@ -311,10 +326,14 @@ function forget() {
 function compileAll(scripts, others, givenUp) {
     const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
     place.update(scripts, others);
-    for (const { path, file } of scripts) {
+    for (const [i, { path, file }] of scripts.entries()) {
         try {
             // The program would do both, and could not say where it failed.
-            ts.bindSourceFile(place.sourceFile(`${ROOT}${path}.ts`), OPTIONS);
+            const sourceFile = place.sourceFile(`${ROOT}${path}.ts`);
+            if (sourceFile.locals === undefined) {
+                tell(BIND, scripts, i);
+                ts.bindSourceFile(sourceFile, OPTIONS);
+            }
         } catch (error) {
             throw new GaveUp(error, file);
         }
@@ -325,6 +344,7 @@ function compileAll(scripts, others, givenUp) {
         host: place.compilerHost(),
         oldProgram: program,
     });
+    tellAlive();
     const sources = scripts.map(({ path }) => program.getSourceFile(`${ROOT}${path}.ts`));
     const dependencies = place.dependencyKeys();
     const keys = sources.map(
@@ -368,7 +388,13 @@ function compile({ declarations, scripts: all }) {
     }
     const typed = all.filter(({ isTypeScript }) => isTypeScript);
     place.update(typed, []);
-    const givenUp = typed.flatMap(tooDeep);
+    total = typed.length;
+    const givenUp = typed.flatMap((script, i) => {
+        if (!place.parsed.has(`${ROOT}${script.path}.ts`)) {
+            tell(PARSE, typed, i);
+        }
+        return tooDeep(script);
+    });
     for (let round = 0; round < GIVEN_UP_MAX; round++) {
         const isLeft = ({ isTypeScript, file }) =>
             isTypeScript && !givenUp.some((one) => one.file === file);

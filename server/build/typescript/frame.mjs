@@ -5,7 +5,7 @@ import { readSync, writeSync } from "node:fs";
 const STREAM = 3;
 const REQUEST_BYTES_MAX = 512 * 1024 * 1024;
 
-export const KIND_PROGRESS = 0;
+const KIND_PROGRESS = 0;
 export const KIND_RESULT = 1;
 
 function readExactly(bytes) {
@@ -47,6 +47,24 @@ export function writeFrame(kind, body) {
     head.writeBigUInt64LE(BigInt(body.length), 1);
     writeAll(head);
     writeAll(body);
+}
+
+const NO_SCRIPT = 0xffffffff;
+
+/** A sign of life, how much of the work is done, and which script is next: should it be the last
+ *  sign, that one is to blame. */
+export function tellProgress(script, done) {
+    const message = Buffer.alloc(17); // in one write: there are many
+    message.writeUInt8(KIND_PROGRESS, 0);
+    message.writeUInt8(8, 1);
+    message.writeUInt32LE(script, 9);
+    message.writeUInt32LE(done, 13);
+    writeAll(message);
+}
+
+/** Only the sign, where there is no script to blame: while it starts, and between scripts. */
+export function tellAlive() {
+    tellProgress(NO_SCRIPT, 0);
 }
 
 export class FrameReader {

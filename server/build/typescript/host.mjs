@@ -6,9 +6,12 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { tellAlive } from "./frame.mjs";
 
 const require = createRequire(import.meta.url);
+tellAlive(); // ten megabytes are read now
 export const ts = require("typescript");
+tellAlive();
 
 export const ROOT = "/place/";
 const LIBRARY_ROOT = "/lib/";
@@ -79,6 +82,7 @@ export class Libraries {
         let file = this.parsed.get(name);
         const text = this.texts.get(name);
         if (file === undefined && text !== undefined) {
+            tellAlive();
             file = makeSourceFile(name, text);
             this.parsed.set(name, file);
         }

@@ -3,6 +3,7 @@
 // of the source.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tellAlive } from "./frame.mjs";
 import { ROOT, ts } from "./host.mjs";
 import { leaveVisitors } from "./leave.mjs";
 
@@ -13,6 +14,7 @@ const { LuaPrinter } = require("typescript-to-lua/dist/LuaPrinter.js");
 const { LuaLibFeature, buildMinimalLualibBundle } = require("typescript-to-lua/dist/LuaLib.js");
 const lua = require("typescript-to-lua/dist/LuaAST.js");
 const known = require("typescript-to-lua/dist/transformation/utils/diagnostics.js");
+tellAlive();
 
 export const LIBRARY_PATH = "ReplicatedStorage/lualib_bundle";
 const LIBRARY_NAME = "lualib_bundle"; // as TypeScriptToLua calls it
