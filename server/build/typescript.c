@@ -30,6 +30,8 @@
 #define CALL_MS_MAX        (10u * 60 * 1000)
 #define DECLARATIONS_BYTES (1u << 20)
 #define AT                 " at "
+#define FITS_BYTES         (3u << 20) // of sources, in the memory it has by default
+#define ADVICE_BYTES       256
 
 struct TypeScript {
     TypeScriptConfig config;
@@ -39,6 +41,7 @@ struct TypeScript {
     bool has_begun;                     // it has started, and looked at a script
     char at[DIAGNOSTIC_FILE_BYTES + 8]; // " at Workspace/Door.ts", as it says by itself; or ""
     uint32_t done, total;               // of the call that runs
+    uint64_t source_bytes;              // and its TypeScript
     uint64_t told_ns;
 };
 
@@ -127,17 +130,32 @@ __attribute__((format(printf, 3, 4))) static Status fail(TypeScript *typescript,
     return STATUS_BLOCKED;
 }
 
+// What to do when memory ran out.
+static void advise_smaller(const TypeScript *typescript, char out[ADVICE_BYTES])
+{
+    if (typescript->source_bytes < FITS_BYTES) {
+        snprintf(out, ADVICE_BYTES, "make the types of this place simpler, or its scripts smaller");
+        return;
+    }
+    snprintf(
+        out, ADVICE_BYTES,
+        "this place has %.1f MB of TypeScript, and about %u MB fit; write in Lua what is large "
+        "and needs no types, such as tables of data",
+        (double)typescript->source_bytes / (1u << 20), FITS_BYTES >> 20);
+}
+
 // The stream has ended.
 static Status died(TypeScript *typescript, char *reason)
 {
     const bool was_started = typescript->has_begun;
     const int code = end(typescript);
     if (code == 128 + SIGABRT) {
+        char advice[ADVICE_BYTES];
+        advise_smaller(typescript, advice);
         return fail(
             typescript, reason,
-            "the TypeScript compiler gave up%s, most likely because it ran out of memory: make "
-            "the types of this place simpler, or its scripts smaller",
-            typescript->at);
+            "the TypeScript compiler gave up%s, most likely because it ran out of memory: %s",
+            typescript->at, advice);
     }
     if (code > 128) {
         return fail(typescript, reason, "the TypeScript compiler %s%s (%s)",
@@ -365,11 +383,11 @@ static Status watch(TypeScript *typescript, uint64_t quiet_ns, uint64_t whole_ns
     }
     if (config->memory_bytes_max != 0 &&
         memory_of(typescript->process.pid) > config->memory_bytes_max) {
-        return fail(
-            typescript, reason,
-            "the TypeScript compiler took more than %llu MB%s and was ended: make the types "
-            "of this place simpler, or its scripts smaller",
-            (unsigned long long)(config->memory_bytes_max >> 20), typescript->at);
+        char advice[ADVICE_BYTES];
+        advise_smaller(typescript, advice);
+        return fail(typescript, reason,
+                    "the TypeScript compiler took more than %llu MB%s and was ended: %s",
+                    (unsigned long long)(config->memory_bytes_max >> 20), typescript->at, advice);
     }
     return STATUS_OK;
 }
@@ -445,7 +463,7 @@ static Status ask(TypeScript *typescript, const Buffer *request, const SoulList 
     Incoming in = {.body = buffer_of(TYPESCRIPT_REPLY_MAX), .souls = souls};
     typescript->at[0] = '\0';
     typescript->done = 0;
-    typescript->total = typescript_count(souls);
+    typescript->total = typescript_count(souls, &typescript->source_bytes);
     tell(typescript);
     uint8_t *piece = malloc(PIECE_BYTES);
     Status status = piece != NULL ? exchange(typescript, request, &in, piece, reason)

@@ -29,11 +29,15 @@ static bool is_wanted(const SoulList *souls, const bool *wanted, uint32_t i)
     return souls->items[i].language == SOUL_TYPESCRIPT && (wanted == NULL || wanted[i]);
 }
 
-uint32_t typescript_count(const SoulList *souls)
+uint32_t typescript_count(const SoulList *souls, uint64_t *bytes)
 {
     uint32_t count = 0;
+    *bytes = 0;
     for (uint32_t i = 0; i < souls->count; i++) {
-        count += souls->items[i].language == SOUL_TYPESCRIPT;
+        if (souls->items[i].language == SOUL_TYPESCRIPT) {
+            count += 1;
+            *bytes += souls->items[i].file->bytes;
+        }
     }
     return count;
 }

@@ -33,7 +33,8 @@ typedef enum TypeScriptKind {
     TYPESCRIPT_REFUSED = 2
 } TypeScriptKind;
 
-uint32_t typescript_count(const SoulList *souls); // those that are TypeScript
+// Those that are TypeScript, and how much that is.
+uint32_t typescript_count(const SoulList *souls, uint64_t *bytes);
 // Into an empty buffer, with its length in front.
 void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
                               const SoulList *souls, const bool *wanted);

@@ -523,6 +523,47 @@ TEST(a_module_that_is_not_there_is_named)
     Compiled compiled = compile(shared(), &place, NULL);
     const Diagnostic *found = find_code(&compiled, "TS2307");
     CHECK(found != NULL && strstr(found->message, "'../ReplicatedStorage/None'. A script") != NULL);
+    CHECK(found != NULL && strstr(found->message, "Files .d.ts are not read") != NULL);
+    compiled_free(&compiled);
+}
+
+static const struct {
+    const char *source, *told;
+} refused[] = {
+    {"function dec(x: unknown, c: unknown) {}\n@dec class A {}\nprint(new A());\n", "this: any"},
+    {"await Promise.resolve(1);\n", "put it into an async function"},
+    {"for (const k in [1, 2]) {\n    print(k);\n}\n", "for … of"},
+    {"export const x = new Array<number>(3);\n", "Array.from"},
+};
+
+TEST(what_cannot_be_lua_has_its_place_and_a_way_out)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        TypeScriptPlace place = {0};
+        typescript_place_add(&place, "Workspace/B.ts", refused[i].source);
+        Compiled compiled = compile(shared(), &place, NULL);
+        const Diagnostic *found = find_code(&compiled, "typescript-to-lua");
+        CHECK_INT(compiled.status, STATUS_MALFORMED);
+        if (found == NULL || found->line == 0 || found->column == 0 ||
+            strstr(found->message, refused[i].told) == NULL) {
+            say(&compiled);
+            test_fail(__FILE__, __LINE__, "%s", refused[i].source);
+        }
+        compiled_free(&compiled);
+    }
+}
+
+TEST(a_byte_order_mark_is_no_column)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/B.ts",
+                         "\xef\xbb\xbf"
+                         "let x: number = \"a\";\n");
+    Compiled compiled = compile(shared(), &place, NULL);
+    const Diagnostic *found = find_code(&compiled, "TS2322");
+    REQUIRE(found != NULL);
+    CHECK_INT(found->line, 1);
+    CHECK_INT(found->column, 5);
     compiled_free(&compiled);
 }
 
@@ -1022,6 +1063,8 @@ TEST(a_compiler_that_says_nothing_or_nonsense_is_ended)
 TEST(a_compiler_that_takes_too_much_memory_is_ended)
 {
     TypeScriptConfig config = typescript_config_default();
+    static const char *const names[] = {"Workspace/A.ts", "Workspace/B.ts", "Workspace/C.ts",
+                                        "Workspace/D.ts", "Workspace/E.ts"};
     config.memory_bytes_max = 64u << 20; // less than it needs to begin
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
@@ -1030,8 +1073,23 @@ TEST(a_compiler_that_takes_too_much_memory_is_ended)
     Compiled compiled = compile(compiler, &place, NULL);
     CHECK_INT(compiled.status, STATUS_BLOCKED);
     CHECK(strstr(compiled.reason, "memory") != NULL || strstr(compiled.reason, "64 MB") != NULL);
+    CHECK(strstr(compiled.reason, "make the types of this place simpler") != NULL);
     CHECK_INT(typescript_pid(compiler), 0);
     compiled_free(&compiled);
+    // Of a place that is too large how large it is, and what fits.
+    char *large = repeat("", "export {};\n", (1u << 20) / 11 - 1, "");
+    place.list.count = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        typescript_place_add(&place, names[i], large);
+    }
+    compiled = compile(compiler, &place, NULL);
+    CHECK_INT(compiled.status, STATUS_BLOCKED);
+    if (strstr(compiled.reason, "this place has 5.0 MB of TypeScript, and about 3 MB fit") ==
+        NULL) {
+        test_fail(__FILE__, __LINE__, "%s", compiled.reason);
+    }
+    compiled_free(&compiled);
+    free(large);
     typescript_destroy(compiler);
 }
 

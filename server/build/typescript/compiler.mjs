@@ -13,7 +13,7 @@ import {
     writeFrame,
 } from "./frame.mjs";
 import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
-import { LIBRARY_PATH, library, transpile } from "./lua.mjs";
+import { ADVICE, LIBRARY_PATH, library, transpile } from "./lua.mjs";
 import { findRefused } from "./refused.mjs";
 import { findLeaks } from "./sides.mjs";
 import { findTraps } from "./traps.mjs";
@@ -28,6 +28,8 @@ const NO_MODULE = new Set([2307, 2792, 2580, 2584, 2591, 2882]);
 const NO_MODULE_ADVICE =
     "A script can use what `sandlot script api` lists, and import the other scripts of its place " +
     '("../ReplicatedStorage/Name"), and nothing else';
+const NO_DECLARATIONS =
+    ". Files .d.ts are not read by the build: types go into a .ts file (export type …, import type …)";
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
 const GIVEN_UP_MAX = 5; // rounds of one request; each gives up on one script more
@@ -37,7 +39,7 @@ const BIND = 1;
 const CHECK = 2;
 const SIDES = 3;
 const MAKE = 4;
-const PHASES = [2, 1, 5, 1, 5];
+const PHASES = [2, 1, 7, 1, 9];
 const LUA_BYTES_MAX = 256 * 1024; // of one script: VM_SOURCE_BYTES_MAX
 const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_MAX is a little more
 
@@ -66,7 +68,7 @@ function readRequest(bytes) {
             isTypeScript: reader.u8() === LANGUAGE_TYPESCRIPT,
             isWanted: reader.u8() !== 0,
             isSent: reader.u8() !== 0,
-            text: reader.text(),
+            text: reader.text().replace(/^\uFEFF/, ""), // a byte order mark is no column
         });
     }
     return { declarations, scripts };
@@ -110,7 +112,11 @@ function messageOf(diagnostic) {
     let text = ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n").replace(/\s*\n\s*/g, "; ");
     if (NO_MODULE.has(diagnostic.code)) {
         // The rest of its advice is about packages, which scripts do not have.
-        text = `${text.split(/(?<=\S')[.,]| or its corresponding/)[0]}. ${NO_MODULE_ADVICE}`;
+        const what = text.split(/(?<=\S')[.,]| or its corresponding/)[0];
+        text = `${what}. ${NO_MODULE_ADVICE}${/module '\./.test(what) ? NO_DECLARATIONS : ""}`;
+    }
+    if (diagnostic.source === "typescript-to-lua" && ADVICE.has(diagnostic.code)) {
+        text = `${text.replace(/\.$/, "")}: ${ADVICE.get(diagnostic.code)}`;
     }
     text = text.replaceAll(ROOT, "");
     return text.length > MESSAGE_LENGTH_MAX ? `${text.slice(0, MESSAGE_LENGTH_MAX)}…` : text;

@@ -30,6 +30,17 @@ const emitHost = {
     writeFile: () => {},
 };
 
+// By code of TypeScriptToLua: what to do, where it only says what it cannot.
+export const ADVICE = new Map([
+    [known.decoratorInvalidContext.code, "write this: any as its first parameter"],
+    [known.awaitMustBeInAsyncFunction.code, "put it into an async function and call that"],
+    [known.forbiddenForIn.code, "use for … of, or .entries() for the indices too"],
+    [
+        known.unsupportedArrayWithLengthConstructor.code,
+        "write [] and push, or Array.from({ length: n }, () => 0)",
+    ],
+]);
+
 /** `-x`, or what a const enum has below zero. */
 function isNegative(expression) {
     return lua.isUnaryExpression(expression)
