@@ -1068,6 +1068,21 @@ def test_build_progress_on_a_terminal(program, places, folder):
         check("\r" not in done.stderr and "\x1b" not in done.stdout + done.stderr, done.stderr)
 
 
+def test_build_progress_of_typescript(program, places, folder):
+    """All of it is one question to one process, which says how far it is with each script."""
+    names = [f"Workspace/S{i:02}.ts" for i in range(20)]
+    place = small_place(folder, scripts={name: "export const x = 1;\n" for name in names})
+    code, out, text = on_terminal(program, place)
+    check(code == 0, f"{code} {out} {text!r}")
+    shown = [re.fullmatch(r"build: typescript (\d+)/20 ?(.*)", line)
+             for line in text.split("\r\x1b[K") if line.startswith("build: typescript")]
+    check(all(shown), f"{text!r}")
+    done = [int(line[1]) for line in shown]
+    check(done == sorted(done) and done[0] == 0 and done[-1] == 19 and len(set(done)) >= 10,
+          f"{done}")
+    check({line[2] for line in shown} - {""} == set(names), f"{text!r}")
+
+
 def test_build_interrupted_on_a_terminal(program, places, folder):
     """Node is on that terminal too; what is told is what the creator did, by `world` as well. The
     type is one that would be worked on for minutes."""

@@ -150,6 +150,56 @@ TEST(every_line_of_the_lua_has_a_line_of_the_source)
 }
 
 // To Lua a carriage return is the end of a line, and so of a comment.
+// Lua knows the line of a fault and nothing finer.
+TEST(what_is_on_a_line_of_its_own_is_so_in_lua)
+{
+    TypeScriptPlace place = {0};
+    typescript_place_add(&place, "Workspace/Door.ts",
+                         "export function onStart(self: Entity) {\n"
+                         "    const a: any = self;\n"
+                         "    print(\n"
+                         "        1,\n"
+                         "        a.five);\n"
+                         "    print(`x${a.six}\n"
+                         "        ${a.seven}\n"
+                         "        ${a.eight.x}`);\n"
+                         "    const sum = 1 +\n"
+                         "        a.ten *\n"
+                         "        a.eleven;\n"
+                         "    const value =\n"
+                         "        a.thirteen;\n"
+                         "    if (sum === 1 &&\n"
+                         "        a.fifteen) {\n"
+                         "        print(value, [1,\n"
+                         "            a.seventeen]);\n"
+                         "    } else if (a.eighteen) {\n"
+                         "        print({\n"
+                         "            twenty: 1,\n"
+                         "            x: a.twentyone,\n"
+                         "        });\n"
+                         "    }\n"
+                         "}\n");
+    Compiled compiled = make(&place);
+    const TypeScriptOutput *door = typescript_place_find(&compiled.result, "Workspace/Door");
+    REQUIRE(door != NULL);
+    static const struct {
+        const char *text;
+        uint32_t line;
+    } wanted[] = {{"local a", 2},      {"print(", 3},          {"a.five", 5},
+                  {"a.six", 6},        {"a.seven", 7},         {"a.eight", 8},
+                  {"local sum", 9},    {"a.ten", 10},          {"a.eleven", 11},
+                  {"local value", 12}, {"a.thirteen", 13},     {"if sum", 14},
+                  {"a.fifteen", 15},   {"a.seventeen", 17},    {"elseif a.eighteen", 18},
+                  {"twenty = 1", 20},  {"x = a.twentyone", 21}};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (line_of(door, wanted[i].text) != wanted[i].line) {
+            test_fail(__FILE__, __LINE__, "%s: line %u, not %u in\n%s", wanted[i].text,
+                      line_of(door, wanted[i].text), wanted[i].line, door->lua);
+        }
+    }
+    compiled_free(&compiled);
+}
+
 TEST(a_comment_stays_one)
 {
     TypeScriptPlace place = {0};

@@ -65,6 +65,7 @@ class RequirePrinter extends LuaPrinter {
         this.deepest = { level: 0, position: {} };
         this.position = {}; // of the innermost node that has one: {line, column}, from 0
         this.chained = new Set(); // expressions that Lua reads without going a level deeper
+        this.line = undefined; // of the source: the last that was begun to be printed
     }
     printCallExpression(expression) {
         const [parameter] = expression.params;
@@ -146,13 +147,16 @@ class RequirePrinter extends LuaPrinter {
         return printed;
     }
     printStatement(statement) {
+        this.beginLine(statement);
         return this.deeper(statement, 1, () => super.printStatement(statement));
     }
     printExpression(expression) {
         const isBeginning = this.chained.has(expression) || lua.isTableFieldExpression(expression);
         // `function() return x end` has a statement that is not printed as one.
         const levels = (isBeginning ? 0 : 1) + (isInline(expression) ? 1 : 0);
-        return this.deeper(expression, levels, () => super.printExpression(expression));
+        const before = this.isOnNewLine(expression) ? this.newLine() : "";
+        const printed = this.deeper(expression, levels, () => super.printExpression(expression));
+        return before === "" ? printed : this.concatNodes(before, printed);
     }
     printExpressionInParenthesesIfNeeded(expression, minPrecedence) {
         const levels = this.needsParenthesis(expression, minPrecedence) ? 1 : 0;
@@ -171,6 +175,43 @@ class RequirePrinter extends LuaPrinter {
     printTableIndexExpression(expression) {
         this.chained.add(expression.table);
         return super.printTableIndexExpression(expression);
+    }
+
+    // --- lines: a fault in Lua has its line and nothing finer. So what begins on a line of its own in
+    // the source does so in the Lua, inside of calls, texts and sums too ---
+
+    newLine() {
+        return `\n${this.currentIndent}    `;
+    }
+    /** What comes now has a line of its own anyway. Most statements do not know which. */
+    beginLine(node) {
+        this.line = lua.getOriginalPos(node).line;
+    }
+    isOnNewLine(node) {
+        const { line } = lua.getOriginalPos(node);
+        if (line === undefined || line <= this.line) {
+            return false;
+        }
+        const isNew = this.line !== undefined;
+        this.line = line;
+        return isNew;
+    }
+    /** As it is in the printer itself, with lines of their own for what has them anyway. */
+    printExpressionList(expressions) {
+        if (this.isSimpleExpressionList(expressions)) {
+            return super.printExpressionList(expressions);
+        }
+        this.pushIndent();
+        const items = expressions.flatMap((expression) => {
+            this.beginLine(expression);
+            return ["\n", this.indent(), this.printExpression(expression), ","];
+        });
+        this.popIndent();
+        return [...items.slice(0, -1), "\n", this.indent()];
+    }
+    printIfStatement(statement, isElseIf) {
+        this.beginLine(statement);
+        return super.printIfStatement(statement, isElseIf);
     }
 
     modulePath(specifier) {
