@@ -257,11 +257,9 @@ static void tell(TypeScript *typescript)
 // A sign of life, and what it says that it is at, for whoever has to find out why it was the last.
 static Status note_progress(TypeScript *typescript, const Incoming *in, char *reason)
 {
-    ByteReader reader = byte_reader(in->body.data, in->body.bytes);
-    const uint32_t script = byte_read_u32(&reader);
-    const uint32_t done = byte_read_u32(&reader);
-    if (byte_reader_finish(&reader) != STATUS_OK || done > typescript->total ||
-        (script >= in->souls->count && script != TYPESCRIPT_NO_SCRIPT)) {
+    uint32_t script = TYPESCRIPT_NO_SCRIPT, done = 0;
+    if (typescript_read_progress(in->body.data, in->body.bytes, in->souls, &script, &done) !=
+        STATUS_OK) {
         return fail(typescript, reason, "the TypeScript compiler answered nonsense and was ended");
     }
     if (script == TYPESCRIPT_NO_SCRIPT) {

@@ -108,6 +108,25 @@ static bool read_name(ByteReader *reader, char out[SCRIPT_PATH_BYTES])
     return true;
 }
 
+// --- progress -----------------------------------------------------------------------------------
+
+Status typescript_read_progress(const uint8_t *bytes, size_t count, const SoulList *souls,
+                                uint32_t *script, uint32_t *done)
+{
+    uint64_t source_bytes;
+    ByteReader reader = byte_reader(bytes, count);
+    const uint32_t said = byte_read_u32(&reader);
+    const uint32_t said_done = byte_read_u32(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK ||
+        (said >= souls->count && said != TYPESCRIPT_NO_SCRIPT) ||
+        said_done > typescript_count(souls, &source_bytes)) {
+        return STATUS_MALFORMED;
+    }
+    *script = said;
+    *done = said_done;
+    return STATUS_OK;
+}
+
 // --- diagnostics --------------------------------------------------------------------------------
 
 static bool is_file(const SoulList *souls, const char *name)

@@ -38,6 +38,10 @@ uint32_t typescript_count(const SoulList *souls, uint64_t *bytes);
 // Into an empty buffer, with its length in front.
 void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
                               const SoulList *souls, const bool *wanted);
+// Total over any bytes. STATUS_OK: *script is one of the list or TYPESCRIPT_NO_SCRIPT, and *done is
+// not more than there are.
+MUST_USE Status typescript_read_progress(const uint8_t *bytes, size_t count, const SoulList *souls,
+                                         uint32_t *script, uint32_t *done);
 // Total over any bytes. STATUS_OK: *out holds exactly the wanted scripts, sorted, and perhaps the
 // library. STATUS_MALFORMED: errors, all in `diagnostics`, and *out is empty. STATUS_LIMIT: the
 // compiler gave up, or memory did; `reason`. STATUS_MISMATCH: the bytes are no such answer, and

@@ -24,6 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             : result.count > 0) {
         abort();
     }
+    uint32_t script = 0, done = 0;
+    if (typescript_read_progress(data, bytes, &place.list, &script, &done) == STATUS_OK &&
+        (bytes != TYPESCRIPT_PROGRESS_BYTES || done > 2 ||
+         (script > 2 && script != TYPESCRIPT_NO_SCRIPT))) {
+        abort();
+    }
     typescript_result_free(&result);
     diagnostic_list_free(&diagnostics);
     return 0;

@@ -780,7 +780,7 @@ static void check_survives(TypeScript *compiler, const char *name, const char *s
 TEST(bombs_of_types)
 {
     TypeScriptConfig config = typescript_config_default();
-    config.quiet_ms = 4000;
+    config.quiet_ms = 8000; // of which its start needs less, on a busy machine too
     config.memory_bytes_max = 700u << 20;
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
@@ -986,7 +986,7 @@ TEST(a_compiler_that_was_killed_is_replaced)
 TEST(the_script_is_named_that_a_compiler_was_ended_at)
 {
     TypeScriptConfig config = typescript_config_default();
-    config.quiet_ms = 4000; // each part of its start takes less, on a busy machine too
+    config.quiet_ms = 6000; // each part of its start takes less, on a busy machine too
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
     check_works(compiler);
