@@ -117,10 +117,10 @@ static CacheKey typescript_key(const Build *build)
     cache_key_add_text(&maker, typescript_version());
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
+        cache_key_add_text(&maker, item->file); // of other languages that they are there, to import
+        cache_key_add_text(&maker, item->path);
+        cache_key_add_u32(&maker, item->context);
         if (item->language == SOUL_TYPESCRIPT) {
-            cache_key_add_text(&maker, item->file);
-            cache_key_add_text(&maker, item->path);
-            cache_key_add_u32(&maker, item->context);
             cache_key_add(&maker, item->source, item->source_bytes);
         }
     }

@@ -522,6 +522,19 @@ def test_build_typescript_numbers_as_text(program, places, folder):
         check(here == there or f'"{here}" in Lua, not "{there}"' in warned[at], warned.get(at))
 
 
+def test_build_typescript_forgets_modules_that_went(program, places, folder):
+    """What an import means depends on which other scripts there are, also when nothing of it is used."""
+    place = small_place(folder, scripts={
+        "ServerScriptService/Main.ts": 'import * as Words from "ReplicatedStorage/Words";\nprint(1);\n',
+        "ReplicatedStorage/Words.lua": "return {}\n"})
+    build(program, place)
+    os.remove(os.path.join(place, "ReplicatedStorage/Words.lua"))
+    said = build(program, place, code=1)
+    check("ServerScriptService/Main.ts:1:24: error: " in said.stderr and "TS2307" in said.stderr, said.stderr)
+    write(place, "ReplicatedStorage/Words.lua", "return {}\n")
+    build(program, place)
+
+
 def test_build_typescript_only_of_its_own_tree(program, places, folder):
     """A compiler, or packages, that lie in a folder above are anybody's: they are not run."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
