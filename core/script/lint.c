@@ -52,9 +52,10 @@ typedef struct Lint {
     const Proto *main;
     bool is_reporting;
     bool is_dynamic; // globals come and go in ways that cannot be seen from outside
-    // Tables on the stack: names; names; names; functions that are hooks.
-    int known, written, read, entries;
-    int32_t *targets; // by instruction: the first one that jumps here
+    // Tables on the stack: names; names; names, ".name" of fields; names; functions that are hooks.
+    int known, written, read, exported, entries;
+    LintReturned returned; // what may hold hooks too
+    int32_t *targets;      // by instruction: the first one that jumps here
     Known registers[REGISTERS_MAX];
 } Lint;
 
@@ -189,58 +190,6 @@ static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
     report(lint, LINT_UNKNOWN_MEMBER, walk->line, false, message);
 }
 
-// Functions are not walked in the order of their lines.
-static void keep_first_line(LintResult *result, uint32_t at, uint32_t line)
-{
-    if (result->require_lines != NULL && line < result->require_lines[at]) {
-        result->require_lines[at] = line;
-    }
-}
-
-// Makes room at `at`.
-static void insert_require(LintResult *result, uint32_t at, const char *plain, uint32_t line)
-{
-    const uint32_t behind = result->require_count - at;
-    memmove(result->requires[at + 1], result -> requires[at], behind * sizeof result->requires[0]);
-    memcpy(result->requires[at], plain, strlen(plain) + 1);
-    if (result->require_lines != NULL) {
-        memmove(&result->require_lines[at + 1], &result->require_lines[at],
-                behind * sizeof result->require_lines[0]);
-        result->require_lines[at] = line;
-    }
-    result->require_count += 1;
-}
-
-static void add_require(Lint *lint, const Walk *walk, const TString *text)
-{
-    LintResult *result = lint->result;
-    const Text path = script_path_plain((Text){getstr(text), tsslen(text)});
-    for (size_t i = 0; i < path.bytes; i++) {
-        if ((unsigned char)path.data[i] < 0x20 || path.data[i] == 0x7f) {
-            return; // no module has such a name
-        }
-    }
-    char plain[SCRIPT_PATH_BYTES];
-    if (path.bytes == 0 || path.bytes >= sizeof plain) {
-        return;
-    }
-    memcpy(plain, path.data, path.bytes);
-    plain[path.bytes] = 0;
-    uint32_t at = 0;
-    while (at < result->require_count && strcmp(result->requires[at], plain) < 0) {
-        at += 1;
-    }
-    if (at < result->require_count && strcmp(result->requires[at], plain) == 0) {
-        keep_first_line(result, at, walk->line);
-        return;
-    }
-    if (result->require_count == result->require_max) {
-        result->dropped_count += 1;
-        return;
-    }
-    insert_require(result, at, plain, walk->line);
-}
-
 // --- globals ------------------------------------------------------------------------------------
 
 // `_G` is the environment too. As long as only its fields are used nothing is hidden.
@@ -288,10 +237,10 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
 }
 
 // A function that nobody calls here, and that the engine does not know either.
-static void look_at_hook(Lint *lint, const Walk *walk, const char *name)
+static void look_at_unknown(Lint *lint, const Walk *walk, const char *name)
 {
-    const char *hook = is_in(lint, lint->read, name) ? NULL : lint_nearest_hook(name);
-    if (hook != NULL && !lint->is_dynamic && !is_in(lint, lint->written, hook)) {
+    const char *hook = lint_nearest_hook(name);
+    if (hook != NULL && !is_in(lint, lint->written, hook) && !is_in(lint, lint->exported, hook)) {
         char message[SCRIPT_MESSAGE_BYTES];
         snprintf(message, sizeof message, "nothing calls %s; did you mean %s?", name, hook);
         report(lint, LINT_UNKNOWN_HOOK, walk->line, false, message);
@@ -318,6 +267,34 @@ static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
     }
 }
 
+// A hook gets its function; `row` is its own.
+static void look_at_hook(Lint *lint, const Walk *walk, const ApiRow *row, const Known *value)
+{
+    const Proto *closure = value != NULL && value->kind == KNOWN_CLOSURE ? value->closure : NULL;
+    if (closure != NULL) {
+        look_at_parameter(lint, closure, row);
+    }
+    if (row->side == API_SERVER && lint->side == LINT_CLIENT) {
+        char message[SCRIPT_MESSAGE_BYTES];
+        snprintf(message, sizeof message,
+                 "%s is called on the server only; this script runs on clients", row->name);
+        report(lint, LINT_WRONG_SIDE, walk->line, false, message);
+    }
+}
+
+// The first pass: `names` has the name, and what the engine calls on both sides is known.
+static void note_written(Lint *lint, int names, const char *name, const ApiRow *row,
+                         const Known *value)
+{
+    lua_pushboolean(lint->thread, true);
+    lua_setfield(lint->thread, names, name);
+    if (row != NULL && row->kind == API_KIND_HOOK && row->side == API_BOTH && value != NULL &&
+        value->kind == KNOWN_CLOSURE && (names != lint->exported || lint->returned.is_always)) {
+        lua_pushboolean(lint->thread, true);
+        lua_rawsetp(lint->thread, lint->entries, value->closure);
+    }
+}
+
 static void write_global(Lint *lint, const Walk *walk, const TString *text, const Known *value)
 {
     const char *name = word_of(text);
@@ -327,32 +304,56 @@ static void write_global(Lint *lint, const Walk *walk, const TString *text, cons
     }
     const ApiRow *row = lint_global_row(lint->thread, lint->known, name);
     if (!lint->is_reporting) {
-        lua_pushboolean(lint->thread, true);
-        lua_setfield(lint->thread, lint->written, name);
-        if (row != NULL && row->kind == API_KIND_HOOK && row->side == API_BOTH && value != NULL &&
-            value->kind == KNOWN_CLOSURE) {
-            lua_pushboolean(lint->thread, true);
-            lua_rawsetp(lint->thread, lint->entries, value->closure);
-        }
-        return;
-    }
-    char message[SCRIPT_MESSAGE_BYTES];
-    if (row != NULL && row->kind == API_KIND_HOOK && value != NULL &&
-        value->kind == KNOWN_CLOSURE) {
-        look_at_parameter(lint, value->closure, row);
-    }
-    if (row != NULL && row->kind != API_KIND_HOOK) {
+        note_written(lint, lint->written, name, row, value);
+    } else if (row != NULL && row->kind == API_KIND_HOOK) {
+        look_at_hook(lint, walk, row, value);
+    } else if (row != NULL) {
+        char message[SCRIPT_MESSAGE_BYTES];
         snprintf(
             message, sizeof message,
             "this gives the global %s another value: the script no longer reaches the API's %s",
             name, name);
         report(lint, LINT_SHADOWED, walk->line, false, message);
-    } else if (row != NULL && row->side == API_SERVER && lint->side == LINT_CLIENT) {
-        snprintf(message, sizeof message,
-                 "%s is called on the server only; this script runs on clients", name);
-        report(lint, LINT_WRONG_SIDE, walk->line, false, message);
-    } else if (row == NULL && value != NULL && value->kind == KNOWN_CLOSURE) {
-        look_at_hook(lint, walk, name);
+    } else if (value != NULL && value->kind == KNOWN_CLOSURE && !lint->is_dynamic &&
+               !is_in(lint, lint->read, name)) {
+        look_at_unknown(lint, walk, name);
+    }
+}
+
+static bool is_read_field(const Lint *lint, const char *name)
+{
+    char field[NAME_BYTES_MAX + 2];
+    snprintf(field, sizeof field, ".%s", name);
+    return is_in(lint, lint->read, field);
+}
+
+// Of any table: what the script returns may be at hand under many names.
+static void note_field(Lint *lint, const TString *key)
+{
+    const char *name = key != NULL && !lint->is_reporting ? word_of(key) : NULL;
+    if (name != NULL) {
+        lua_pushfstring(lint->thread, ".%s", name);
+        lua_pushboolean(lint->thread, true);
+        lua_rawset(lint->thread, lint->read);
+    }
+}
+
+// A field of the table that the script returns. A hook that is a global too is not taken from here.
+static void write_returned(Lint *lint, const Walk *walk, const TString *text, const Known *value)
+{
+    const char *name = text != NULL ? word_of(text) : NULL;
+    const ApiRow *row = name != NULL ? lint_global_row(lint->thread, lint->known, name) : NULL;
+    const bool is_hook = row != NULL && row->kind == API_KIND_HOOK;
+    if (name == NULL || (is_hook && is_in(lint, lint->written, name))) {
+        return;
+    }
+    if (!lint->is_reporting) {
+        note_written(lint, lint->exported, name, row, value);
+    } else if (is_hook) {
+        look_at_hook(lint, walk, row, value);
+    } else if (value != NULL && value->kind == KNOWN_CLOSURE && !lint->returned.is_shared &&
+               !is_read_field(lint, name)) {
+        look_at_unknown(lint, walk, name);
     }
 }
 
@@ -457,7 +458,8 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
         report_side(lint, walk, row);
         const bool is_require = row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") == 0;
         if (is_require && values == 2 && text_in(lint, function + 1) != NULL) {
-            add_require(lint, walk, text_in(lint, function + 1));
+            const TString *path = text_in(lint, function + 1);
+            lint_add_require(lint->result, walk->line, (Text){getstr(path), tsslen(path)});
         }
     }
     if (lint->is_reporting && called->kind == KNOWN_MEMBER) {
@@ -467,6 +469,13 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
 }
 
 // --- instructions -------------------------------------------------------------------------------
+
+static bool is_returned(const Lint *lint, const Walk *walk, int reg)
+{
+    const LintReturned *returned = &lint->returned;
+    return walk->proto == lint->main && reg == returned->reg && walk->pc > returned->made &&
+           walk->pc < returned->end;
+}
 
 // What reads or writes a member of a table.
 static void step_table(Lint *lint, const Walk *walk, Instruction i)
@@ -478,6 +487,9 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
     const Known *value = TESTARG_k(i) ? NULL : &lint->registers[c];
     switch (GET_OPCODE(i)) {
     case OP_GETTABUP:
+        if (b != walk->environment) {
+            note_field(lint, text_at(proto, c));
+        }
         read_member(lint, walk, a, b == walk->environment ? &environment : &none,
                     text_at(proto, c));
         break;
@@ -485,10 +497,12 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
         read_member(lint, walk, a, &lint->registers[b], text_in(lint, c));
         break;
     case OP_GETFIELD:
+        note_field(lint, text_at(proto, c));
         read_member(lint, walk, a, &lint->registers[b], text_at(proto, c));
         break;
     case OP_SELF: {
         const TString *key = TESTARG_k(i) ? text_at(proto, c) : text_in(lint, c);
+        note_field(lint, key);
         lint->is_dynamic = lint->is_dynamic || is_whole(&lint->registers[b]);
         forget(lint, a + 1, 1);
         read_member(lint, walk, a, &lint->registers[b], key);
@@ -502,6 +516,9 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
         write_member(lint, walk, &lint->registers[a], text_in(lint, b), value);
         break;
     default: // OP_SETFIELD
+        if (is_returned(lint, walk, a)) {
+            write_returned(lint, walk, text_at(proto, b), value);
+        }
         write_member(lint, walk, &lint->registers[a], text_at(proto, b), value);
         break;
     }
@@ -742,6 +759,8 @@ static void run(lua_State *thread, void *user)
     lua_newtable(thread);
     lint->read = lua_gettop(thread);
     lua_newtable(thread);
+    lint->exported = lua_gettop(thread);
+    lua_newtable(thread);
     lint->entries = lua_gettop(thread);
     lint->targets =
         lua_newuserdatauv(thread, (size_t)longest(lint->main, 0) * sizeof *lint->targets, 0);
@@ -758,6 +777,7 @@ void lint_function(lua_State *thread, LintSide side, LintResult *result)
     // The object behind a Lua function is its closure.
     const LClosure *closure = lua_topointer(thread, -1);
     Lint lint = {.thread = thread, .side = side, .result = result, .main = closure->p};
+    lint.returned = result->is_module ? (LintReturned){.reg = -1} : lint_find_returned(lint.main);
     result->finding_count = result->require_count = result->dropped_count = 0;
     result->asks_world = false;
     result->asks_modules = false;

@@ -10,7 +10,7 @@ typedef enum LintKind {
     LINT_SHADOWED,         // a local or global with the name of something of the API
     LINT_WRONG_SIDE,       // a call of the other side
     LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
-    LINT_UNKNOWN_HOOK,     // a global function that nobody calls, with nearly the name of a hook
+    LINT_UNKNOWN_HOOK,     // a function that nobody calls, with nearly the name of a hook
     LINT_HOOK_PARAMETER,   // a hook that takes its first argument, the entity, for the time
     LINT_INVISIBLE,        // a character that a reviewer would not see
     LINT_KIND_COUNT
@@ -31,6 +31,7 @@ typedef struct LintResult {
     char (*requires)[SCRIPT_PATH_BYTES]; // the caller's; plain paths, sorted, each once
     uint32_t *require_lines; // the caller's, as many; the first line of each; NULL: not wanted
     uint32_t require_max, require_count;
+    bool is_module;         // the caller's: what it returns is for those who require it, no hooks
     uint32_t dropped_count; // findings and requires that did not fit
     bool asks_world;        // it reads World and the like: what it does depends on a place
     bool asks_modules;      // it reads require

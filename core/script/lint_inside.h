@@ -1,4 +1,5 @@
-// What the files of lint.h share: lint.c walks the bytecode, lint_names.c knows the API's names.
+// What the files of lint.h share: lint.c walks the bytecode, lint_names.c knows the API's names,
+// lint_returned.c what the script returns.
 #pragma once
 
 #include "core/script/api.h"
@@ -23,3 +24,16 @@ void lint_suggest(lua_State *thread, int written, const char *name, char *out, s
 const char *lint_nearest_hook(const char *name);
 // "Network.FireClient works on the server only, …"; false: it may be called there.
 bool lint_side_text(const ApiRow *row, LintSide side, char *out, size_t capacity, bool *is_error);
+
+// The table that the main function returns, from the instruction that makes it to the return.
+typedef struct LintReturned {
+    int reg; // where it is all that time; below 0: there is none that can be told
+    int32_t made, end;
+    bool is_always; // the script returns nothing else on another way
+    bool is_shared; // others may have it, and call what is in it
+} LintReturned;
+struct Proto;
+LintReturned lint_find_returned(const struct Proto *main);
+
+// Adds a path to what the script requires, unless it is there or no module can have it.
+void lint_add_require(LintResult *result, uint32_t line, Text written);

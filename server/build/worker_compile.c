@@ -163,6 +163,9 @@ static void tell_findings(Work *work)
         if (work->request.is_generated && finding->kind == LINT_SHADOWED) {
             continue; // names that nobody chose
         }
+        if (work->request.lines != NULL && finding->kind == LINT_HOOK_PARAMETER) {
+            continue; // the TypeScript compiler has told, with the column
+        }
         diagnostic_addf(&work->diagnostics,
                         finding->is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
                         work->request.file, finding->line, 0, lint_kind_name(finding->kind), "%s",
@@ -190,6 +193,7 @@ static Status finish(Work *work, lua_State *lua, char *reason)
         status = lint_map_lines(lua, request->lines, request->line_count);
     }
     if (status == STATUS_OK) {
+        work->lint.is_module = strncmp(request->path, "ReplicatedStorage/", 18) == 0;
         lint_function(lua, side_of(request->context), &work->lint);
         if (!request->is_generated) { // else its own text was looked at
             lint_text(request->source, request->source_bytes, &work->lint);

@@ -329,6 +329,91 @@ TEST(hooks_that_take_the_entity_for_the_time)
     CLEAN("function onUpdate(...) local dt = ... print(dt) end\n", LINT_SERVER);
 }
 
+// --- hooks in what a script returns -------------------------------------------------------------
+
+TEST(returned_hooks_are_looked_at_as_global_ones)
+{
+    lint("local ____exports = {}\nfunction ____exports.onStart(self)\n  "
+         "Network.Broadcast('x')\nend\n"
+         "function ____exports.onUpdate(dt) end\nreturn ____exports\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_WRONG_SIDE, 3, "Network.Broadcast works on the server only");
+    FOUND(1, LINT_HOOK_PARAMETER, 5, "write onUpdate(self, dt)");
+    lint("return {\n  onStart = function(self)\n    Network.FireServer('x')\n  end\n}\n",
+         LINT_BOTH);
+    CHECK_INT(result.finding_count, 1);
+    FOUND(0, LINT_WRONG_SIDE, 3, "Network.FireServer works on clients only");
+    lint("local M = {}\nlocal function start() Network.Broadcast('x') end\nM.onStart = start\n"
+         "return M\n",
+         LINT_BOTH);
+    FOUND(0, LINT_WRONG_SIDE, 2, "Network.Broadcast");
+    lint("local M = {}\nfunction M.OnTriggerEnter(self, other) end\nreturn M\n", LINT_CLIENT);
+    CHECK_INT(result.finding_count, 1);
+    FOUND(0, LINT_WRONG_SIDE, 2, "OnTriggerEnter is called on the server only");
+}
+
+TEST(returned_hooks_with_nearly_the_right_name)
+{
+    // Loops and branches before the return make nothing less known.
+    lint("local n = 0\nlocal M = {onupdate = function() end}\nfunction M.OnStart() end\n"
+         "for i = 1, 3 do n = n + i end\nwhile n > 0 do n = n - 1 end\n"
+         "if n == 0 then M.onTriggerEnter = function() end end\nreturn M\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 3);
+    FOUND(0, LINT_UNKNOWN_HOOK, 2, "did you mean onUpdate?");
+    FOUND(1, LINT_UNKNOWN_HOOK, 3, "nothing calls OnStart; did you mean onStart?");
+    FOUND(2, LINT_UNKNOWN_HOOK, 6, "did you mean OnTriggerEnter?");
+}
+
+TEST(nothing_is_said_of_what_is_returned_where_it_may_be_meant)
+{
+    // Called here; the right one is there; handed on.
+    CLEAN("local M = {}\nfunction M.OnStart() end\nfunction M.go() M.OnStart() end\nreturn M\n",
+          LINT_SERVER);
+    CLEAN("local M = {}\nfunction M:OnStart() end\nfunction M:go() self:OnStart() end\nreturn M\n",
+          LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nM.OnStart()\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nfunction M.onStart() end\nreturn M\n",
+          LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nfunction onStart() end\nreturn M\n",
+          LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nprint(M)\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nM.__index = M\nfunction M.OnStart() end\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nlocal function all() return M end\nall()\n"
+          "return M\n",
+          LINT_SERVER);
+    // Not what is returned, or not known to be.
+    CLEAN("local M = {}\nfunction M.OnStart() end\n", LINT_SERVER);
+    CLEAN("local M, N = {}, {}\nfunction M.OnStart() end\nreturn N\n", LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nM = {}\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nlocal function f() M = {} end\nf()\nreturn M\n",
+          LINT_SERVER);
+    CLEAN("do local M = {}\nfunction M.OnStart() end end\nlocal N = {}\nreturn N\n", LINT_SERVER);
+    CLEAN("local M = {inner = {OnStart = function() end}}\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nfunction M.OnStart() end\nreturn M, 1\n", LINT_SERVER);
+    CLEAN("local M = {}\nM.OnStart = 3\nreturn M\n", LINT_SERVER);
+    CLEAN("local M = {}\nM.print = print\nfunction M.World() end\nreturn M\n", LINT_SERVER);
+    // On one side there are no hooks at all, or the global one is taken.
+    CLEAN("local M = {}\nif Players.LocalPlayer then return end\n"
+          "function M.onStart() Network.Broadcast('x') end\nreturn M\n",
+          LINT_BOTH);
+    CLEAN("local M = {}\nfunction onStart() end\n"
+          "function M.onStart() Network.Broadcast('x') end\nreturn M\n",
+          LINT_BOTH);
+}
+
+TEST(what_a_module_returns_are_no_hooks)
+{
+    result = (LintResult){.findings = findings, .finding_max = FINDINGS_MAX, .is_module = true};
+    if (open_source("local M = {}\nfunction M.OnStart() end\n"
+                    "function M.onStart() Network.Broadcast('x') end\nreturn M\n")) {
+        lint_function(lua, LINT_BOTH, &result);
+    }
+    CHECK_INT(result.finding_count, 0);
+    close_source();
+}
+
 // --- requires -----------------------------------------------------------------------------------
 
 TEST(characters_that_nobody_sees)
