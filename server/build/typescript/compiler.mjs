@@ -14,6 +14,7 @@ import {
 } from "./frame.mjs";
 import { Libraries, OPTIONS, PlaceHost, ROOT, ts } from "./host.mjs";
 import { ADVICE, LIBRARY_PATH, library, transpile } from "./lua.mjs";
+import { findMissing } from "./missing.mjs";
 import { findRefused } from "./refused.mjs";
 import { findLeaks } from "./sides.mjs";
 import { findTraps } from "./traps.mjs";
@@ -159,7 +160,7 @@ function checkOne(sourceFile, names) {
             ...program.getSyntacticDiagnostics(sourceFile),
             ...program.getSemanticDiagnostics(sourceFile),
         ];
-        const refused = findRefused(program, sourceFile);
+        const refused = [...findRefused(program, sourceFile), ...findMissing(program, sourceFile)];
         return [
             ...said.filter(isWorthTelling).map((one) => plainDiagnostic(one, names)),
             ...refused.map((one) => ({ ...one, isError: true, file })),

@@ -50,7 +50,7 @@ const RIGHT_ALONE = new Set([
 ]);
 const GREATER = new Set([SyntaxKind.GreaterThanToken, SyntaxKind.GreaterThanEqualsToken]);
 const LESS = new Set([SyntaxKind.LessThanToken, SyntaxKind.LessThanEqualsToken]);
-const PLAIN_OPERATORS = new Map([
+export const PLAIN_OPERATORS = new Map([
     [SyntaxKind.PlusEqualsToken, SyntaxKind.PlusToken],
     [SyntaxKind.MinusEqualsToken, SyntaxKind.MinusToken],
     [SyntaxKind.AsteriskEqualsToken, SyntaxKind.AsteriskToken],

@@ -2,9 +2,8 @@
 // harmless is left alone. Each finding says what happens and what to write instead; a comment
 // `// trap-ok` on the line or the one above it says that it is meant.
 import { ts } from "./host.mjs";
-import { Signs, plain } from "./signs.mjs";
-
-const DEPTH_MAX = 16; // of expressions looked into
+import { BIT_OPERATORS, Numbers, luaText } from "./numbers.mjs";
+import { plain } from "./signs.mjs";
 
 const HOOKS = new Set([
     "onStart",
@@ -18,22 +17,10 @@ const HOOKS = new Set([
     "OnTouch",
 ]);
 
-const MATH_INTEGER = new Set(["floor", "ceil", "round", "trunc", "sign", "clz32", "imul"]);
-const MATH_SAME = new Set(["abs", "min", "max"]); // as their arguments
 const TIMES = new Set(["dt", "delta", "deltaTime", "delta_time", "deltatime"]);
-const VECTOR_PARTS = new Set(["X", "Y", "Z", "x", "y", "z", "Magnitude"]);
-const FLOAT_CALLS = new Set(["task.wait", "World.Time", "os.clock"]);
 
-const BIT_OPERATORS = new Set([
-    ts.SyntaxKind.BarToken,
-    ts.SyntaxKind.AmpersandToken,
-    ts.SyntaxKind.CaretToken,
-    ts.SyntaxKind.LessThanLessThanToken,
+const UNSIGNED_SHIFTS = new Set([
     ts.SyntaxKind.GreaterThanGreaterThanGreaterThanToken,
-    ts.SyntaxKind.BarEqualsToken,
-    ts.SyntaxKind.AmpersandEqualsToken,
-    ts.SyntaxKind.CaretEqualsToken,
-    ts.SyntaxKind.LessThanLessThanEqualsToken,
     ts.SyntaxKind.GreaterThanGreaterThanGreaterThanEqualsToken,
 ]);
 
@@ -63,62 +50,11 @@ function isNothing(node) {
     );
 }
 
-// Numbers of JavaScript that have names; Lua makes all of them by floating point.
-const NAMED_NUMBERS = new Set([
-    "POSITIVE_INFINITY",
-    "NEGATIVE_INFINITY",
-    "NaN",
-    "EPSILON",
-    "MIN_VALUE",
-    "MAX_VALUE",
-    "MIN_SAFE_INTEGER",
-    "MAX_SAFE_INTEGER",
-]);
-
-/** Is a literal of that value an integer of Lua? What needs more than 63 bits is a float there. */
-function isLuaInteger(value) {
-    return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
-}
-
-/** ["d.ddddddddddddd", exponent], rounded as C does it: to the even one of two that are as near. */
-function fourteenDigits(value) {
-    const [all, exponent] = value.toExponential(100).split("e");
-    const kept = all.slice(0, 15);
-    const isEvenHalf = /^50*$/.test(all.slice(15)) && Number(kept.at(-1)) % 2 === 0;
-    const [mantissa, power] = isEvenHalf ? [kept, exponent] : value.toExponential(13).split("e");
-    return [mantissa, Number(power)];
-}
-
-/** What Lua prints: integers with all their digits, floats as "%.14g" and visibly as floats. */
-function luaText({ value, isFloat }) {
-    if (!isFloat) {
-        return value === 0 ? "0" : String(BigInt(value));
-    }
-    if (!Number.isFinite(value)) {
-        return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-    }
-    const sign = value < 0 || Object.is(value, -0) ? "-" : "";
-    const [mantissa, power] = fourteenDigits(Math.abs(value));
-    const strip = (text) => (text.includes(".") ? text.replace(/\.?0*$/, "") : text);
-    if (power < -4 || power >= 14) {
-        const shown = String(Math.abs(power)).padStart(2, "0");
-        return `${sign}${strip(mantissa)}e${power < 0 ? "-" : "+"}${shown}`;
-    }
-    const digits = mantissa.replace(".", "");
-    const text = strip(
-        power < 0
-            ? `0.${"0".repeat(-power - 1)}${digits}`
-            : `${digits.slice(0, power + 1)}.${digits.slice(power + 1)}`,
-    );
-    return sign + text + (text.includes(".") ? "" : ".0");
-}
-
-class Finder {
+class Finder extends Numbers {
     constructor(program, sourceFile) {
-        this.checker = program.getTypeChecker();
-        this.sourceFile = sourceFile;
-        this.signs = new Signs(this.checker, sourceFile);
+        super(program, sourceFile);
         this.found = [];
+        this.told = new Set();
         this.meant = new Set();
         sourceFile.text.split("\n").forEach((line, i) => {
             if (/\/\/\s*trap-ok\b/.test(line)) {
@@ -131,170 +67,11 @@ class Finder {
     say(node, code, message) {
         const start = node.getStart(this.sourceFile);
         const { line, character } = this.sourceFile.getLineAndCharacterOfPosition(start);
-        if (!this.meant.has(line)) {
+        const key = `${start} ${code}`;
+        if (!this.meant.has(line) && !this.told.has(key)) {
+            this.told.add(key);
             this.found.push({ line: line + 1, column: character + 1, code, message });
         }
-    }
-
-    // --- what is known about a value -------------------------------------------------------------
-
-    /** The types that a value may have, one by one. */
-    parts(node) {
-        const type = this.checker.getTypeAtLocation(node);
-        const whole = type.flags & ts.TypeFlags.TypeParameter
-            ? (this.checker.getBaseConstraintOfType(type) ?? type)
-            : type;
-        return whole.isUnion() ? whole.types : [whole];
-    }
-
-    isNumeric(node) {
-        const parts = this.parts(node);
-        return parts.length > 0 && parts.every((part) => part.flags & ts.TypeFlags.NumberLike);
-    }
-
-    /** What a constant was made of; undefined for everything that may change. */
-    constantValue(node) {
-        const symbol = this.checker.getSymbolAtLocation(node);
-        const declaration = symbol?.valueDeclaration;
-        const isConstant =
-            declaration !== undefined &&
-            ts.isVariableDeclaration(declaration) &&
-            (ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const) !== 0;
-        return isConstant ? declaration.initializer : undefined;
-    }
-
-    /** The numbers that it can be, as Lua has them, if all of them are known; else undefined. */
-    values(given, depth = 0) {
-        const node = plain(given);
-        if (depth > DEPTH_MAX) {
-            return undefined;
-        }
-        if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
-            return this.values(node.operand, depth + 1)?.map(({ value, isFloat }) => ({
-                // An integer has no -0.
-                value: isFloat || value !== 0 ? -value : 0,
-                isFloat,
-            }));
-        }
-        if (ts.isPropertyAccessExpression(node) && NAMED_NUMBERS.has(node.name.text)) {
-            return this.isGlobal(node.expression, "Number")
-                ? [{ value: Number[node.name.text], isFloat: true }]
-                : undefined;
-        }
-        if (this.isGlobal(node, "NaN") || this.isGlobal(node, "Infinity")) {
-            return [{ value: Number(node.text), isFloat: true }];
-        }
-        const parts = this.parts(node);
-        if (parts.length > 0 && parts.every((part) => part.isNumberLiteral())) {
-            return parts.map(({ value }) => ({ value, isFloat: !isLuaInteger(value) }));
-        }
-        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
-        return value !== undefined ? this.values(value, depth + 1) : undefined;
-    }
-
-    /** A name that is JavaScript's own and not the script's. */
-    isGlobal(node, name) {
-        if (!ts.isIdentifier(node) || node.text !== name) {
-            return false;
-        }
-        const declarations = this.checker.getSymbolAtLocation(node)?.declarations ?? [];
-        return declarations.every((declaration) => {
-            const file = declaration.getSourceFile();
-            return file.isDeclarationFile && file !== this.sourceFile;
-        });
-    }
-
-    /** "integer", "float" (its text may end in ".0", bits cannot be had), or "unknown". */
-    kind(given, depth = 0) {
-        const node = plain(given);
-        if (depth > DEPTH_MAX) {
-            return "unknown";
-        }
-        if (ts.isNumericLiteral(node)) {
-            return isLuaInteger(Number(node.text)) ? "integer" : "float";
-        }
-        if (ts.isPrefixUnaryExpression(node)) {
-            return node.operator === ts.SyntaxKind.TildeToken
-                ? "integer"
-                : this.kind(node.operand, depth + 1);
-        }
-        if (ts.isBinaryExpression(node)) {
-            return this.kindOfBinary(node, depth);
-        }
-        if (ts.isCallExpression(node)) {
-            return this.kindOfCall(node, depth);
-        }
-        if (ts.isConditionalExpression(node)) {
-            return this.join([node.whenTrue, node.whenFalse], depth);
-        }
-        if (ts.isPropertyAccessExpression(node)) {
-            return this.kindOfProperty(node);
-        }
-        const parts = this.parts(node);
-        if (parts.every((part) => part.isNumberLiteral() && isLuaInteger(part.value))) {
-            return "integer";
-        }
-        const value = ts.isIdentifier(node) ? this.constantValue(node) : undefined;
-        return value !== undefined ? this.kind(value, depth + 1) : "unknown";
-    }
-
-    kindOfBinary(node, depth) {
-        const operator = node.operatorToken.kind;
-        if (BIT_OPERATORS.has(operator)) {
-            return "integer";
-        }
-        switch (operator) {
-            case ts.SyntaxKind.SlashToken:
-            case ts.SyntaxKind.AsteriskAsteriskToken:
-                return "float"; // always in Lua, also 4 / 2
-            case ts.SyntaxKind.PlusToken:
-            case ts.SyntaxKind.MinusToken:
-            case ts.SyntaxKind.AsteriskToken:
-            case ts.SyntaxKind.PercentToken:
-                return this.join([node.left, node.right], depth);
-            default:
-                return "unknown";
-        }
-    }
-
-    /** One float makes the sum one. */
-    join(nodes, depth) {
-        const kinds = nodes.map((node) => this.kind(node, depth + 1));
-        if (kinds.includes("float")) {
-            return "float";
-        }
-        return kinds.every((kind) => kind === "integer") ? "integer" : "unknown";
-    }
-
-    kindOfCall(node, depth) {
-        const callee = node.expression.getText(this.sourceFile);
-        if (FLOAT_CALLS.has(callee)) {
-            return "float";
-        }
-        if (!callee.startsWith("Math.")) {
-            return /\.(indexOf|charCodeAt|push)$/.test(callee) ? "integer" : "unknown";
-        }
-        const name = callee.slice("Math.".length);
-        if (MATH_INTEGER.has(name)) {
-            return "integer";
-        }
-        return MATH_SAME.has(name) ? this.join([...node.arguments], depth) : "float";
-    }
-
-    kindOfProperty(node) {
-        const owner = this.checker.getTypeAtLocation(node.expression).symbol?.name;
-        if (node.name.text === "length") {
-            return "integer";
-        }
-        if (owner === "Vector3" && VECTOR_PARTS.has(node.name.text)) {
-            return "float";
-        }
-        if (owner === "Math") {
-            return "float";
-        }
-        return this.checker.getTypeAtLocation(node).flags & ts.TypeFlags.EnumLike
-            ? "integer"
-            : "unknown";
     }
 
     // --- the traps -------------------------------------------------------------------------------
@@ -319,8 +96,17 @@ class Finder {
         );
     }
 
-    /** A number that becomes text. */
-    text(node) {
+    /** What is below zero has 64 bits, of which the shift brings zeros to the highest. */
+    isShiftOfNegative(operator, left) {
+        const node = plain(left);
+        const isInverse =
+            ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.TildeToken;
+        return UNSIGNED_SHIFTS.has(operator) && (isInverse || this.signs.isNegative(node));
+    }
+
+    /** A number that becomes text; for the log if `isLog`. */
+    text(node, isLog = false) {
+        const isFloat = () => this.kind(node) === "float";
         const values = this.isNumeric(node) ? this.values(node) : undefined;
         if (values !== undefined) {
             const other = values.find((known) => luaText(known) !== String(known.value));
@@ -332,12 +118,13 @@ class Finder {
                         "Write the text that you want, or string.format(…)",
                 );
             }
-        } else if (this.isNumeric(node) && this.kind(node) === "float") {
+        } else if (this.isNumeric(node) && (isLog ? this.withoutEngine(isFloat) : isFloat())) {
             this.say(
                 node,
                 "trap-number-text",
                 'this number is a float, and whole floats print as "2.0" in Lua, not "2", others ' +
-                    "with at most 14 digits. Write Math.floor(…) around it, or x.toFixed(n)",
+                    "with at most 14 digits. Write Math.floor(…) around it, x.toFixed(n), or " +
+                    'string.format("%.2f", x)',
             );
         }
     }
@@ -346,8 +133,7 @@ class Finder {
         const node = plain(given);
         if (
             ts.isPrefixUnaryExpression(node) ||
-            (ts.isBinaryExpression(node) &&
-                ts.isLogicalOrCoalescingBinaryOperator(node.operatorToken.kind))
+            this.isLogical(node)
         ) {
             return; // their parts are conditions themselves
         }
@@ -547,9 +333,8 @@ class Finder {
     }
 
     /** `export function onUpdate(dt: number)`: the entity comes first, whatever it is called. */
-    hookParameter(node) {
-        const first = node.parameters[0]?.name;
-        const hook = node.name?.text;
+    hookParameter(hook, { parameters }) {
+        const first = parameters[0]?.name;
         if (HOOKS.has(hook) && hook !== "onReload" && first && TIMES.has(first.getText())) {
             this.say(
                 first,
@@ -608,18 +393,30 @@ class Finder {
         }
     }
 
+    lookCall(node) {
+        const callee = plain(node.expression);
+        const given = node.arguments.filter((one) => !ts.isSpreadElement(one));
+        if (ts.isPropertyAccessExpression(callee)) {
+            const { name, expression } = callee;
+            if (name.text === "toString" && node.arguments.length === 0) {
+                this.text(expression);
+            } else if (name.text === "join" && this.isArray(expression)) {
+                this.elements(expression).forEach((one) => this.text(one));
+            } else if (this.isGlobal(expression, "Log")) {
+                given.forEach((one) => this.text(one, true));
+            }
+        } else if (this.isGlobal(callee, "String") || this.isGlobal(callee, "tostring")) {
+            given.slice(0, 1).forEach((one) => this.text(one));
+        } else if (this.isGlobal(callee, "print") || this.isGlobal(callee, "warn")) {
+            given.forEach((one) => this.text(one, true));
+        } else if (this.isGlobal(callee, "assert") && given.length > 0) {
+            this.condition(given[0]);
+        }
+    }
+
     lookRest(node) {
         if (ts.isCallExpression(node)) {
-            const callee = node.expression;
-            if (ts.isIdentifier(callee) && callee.text === "String" && node.arguments.length === 1) {
-                this.text(node.arguments[0]);
-            } else if (
-                ts.isPropertyAccessExpression(callee) &&
-                callee.name.text === "toString" &&
-                node.arguments.length === 0
-            ) {
-                this.text(callee.expression);
-            }
+            this.lookCall(node);
         } else if (ts.isNewExpression(node)) {
             const [length, second] = node.arguments ?? [];
             if (
@@ -648,19 +445,25 @@ class Finder {
                 this.hole(node);
             }
         } else if (ts.isFunctionDeclaration(node) && node.parent === this.sourceFile) {
-            const isExported = node.modifiers?.some(
-                ({ kind }) => kind === ts.SyntaxKind.ExportKeyword,
-            );
-            if (!isExported && node.name !== undefined && !this.isExportedLater(node.name)) {
+            if (node.name !== undefined && !this.isExported(node.name)) {
                 this.hook(node.name, node.name.text);
             } else {
-                this.hookParameter(node);
+                this.hookParameter(node.name?.text, node);
+            }
+        } else if (ts.isVariableStatement(node) && node.parent === this.sourceFile) {
+            for (const { name, initializer } of node.declarationList.declarations) {
+                const value = initializer !== undefined ? plain(initializer) : undefined;
+                const isFunction =
+                    value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value));
+                if (isFunction && ts.isIdentifier(name) && this.isExported(name)) {
+                    this.hookParameter(name.text, value);
+                }
             }
         }
     }
 
-    /** `export { onStart }` at some other place. */
-    isExportedLater(name) {
+    /** Also by `export { onStart }` at some other place. */
+    isExported(name) {
         const module = this.checker.getSymbolAtLocation(this.sourceFile);
         return module?.exports?.has(name.escapedText) ?? false;
     }
@@ -668,7 +471,14 @@ class Finder {
     lookBinary(node) {
         const operator = node.operatorToken.kind;
         const { left, right } = node;
-        if (BIT_OPERATORS.has(operator)) {
+        if (this.isShiftOfNegative(operator, left)) {
+            this.say(
+                node,
+                "trap-bits",
+                ">>> has 64 bits in Lua and 32 in JavaScript: -5 >>> 1 is 9223372036854775805 here. " +
+                    "Write (x & 0xffffffff) >>> n",
+            );
+        } else if (BIT_OPERATORS.has(operator)) {
             this.bits(node, [left, right]);
         } else if (
             operator === ts.SyntaxKind.PercentToken ||
