@@ -134,7 +134,7 @@ export function onStart() {
     tell();
     later();
     const three = 3;
-    print(-(-three), - -5, 1 - -three, -Below.One, Below.One ** 2);
+    print(-(-three), - -5, 1 - -three, -Below.One, Below.One ** 2); // trap-ok
     const text = ("abc" as any).nothing;
     print(text, `x`.length, [1, 2].length, (5).toString(), ({ a: 1 }).a);
 }
