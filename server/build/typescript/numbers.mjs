@@ -9,7 +9,7 @@ const DEPTH_MAX = 16; // of expressions looked into
 const MATH_INTEGER = new Set(["floor", "ceil", "round", "trunc", "sign", "clz32", "imul"]);
 const MATH_SAME = new Set(["abs", "min", "max"]); // as their arguments
 const VECTOR_PARTS = new Set(["X", "Y", "Z", "x", "y", "z", "Magnitude"]);
-const FLOAT_CALLS = new Set(["task.wait", "World.Time", "os.clock"]);
+const FLOAT_CALLS = new Set(["task.wait", "World.Time", "os.clock", "Math.random"]);
 // Arrays of what was in the one before.
 const SAME_ELEMENTS = new Set("filter slice sort reverse toSorted toReversed".split(" "));
 
