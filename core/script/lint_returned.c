@@ -9,6 +9,7 @@
 
 #define NO_REGISTER (-1)
 #define DEPTH_MAX   200 // the compiler allows fewer
+#define RETURNS_MAX 32  // looked at; for each the code before it is
 
 // The first instruction at which the register is the local that is alive at `pc`; `pc` itself if it
 // is a temporary there.
@@ -112,18 +113,39 @@ static Use look_at_uses(const Proto *main, const LintReturned *returned)
     return use;
 }
 
+static bool is_return(Instruction i)
+{
+    const OpCode op = GET_OPCODE(i);
+    return op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
+}
+
+// The last instruction is the return of nothing that the compiler adds. Behind a return of one's
+// own it is reached by a jump, or not at all.
+static bool reaches_end(const Proto *main)
+{
+    const int32_t last = main->sizecode - 1;
+    bool is_reached = last < 1 || !is_return(main->code[last - 1]);
+    for (int32_t pc = 0; pc < last && !is_reached; pc++) {
+        const Instruction i = main->code[pc];
+        is_reached = GET_OPCODE(i) == OP_JMP && pc + 1 + GETARG_sJ(i) == last;
+    }
+    return is_reached;
+}
+
 LintReturned lint_find_returned(const Proto *main)
 {
-    LintReturned out = {.reg = NO_REGISTER, .is_always = true};
-    // The last instruction is the return that the compiler adds; behind one's own nothing gets
-    // there.
+    LintReturned out = {.reg = NO_REGISTER, .is_always = !reaches_end(main)};
+    uint32_t count = 0;
     for (int32_t pc = 0; pc + 1 < main->sizecode; pc++) {
         const Instruction i = main->code[pc];
         const OpCode op = GET_OPCODE(i);
-        if (op != OP_RETURN && op != OP_RETURN0 && op != OP_RETURN1) {
+        if (!is_return(i)) {
             continue;
         }
         const bool is_one = op == OP_RETURN1 || (op == OP_RETURN && GETARG_B(i) == 2);
+        if (is_one && count++ == RETURNS_MAX) {
+            return (LintReturned){.reg = NO_REGISTER};
+        }
         const int32_t made = is_one ? find_making(main, GETARG_A(i), pc) : NO_REGISTER;
         if (made == NO_REGISTER) {
             out.is_always = false;

@@ -398,6 +398,12 @@ TEST(nothing_is_said_of_what_is_returned_where_it_may_be_meant)
     CLEAN("local M = {}\nif Players.LocalPlayer then return end\n"
           "function M.onStart() Network.Broadcast('x') end\nreturn M\n",
           LINT_BOTH);
+    CLEAN("local M = {}\nfunction M.onStart() Network.Broadcast('x') end\n"
+          "if not Players.LocalPlayer then return M end\n",
+          LINT_BOTH);
+    CLEAN("local M = {}\nfunction M.onStart() Network.Broadcast('x') end\n"
+          "for i = 1, 3 do if i > 2 then break end return M end\n",
+          LINT_BOTH);
     CLEAN("local M = {}\nfunction onStart() end\n"
           "function M.onStart() Network.Broadcast('x') end\nreturn M\n",
           LINT_BOTH);
