@@ -186,6 +186,38 @@ TEST(lints_requires_and_lines_come_along)
     worker_destroy(worker);
 }
 
+// Hooks are looked for in what a script returns, but not in a module's; and what the TypeScript
+// compiler says of them is not said twice.
+TEST(hooks_that_a_script_returns)
+{
+    static const char source[] = "local M = {}\nfunction M.OnStart() end\n"
+                                 "function M.onUpdate(dt) end\nreturn M\n";
+    static const uint32_t lines[] = {10, 20, 30, 40};
+    Worker *worker = make();
+    for (uint32_t i = 0; i < 3; i++) {
+        CompileOutput out;
+        DiagnosticList list = {0};
+        char reason[WORKER_REASON_BYTES];
+        CompileJob job = {.path = i == 1 ? "ReplicatedStorage/Door" : "Workspace/Door",
+                          .file = i == 2 ? "Workspace/Door.ts" : "Workspace/Door.lua",
+                          .context = CONTEXT_BOTH,
+                          .source = source,
+                          .source_bytes = strlen(source),
+                          .is_generated = i == 2,
+                          .lines = i == 2 ? lines : NULL,
+                          .line_count = i == 2 ? 4 : 0};
+        CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+        CHECK_INT(list.count, i == 0 ? 2 : i == 1 ? 0 : 1);
+        if (i != 1 && list.count > 0) {
+            CHECK_TEXT(list.items[0].code, "unknown-hook");
+            CHECK_INT(list.items[0].line, i == 0 ? 2 : 20);
+        }
+        compile_output_free(&out);
+        diagnostic_list_free(&list);
+    }
+    worker_destroy(worker);
+}
+
 // Lua shortens long names in its messages.
 TEST(a_long_path_keeps_its_lines)
 {
