@@ -241,7 +241,7 @@ def test_place_with_an_error(program, places, folder):
 
 def test_script_in_no_service(program, places, folder):
     place = os.path.join(folder, "place")
-    shutil.copytree(os.path.join(places, "island"), place)
+    shutil.copytree(os.path.join(places, "island"), place, ignore=shutil.ignore_patterns(".sandlot"))
     with open(os.path.join(place, "Secret.lua"), "w", encoding="utf-8") as file:
         file.write("print(1)\n")
     code, text = end_of(program, "world", "--place", place, "--port", "0")
