@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define NAME_BYTES 160
+#define ASIDE      ".sandlot-%ld-" // with the process
 
 static Status status_of(int error)
 {
@@ -193,7 +194,7 @@ static Status write_in(int folder, const char *name, const void *data, size_t by
         return STATUS_DENIED;
     }
     char aside[NAME_BYTES];
-    snprintf(aside, sizeof aside, ".sandlot-%016" PRIx64, entropy_u64());
+    snprintf(aside, sizeof aside, ASIDE "%016" PRIx64, (long)getpid(), entropy_u64());
     Status status = write_aside(folder, aside, is_new ? 0 : about.st_mode & 0777, data, bytes);
     if (status == STATUS_OK && is_new) {
         status = rename_new(folder, aside, name);
@@ -218,4 +219,11 @@ Status place_file_write(const char *place, const char *path, const void *data, s
         close(folder);
     }
     return status;
+}
+
+bool place_file_is_aside(const char *name)
+{
+    char ours[NAME_BYTES];
+    snprintf(ours, sizeof ours, ASIDE, (long)getpid());
+    return strncmp(name, ours, strlen(ours)) == 0;
 }

@@ -22,3 +22,6 @@ MUST_USE Status place_file_open(const char *place, const char *path, int *out);
 // who came a moment before. Otherwise the file must be there and keeps its permissions.
 MUST_USE Status place_file_write(const char *place, const char *path, const void *data,
                                  size_t bytes, bool is_new);
+// Is it a name under which this process writes, before it renames? So whoever watches a place tells
+// what was written here from what somebody else saved.
+bool place_file_is_aside(const char *name);

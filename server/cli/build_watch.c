@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/cli/build_watch.h"
 
+#include "server/build/place_file.h"
 #include "server/build/place_folder.h"
 
 #include <dirent.h>
@@ -53,7 +54,7 @@ static Status watch_folder(int descriptor, const char *path, uint32_t depth)
 
 Status build_watch_open(BuildWatch *watch, const char *place, char *reason, size_t reason_bytes)
 {
-    watch->descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    *watch = (BuildWatch){.descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
     if (watch->descriptor < 0) {
         snprintf(reason, reason_bytes, "cannot watch: %s", strerror(errno));
         return STATUS_LIMIT;
@@ -77,16 +78,29 @@ void build_watch_close(BuildWatch *watch)
     }
 }
 
-// True if one of what happened matters: hidden files (an editor's, ours) do not.
-static bool drain(int descriptor)
+// Hidden files (an editor's, ours) do not, nor what we renamed ourselves.
+static bool does_matter(BuildWatch *watch, const struct inotify_event *event)
+{
+    if (event->len == 0) {
+        return true;
+    }
+    if ((event->mask & IN_MOVED_FROM) != 0 && place_file_is_aside(event->name)) {
+        watch->own = event->cookie;
+    }
+    const bool is_own = (event->mask & IN_MOVED_TO) != 0 && event->cookie == watch->own;
+    return !is_own && !is_left_out(event->name);
+}
+
+// True if one of what happened matters.
+static bool drain(BuildWatch *watch)
 {
     _Alignas(struct inotify_event) char bytes[16384];
     bool matters = false;
     ssize_t got;
-    while ((got = read(descriptor, bytes, sizeof bytes)) > 0) {
+    while ((got = read(watch->descriptor, bytes, sizeof bytes)) > 0) {
         for (char *at = bytes; at < bytes + got;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
-            matters = matters || event->len == 0 || !is_left_out(event->name);
+            matters = does_matter(watch, event) || matters;
             at += sizeof *event + event->len;
         }
     }
@@ -100,7 +114,7 @@ void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel)
     for (uint32_t round = 0; !atomic_load(cancel) && round < ROUNDS_MAX;) {
         const int ready = poll(&waits, 1, has_changed ? QUIET_MS : LOOK_MS);
         if (ready > 0) {
-            has_changed = drain(watch->descriptor) || has_changed;
+            has_changed = drain(watch) || has_changed;
             round += has_changed;
         } else if (ready == 0 && has_changed) {
             return;

@@ -1,5 +1,6 @@
 """The command line as a newcomer meets it: help, slips of the finger, and what is said when something is not there."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 from package_corpus import png
 from support import check, run
@@ -54,6 +56,58 @@ def test_next_commands_can_be_copied(program, _places, folder):
     for command in ("sandlot build 'my copy'", "sandlot world --place 'my copy'",
                     "sandlot new 'my copy' --types"):
         check(command in text, text)
+
+
+def test_two_dashes_end_the_options(program, _places, folder):
+    text = sandlot(program, "new", "--", "-dash", cwd=folder)
+    words = [shlex.split(line[line.index("sandlot "):])[-1] for line in text.splitlines() if "sandlot " in line]
+    check(words == ["./-dash"] * 3, text)
+    weak = "--allow-weak-jail"
+    check("-dash: built" in sandlot(program, "build", weak, "--", "-dash", cwd=folder), "build")
+    check("-dash: verified" in sandlot(program, "build", "--verify", "--", "-dash", cwd=folder), "verify")
+    sandlot(program, "soul", "list", weak, "--", "-dash", cwd=folder)
+    sandlot(program, "pack", "-o", "-x.game", weak, "--", "-dash", cwd=folder)
+    sandlot(program, "inspect", weak, "--", "-x.game", cwd=folder)
+    # The folder's name comes from the file's, and what is advised works.
+    check("sandlot build ./-x\n" in sandlot(program, "unpack", weak, "--", "-x.game", cwd=folder), "unpack")
+    sandlot(program, "unpack", weak, "--", "-x.game", "--json", cwd=folder)
+    check(os.path.isdir(os.path.join(folder, "--json")), "behind it nothing is an option")
+    write(os.path.join(folder, "-s.lua"), "print('ran')\n")
+    check("ran" in sandlot(program, "script", "run", weak, "--", "-s.lua", cwd=folder), "script")
+    check("-none: there is no such folder" in sandlot(program, "world", "--port", "0", "--", "-none",
+                                                      code=1, cwd=folder), "world")
+    check("no option" in sandlot(program, "build", "-dash", "--", code=2, cwd=folder), "before it they are")
+    check("name the place" in sandlot(program, "build", "--", code=2, cwd=folder), "nothing behind it")
+    check("--json" in sandlot(program, "build", "--", "a", "--json", code=2, cwd=folder), "two places")
+
+
+def test_names_that_speak_to_terminals(program, _places, folder):
+    """A folder's name is any bytes. It is shown cleaned, and advice holds in a form that works."""
+    for name in (b"\x1b[31mred", b"two\nlines", b"\xffbad", "flip\u202eped".encode(), b"it's \\ \x07"):
+        def say(*arguments, code=0):
+            done = subprocess.run([program.encode(), *arguments], capture_output=True, timeout=110,
+                                  stdin=subprocess.DEVNULL, check=False, cwd=folder)
+            out = done.stdout + done.stderr
+            check(done.returncode == code, f"{arguments}: {done.returncode} {out}")
+            check(all(char in "\n" or char.isprintable() for char in out.decode()), f"{arguments}: {out}")
+            return out.decode()
+        text = say(b"new", name)
+        advice = [line[line.index("sandlot "):] for line in text.splitlines() if "sandlot " in line]
+        check(len(advice) == 3, text)
+        for line in advice:
+            done = subprocess.run(["bash", "-c", "sandlot() { printf '%s\\0' \"$@\"; }; " + line],
+                                  capture_output=True, check=True)
+            check(done.stdout.split(b"\0")[-2] == name, f"{line}: {done.stdout}")
+        weak = b"--allow-weak-jail"
+        check(len(say(b"build", name, weak).splitlines()) == 1, "built")
+        check(len(say(b"build", name, b"--verify").splitlines()) == 1, "verified")
+        check(len(say(b"soul", b"list", name, weak).splitlines()) == 1, "souls")
+        check(len(say(b"new", name, b"--types").splitlines()) == 1, "types")
+        say(b"pack", name, weak, b"-o", name + b".game")
+        say(b"inspect", name + b".game", weak)
+        say(b"unpack", name + b".game", name + b"2", weak)
+        for command in (b"new", b"world", b"replay", b"build"):
+            say(command, b"--" + name, code=2)
 
 
 def test_world_takes_the_folder(program, _places, folder):
@@ -314,6 +368,53 @@ def test_json_of_scripts_that_say_anything(program, _places, folder):
     answer = as_json(program, folder, 0, "script", "run", "it.lua", "--ticks", "31000", "--json")
     check(len(answer["log"]) == 10000 and answer["logDropped"] > 0,
           f"{len(answer['log'])} {answer['logDropped']}")
+
+
+@contextlib.contextmanager
+def ended_after(process, seconds):
+    """Whoever waits for a line that does not come is freed, and so is whoever failed."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        process.kill()
+
+
+def test_a_watch_does_not_wake_itself(program, _places, folder):
+    """A build writes codeHash into the scene: that is no save, and one save is one build."""
+    sandlot(program, "new", "game", cwd=folder)
+    script = os.path.join(folder, "game/Workspace/Spin.lua")
+    write(script, "print(0)\n")
+    write(os.path.join(folder, "game/scene.json"), json.dumps({"format": 1, "entities": [
+        {"id": 1, "name": "Start", "type": "spawn"},
+        {"id": 2, "name": "Wheel", "shape": {"size": [1, 1, 1]},
+         "scriptRef": {"path": "Workspace/Spin.lua"}}]}))
+    with subprocess.Popen([program, "build", "game", "--watch", "--json", "--allow-weak-jail"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=folder,
+                          stderr=subprocess.DEVNULL) as process, ended_after(process, 90):
+        def scene():
+            with open(os.path.join(folder, "game/scene.json"), encoding="utf-8") as file:
+                return file.read()
+        seen = set()
+        for number in range(1, 6):
+            answer = json.loads(process.stdout.readline())
+            check(answer["ok"] and answer["version"] == number and not answer["unchanged"],
+                  f"{number}: {answer}")
+            check("codeHash" in scene() and scene() not in seen, scene())
+            seen.add(scene())
+            write(script, f"print({number})\n")  # at once: the watch is already on
+        check(json.loads(process.stdout.readline())["version"] == 6, "the last one")
+        # What another program writes into the scene, in whatever way, is a change.
+        for name in (".sandlot-1-0123456789abcdef", ".scene.json.swp", "scene.json"):
+            path = os.path.join(folder, "game", name)
+            write(path, scene() + "\n")
+            os.rename(path, os.path.join(folder, "game/scene.json"))
+            answer = json.loads(process.stdout.readline())
+            check(answer["ok"] and answer["version"] == 6, f"{name}: {answer}")
+        process.send_signal(signal.SIGINT)
+        check(process.stdout.read() == "" and process.wait(30) == 0, "nothing more was built")
 
 
 def test_json_at_the_end_of_a_watch(program, _places, folder):

@@ -27,6 +27,11 @@ TEST(files_are_written_and_read)
     CHECK_TEXT((const char *)text, "three");
     free(text);
     CHECK_INT(test_folder_count(&place, "a"), 1);
+    char aside[64];
+    snprintf(aside, sizeof aside, ".sandlot-%ld-0123", (long)getpid());
+    CHECK(place_file_is_aside(aside));
+    snprintf(aside, sizeof aside, ".sandlot-%ld-0123", (long)getppid());
+    CHECK(!place_file_is_aside(aside) && !place_file_is_aside("scene.json"));
     CHECK_INT(place_file_write("/no/such/place", "a.lua", "x", 1, true), STATUS_NOT_FOUND);
     test_folder_remove(&place);
 }
