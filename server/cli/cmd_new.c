@@ -55,8 +55,9 @@ static void print_usage(FILE *out)
 
 static int usage_error(const char *what, const char *value)
 {
-    fprintf(stderr, "sandlot new: %s%s%s\n\n", what, value != NULL ? " " : "",
-            value != NULL ? value : "");
+    diagnostic_print(stderr, "sandlot new: %s%s%s", what, value != NULL ? " " : "",
+                     value != NULL ? value : "");
+    fprintf(stderr, "\n");
     print_usage(stderr);
     return EXIT_USAGE;
 }
@@ -114,7 +115,7 @@ static int run(const NewOptions *options)
         return EXIT_FAILED;
     }
     if (options->types) {
-        printf("wrote %u files for editors into %s\n", file_count, options->folder);
+        diagnostic_print(stdout, "wrote %u files for editors into %s", file_count, options->folder);
     } else {
         print_next(options, file_count);
     }

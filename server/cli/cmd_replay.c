@@ -158,7 +158,8 @@ int cmd_replay(int argc, char **argv)
         } else if (argv[i][0] != '-' && file == NULL) {
             file = argv[i];
         } else {
-            fprintf(stderr, "sandlot replay: what is %s?\n\n", argv[i]);
+            diagnostic_print(stderr, "sandlot replay: what is %s?", argv[i]);
+            fprintf(stderr, "\n");
             print_usage(stderr);
             return EXIT_USAGE;
         }

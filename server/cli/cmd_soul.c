@@ -445,7 +445,7 @@ static int run_session(Session *session)
         soul_view_close(&view);
     }
     if (!options->json && plain_count == 0 && !session->has_failed) {
-        printf("%s has no plain-language souls (.soul)\n", options->place);
+        diagnostic_print(stdout, "%s has no plain-language souls (.soul)", options->place);
     } else if (!options->json && options->command == SOUL_ACCEPT && session->done_count == 0 &&
                !session->has_failed) {
         printf("nothing to review\n");

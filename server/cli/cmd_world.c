@@ -36,8 +36,9 @@ static void print_usage(FILE *out)
 
 static int usage_error(const char *what, const char *value)
 {
-    fprintf(stderr, "sandlot world: %s%s%s\n\n", what, value != NULL ? " " : "",
-            value != NULL ? value : "");
+    diagnostic_print(stderr, "sandlot world: %s%s%s", what, value != NULL ? " " : "",
+                     value != NULL ? value : "");
+    fprintf(stderr, "\n");
     print_usage(stderr);
     return EXIT_USAGE;
 }

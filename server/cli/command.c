@@ -1,4 +1,5 @@
 // What several subcommands say in the same way.
+#define _GNU_SOURCE
 #include "server/cli/command.h"
 
 #include "core/base/json_write.h"
@@ -17,16 +18,41 @@ static bool is_plain(const char *word)
     return word[0] != '\0' && word[strspn(word, letters)] == '\0';
 }
 
+// Does it look on a terminal as it is?
+static bool is_clean(const char *word)
+{
+    for (const uint8_t *at = (const uint8_t *)word; *at != '\0';) {
+        const size_t bytes = utf8_length(at, strnlen((const char *)at, 4));
+        if (bytes == 0 || utf8_is_hidden(utf8_code_point(at, bytes))) {
+            return false;
+        }
+        at += bytes;
+    }
+    return true;
+}
+
 void command_quote(const char *word, char *out, size_t bytes)
 {
+    if (word[0] == '-') {
+        memcpy(out, "./", 2);
+        out += 2;
+        bytes -= 2;
+    }
     if (is_plain(word)) {
         snprintf(out, bytes, "%s", word);
         return;
     }
+    const bool is_escaped = !is_clean(word);
     size_t at = 0;
+    if (is_escaped) {
+        out[at++] = '$';
+    }
     out[at++] = '\'';
-    for (; *word != '\0' && at + 6 < bytes; word++) { // a quote is four, and two are to come
-        if (*word == '\'') {
+    for (; *word != '\0' && at + 6 < bytes; word++) { // four at once, and two are to come
+        const uint8_t byte = (uint8_t)*word;
+        if (is_escaped && (byte < ' ' || byte > '~' || byte == '\'' || byte == '\\')) {
+            at += (size_t)snprintf(out + at, 5, "\\%03o", byte);
+        } else if (byte == '\'') {
             memcpy(out + at, "'\\''", 4);
             at += 4;
         } else {
@@ -35,6 +61,25 @@ void command_quote(const char *word, char *out, size_t bytes)
     }
     out[at++] = '\'';
     out[at] = '\0';
+}
+
+int command_end_options(int argc, char **argv)
+{
+    int end = 1;
+    while (end < argc && strcmp(argv[end], "--") != 0) {
+        end += 1;
+    }
+    for (int i = end; i + 1 < argc; i++) {
+        char *path = argv[i + 1];
+        if (path[0] == '-' && asprintf(&path, "./%s", argv[i + 1]) < 0) {
+            path = argv[i + 1]; // no memory: it is refused as an option
+        }
+        argv[i] = path;
+    }
+    if (end < argc) {
+        argv[--argc] = NULL;
+    }
+    return argc;
 }
 
 const char *command_reason(const char *reason, const char *name)

@@ -20,7 +20,12 @@ int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 
-// As a shell takes it for one word. `bytes`: at least 8; what is too long is cut.
+// "--" ends the options: it is taken away, and what comes behind it is made a path that no parser
+// takes for one ("-x" is "./-x" then). Gives the new count. What is allocated stays to the end.
+int command_end_options(int argc, char **argv);
+
+// As a shell takes it for one word, and a command for no option. It can be printed as it is: what a
+// terminal would not show is escaped ($'…'). `bytes`: at least 16; what is too long is cut.
 void command_quote(const char *word, char *out, size_t bytes);
 
 // A reason without the name of what was asked for, which stands before it already.

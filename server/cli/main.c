@@ -39,9 +39,10 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\n`sandlot help COMMAND` says more of one. Exit codes: 0 done, 1 failed, 2 wrong "
-                 "usage, 3 a "
-                 "script's fault.\n");
+    fprintf(out,
+            "\n`sandlot help COMMAND` says more of one. What stands behind -- is no option, also\n"
+            "when it begins with a dash. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a\n"
+            "script's fault.\n");
 }
 
 static int no_command(const char *name)
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            const int code = commands[i].run(argc - 1, argv + 1);
+            const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world's players matter more than what it prints.
             return commands[i].run == cmd_world ? code : command_finish(code);
         }
