@@ -3,6 +3,7 @@
 #include "server/build/artifact.h"
 
 #include "core/base/check.h"
+#include "server/build/place_home.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -61,8 +62,9 @@ const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path)
 
 static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char *what)
 {
-    snprintf(reason, WORKER_REASON_BYTES, "%.380s: %.120s", what,
-             errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link" : strerror(errno));
+    snprintf(reason, WORKER_REASON_BYTES, "%.340s: %.160s", what,
+             errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link"
+                                                : place_home_refusal(errno));
     return status;
 }
 

@@ -30,10 +30,19 @@ static const char open_to_others[] =
     "others may write to it, or to .sandlot, and exchange what is in it: chmod go-w, or keep the "
     "data elsewhere (sandlot world --data)";
 
+static const char read_only[] =
+    "the file system is read-only: build a copy of the place, or keep what is made elsewhere "
+    "(sandlot world DIR --data FOLDER)";
+
 static bool join(char out[PLACE_HOME_PATH_BYTES], const char *folder, const char *name)
 {
     const int length = snprintf(out, PLACE_HOME_PATH_BYTES, "%s/%s", folder, name);
     return length >= 0 && length < PLACE_HOME_PATH_BYTES;
+}
+
+const char *place_home_refusal(int error)
+{
+    return error == EROFS ? read_only : strerror(error);
 }
 
 // --- folders ------------------------------------------------------------------------------------
@@ -77,15 +86,17 @@ static Status hide_from_git(const char *folder, const char **why)
     if (is_hidden || file_write_private(path, all, sizeof all - 1) == STATUS_OK) {
         return STATUS_OK;
     }
-    *why = "the file " IGNORE " in it, or in .sandlot, cannot be written, and without it git would "
-           "take the key along; remove it";
+    const bool is_disk = errno == ENOSPC || errno == EDQUOT || errno == EROFS || errno == EIO;
+    *why = is_disk ? place_home_refusal(errno)
+                   : "the file " IGNORE " in it, or in .sandlot, cannot be written, and without it "
+                     "git would take the key along; remove it";
     return STATUS_BLOCKED;
 }
 
 static Status make_folder(const char *path, const char **why)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        *why = strerror(errno);
+        *why = place_home_refusal(errno);
         return STATUS_BLOCKED;
     }
     const Status status = check_own(path, why);
@@ -145,7 +156,7 @@ static Status write_note(const char *data, const char **why)
     char path[PLACE_HOME_PATH_BYTES], note[NOTE_BYTES];
     const bool is_written = join(path, data, NOTE) && describe(data, note) &&
                             file_write_private(path, note, strlen(note)) == STATUS_OK;
-    *why = is_written ? "" : strerror(errno);
+    *why = is_written ? "" : place_home_refusal(errno);
     return is_written ? STATUS_OK : STATUS_BLOCKED;
 }
 

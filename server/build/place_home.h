@@ -20,6 +20,8 @@
 // it; STATUS_RANGE: the path is too long. *why is for people.
 MUST_USE Status place_home_folder(const char *place, const char *inside,
                                   char out[PLACE_HOME_PATH_BYTES], const char **why);
+// Why the system refused to write there, by errno: for people, with what to do where that is known.
+const char *place_home_refusal(int error);
 // Whose fault it was, when any of these failed on `inside` (".sandlot/data"): ".sandlot", if that
 // is there and no folder, or `inside`.
 const char *place_home_at_fault(const char *place, const char *inside);

@@ -1,6 +1,7 @@
 """A place that comes from a stranger, with a .sandlot in it: nothing of it is followed, waited for,
 believed, or left where others could exchange it."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 
 from support import World, check, run
 from test_build import build, build_json, side, small_place, write
+from test_disk import fill, small_disk
 from test_save import ended, save
 
 NOBODY = 65534
@@ -245,6 +247,36 @@ def test_stranger_place_stays_as_it_is(program, places, folder):
     check(sorted(everything(place)) == sorted([*before, f"{place}/.sandlot/save.lock",
                                                 f"{place}/Workspace/B.lua"]),
           f"{everything(place)}")
+
+
+def remount(folder, read_only):
+    flags = 0x20 | (0x1 if read_only else 0)  # MS_REMOUNT, MS_RDONLY
+    check(ctypes.CDLL(None).mount(None, folder.encode(), None, flags, None) == 0, "remount")
+
+
+def test_stranger_disk_refuses(program, places, folder):
+    """What the disk refuses is said as that, with what to do."""
+    disk = os.path.join(folder, "disk")
+    if not small_disk(disk, 8):
+        print("skip  test_stranger_disk_refuses: no file system can be mounted here")
+        return
+    place, data = small_place(disk, "place", SCRIPTS), os.path.join(folder, "data")
+    fill(os.path.join(disk, "filler"))
+    said = build(program, place, code=1).stderr
+    check("No space left on device" in said and "remove it" not in said, said)
+    os.remove(os.path.join(disk, "filler"))
+    shutil.rmtree(os.path.join(place, ".sandlot"), ignore_errors=True)
+    for is_built in (False, True):
+        if is_built:
+            build(program, place)
+        remount(disk, read_only=True)
+        said = build(program, place, code=1).stderr
+        check("read-only: build a copy" in said, said)
+        done = subprocess.run([program, "world", place, "--port", "0", "--allow-weak-jail"], timeout=60,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        check(done.returncode == 1 and "sandlot world DIR --data FOLDER" in done.stderr, done.stderr)
+        World(program, place, data).stop()
+        remount(disk, read_only=False)
 
 
 if __name__ == "__main__":
