@@ -353,7 +353,9 @@ static Status parse_prefabs(Compile *compile)
                              "must have a name of letters, digits, _ and -, at most 64");
         }
         if (doc->prefab_count == PLACE_PREFABS_MAX) {
-            return fail_file(compile->error, file->path, STATUS_LIMIT, "is one prefab too many");
+            _Static_assert(PLACE_PREFABS_MAX == 1024, "said below");
+            return fail_file(compile->error, file->path, STATUS_LIMIT,
+                             "is one prefab too many: a place has at most 1024");
         }
         PlacePrefabDoc prefab = {0};
         const JsonNode *root = NULL;

@@ -492,7 +492,7 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
     const uint32_t errors = out->diagnostics.error_count;
     if (status == STATUS_MALFORMED && errors > 0) {
         // They say why, better than a later stage that stumbled over the same.
-        snprintf(reason, WORKER_REASON_BYTES, "%u error%s", errors, errors == 1 ? "" : "s");
+        diagnostic_count_text(errors, reason, WORKER_REASON_BYTES);
     }
     if (status == STATUS_OK) {
         reason[0] = '\0'; // of what it went on after

@@ -63,17 +63,33 @@ void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic)
     }
 }
 
+// One that is too long is no file's name any more, and does not look like one.
+static void put_file(Diagnostic *diagnostic, const char *file)
+{
+    static const char more[] = "…";
+    const size_t bytes = strlen(file), room = sizeof diagnostic->file;
+    const bool fits = bytes < room;
+    const size_t kept = fits ? bytes : utf8_cut(file, bytes, room - sizeof more);
+    snprintf(diagnostic->file, room, "%.*s%s", (int)kept, file, fits ? "" : more);
+}
+
 void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,
                      uint32_t column, const char *code, const char *format, ...)
 {
     Diagnostic diagnostic = {.level = level, .line = line, .column = column};
-    snprintf(diagnostic.file, sizeof diagnostic.file, "%s", file);
+    put_file(&diagnostic, file);
     snprintf(diagnostic.code, sizeof diagnostic.code, "%s", code);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(diagnostic.message, sizeof diagnostic.message, format, arguments);
     va_end(arguments);
     diagnostic_add(list, &diagnostic);
+}
+
+void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%u error%s%s", error_count, error_count == 1 ? "" : "s",
+             error_count >= DIAGNOSTICS_MAX ? " or more" : "");
 }
 
 void diagnostic_list_append(DiagnosticList *list, const DiagnosticList *from)

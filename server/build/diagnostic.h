@@ -38,6 +38,9 @@ void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic);
 void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,
                      uint32_t column, const char *code, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
+// How many errors there were, for people: "1 error", "1000 errors or more", because no compiler
+// tells of more than DIAGNOSTICS_MAX.
+void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes);
 // Adds all of `from`, which stays as it is.
 void diagnostic_list_append(DiagnosticList *list, const DiagnosticList *from);
 // By file, line, column, level, code, message: the same build gives the same order.

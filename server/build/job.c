@@ -273,8 +273,7 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     } else if (built != STATUS_OK) {
         state = JOB_FAILED;
         if (is_of_place(built, result)) {
-            snprintf(status->reason, sizeof status->reason, "%u error%s", status->error_count,
-                     status->error_count == 1 ? "" : "s");
+            diagnostic_count_text(status->error_count, status->reason, sizeof status->reason);
         } else {
             take_reason(queue, job, reason);
         }

@@ -193,8 +193,10 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     if (service == SERVICE_COUNT) {
         const char *meant = service_meant(plain);
         if (meant != NULL) {
-            diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file->path, 0, 0, "service",
-                            "this script is in no service; did you mean %s?", meant);
+            diagnostic_addf(
+                diagnostics, DIAGNOSTIC_ERROR, file->path, 0, 0, "service",
+                "this script is in no service; did you mean %s? Put it into " SCRIPT_SERVICES_TEXT,
+                meant);
         } else {
             error_at(diagnostics, file->path, "service",
                      "this script is in no service; put it into " SCRIPT_SERVICES_TEXT);

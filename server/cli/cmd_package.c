@@ -224,7 +224,9 @@ static void print_warnings(Session *session)
     char line[LINE_BYTES];
     wipe_line(session);
     for (uint32_t i = 0; i < session->warnings.count; i++) {
-        diagnostic_text(&session->warnings.items[i], "", line, sizeof line);
+        const Diagnostic *item = &session->warnings.items[i];
+        const bool is_whole = item->file[0] == '\0'; // of the place
+        diagnostic_text(item, is_whole ? session->options->from : "", line, sizeof line);
         fprintf(stderr, "%s\n", line);
     }
 }

@@ -85,12 +85,14 @@ void package_show_table(const PackageShown *shown, FILE *out)
     package_show_bytes(info->folder.bytes, size);
     package_show_bytes(shown->archive_bytes, packed);
     const DiagnosticList *list = shown->diagnostics;
-    fprintf(out, "\n%u files, %s, packed %s; %u scripts, %u error%s, %u warning%s\n",
-            info->folder.file_count, size, packed, shown->souls->count, list->error_count,
-            list->error_count == 1 ? "" : "s", list->warning_count,
+    const uint32_t scripts = shown->souls->count;
+    fprintf(out, "\n%u files, %s, packed %s; %u script%s, %u error%s, %u warning%s\n",
+            info->folder.file_count, size, packed, scripts, scripts == 1 ? "" : "s",
+            list->error_count, list->error_count == 1 ? "" : "s", list->warning_count,
             list->warning_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < list->count; i++) {
-        diagnostic_text(&list->items[i], "", line, sizeof line);
+        const bool is_whole = list->items[i].file[0] == '\0'; // of the place
+        diagnostic_text(&list->items[i], is_whole ? shown->path : "", line, sizeof line);
         fprintf(out, "%s\n", line);
     }
 }

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zipfile
 
 from package_corpus import png
 from support import check, run
@@ -108,6 +109,22 @@ def test_names_that_speak_to_terminals(program, _places, folder):
         say(b"unpack", name + b".game", name + b"2", weak)
         for command in (b"new", b"world", b"replay", b"build"):
             say(command, b"--" + name, code=2)
+
+
+def test_texts_of_packages(program, _places, folder):
+    sandlot(program, "new", "game", cwd=folder)
+    text = sandlot(program, "inspect", "game", "--allow-weak-jail", cwd=folder)
+    check("; 1 script, " in text, text)
+    # What is said of the place as a whole begins with the package's name.
+    with zipfile.ZipFile(os.path.join(folder, "it.zip"), "w") as package:
+        for name in ("place.json", "scene.json"):
+            package.write(os.path.join(folder, "game", name), name)
+        for number in range(40):
+            package.writestr(f".hidden{number}", "")
+    for command in ("inspect", "unpack"):
+        lines = sandlot(program, command, "it.zip", "--allow-weak-jail", cwd=folder).splitlines()
+        check(any(line.startswith("it.zip: warning: ") for line in lines) and
+              not any(line.startswith(":") for line in lines), f"{lines}")
 
 
 def test_world_takes_the_folder(program, _places, folder):

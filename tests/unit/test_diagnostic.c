@@ -53,6 +53,29 @@ TEST(a_line_is_cleaned_as_a_whole)
     free(text);
 }
 
+TEST(a_name_that_is_too_long_is_seen_to_be_cut)
+{
+    DiagnosticList list = {0};
+    char name[DIAGNOSTIC_FILE_BYTES + 8];
+    for (size_t bytes = DIAGNOSTIC_FILE_BYTES - 2; bytes < sizeof name; bytes++) {
+        memset(name, 'x', bytes);
+        name[bytes] = '\0';
+        diagnostic_addf(&list, DIAGNOSTIC_ERROR, name, 0, 0, "", "no");
+        const char *file = list.items[list.count - 1].file;
+        const bool fits = bytes < DIAGNOSTIC_FILE_BYTES;
+        CHECK((strcmp(file, name) == 0) == fits);
+        CHECK((strstr(file, "…") == NULL) == fits);
+        CHECK(strlen(file) < DIAGNOSTIC_FILE_BYTES);
+    }
+    for (size_t i = 0; i + 2 < sizeof name; i += 2) { // never in the middle of a character
+        memcpy(name + i, "é", 3);
+    }
+    diagnostic_addf(&list, DIAGNOSTIC_ERROR, name, 0, 0, "", "no");
+    const char *file = list.items[list.count - 1].file;
+    CHECK(utf8_is_valid(file, strlen(file)) && strstr(file, "…") != NULL);
+    diagnostic_list_free(&list);
+}
+
 TEST(a_compilers_words_have_no_controls)
 {
     static const uint8_t said[] = "a\x1b[31m\xc2\x9b"

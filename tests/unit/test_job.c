@@ -105,6 +105,10 @@ TEST(a_failure_says_why)
     CHECK_TEXT(status_of()->log[1], "Workspace/Door.lua:1:2: error: unexpected symbol [syntax]");
     CHECK_TEXT(status_of()->log[status_of()->log_count - 2], "and 20 more");
     CHECK_TEXT(status_of()->log[status_of()->log_count - 1], "failed: 60 errors");
+    fake_builder_set(STATUS_MALFORMED, DIAGNOSTICS_MAX, false);
+    CHECK_OK(job_start(queue, place.path, false, id, &joined));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(status_of()->reason, "1000 errors or more");
     fake_builder_set(STATUS_BLOCKED, 0, false);
     CHECK_OK(job_start(queue, place.path, true, id, &joined));
     CHECK_INT(ended(queue, id), JOB_FAILED);

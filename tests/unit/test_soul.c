@@ -131,6 +131,8 @@ TEST(a_script_in_no_service_is_told_where_to_go)
     refuse("ServerScripts/Door.lua", "service", "did you mean ServerScriptService?");
     refuse("SoulService/Worksapce/Door.lua", "service", "did you mean Workspace?");
     refuse("StarterPlayerScripts/Cam.lua", "service", "did you mean StarterPlayer?");
+    refuse("ServerStorage/A.lua", "service",
+           "Put it into ServerScriptService, ReplicatedStorage, ");
     refuse("Server.lua", "service", "put it into ServerScriptService, ");
     refuse("SoulService/Door.lua", "service", "no service");
     refuse("SoulService/SoulService/Workspace/Door.lua", "service", "no service");
