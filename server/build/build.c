@@ -5,6 +5,7 @@
 #include "server/build/build_inside.h"
 #include "server/build/package_rules.h"
 #include "server/build/place_home.h"
+#include "server/build/place_stamp.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
@@ -355,6 +356,22 @@ static bool check_name(Build *build, const char *path)
     return status == STATUS_OK;
 }
 
+// Notes and other files that no build reads are packed all the same.
+static void check_size(Build *build)
+{
+    PlaceSize size = {0};
+    const Status status = place_stamp_size(build->request->place, &size);
+    if (status == STATUS_LIMIT || size.file_count > PLACE_FOLDER_FILES_MAX) {
+        diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
+                        "`sandlot pack` will refuse the place: it has more than %d files",
+                        PLACE_FOLDER_FILES_MAX);
+    } else if (size.bytes > PLACE_FOLDER_BYTES_MAX) {
+        diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
+                        "`sandlot pack` will refuse the place: it is larger than %u MiB",
+                        PLACE_FOLDER_BYTES_MAX >> 20);
+    }
+}
+
 static Status check_names(Build *build)
 {
     const PlaceFolder *folder = &build->folder;
@@ -379,6 +396,9 @@ static Status check_names(Build *build)
                         "`sandlot pack` will refuse the place: %s", reason);
     }
     free(paths);
+    if (result->diagnostics.error_count == 0) {
+        check_size(build);
+    }
     return STATUS_OK;
 }
 

@@ -17,7 +17,8 @@
 
 typedef struct Walk {
     uint64_t sum[4];
-    uint32_t count;
+    uint32_t count; // folders, too
+    PlaceSize size;
 } Walk;
 
 static void add(Walk *walk, const uint8_t folder[SHA256_BYTES], const char *name,
@@ -63,6 +64,10 @@ static Status walk_folder(Walk *walk, int descriptor, const uint8_t hash[SHA256_
         }
         uint8_t own[SHA256_BYTES];
         add(walk, hash, entry->d_name, &about, own);
+        if (!S_ISDIR(about.st_mode)) {
+            walk->size.file_count += 1;
+            walk->size.bytes += (uint64_t)about.st_size;
+        }
         if (++walk->count > ENTRIES_MAX || depth == PLACE_FOLDER_DEPTH_MAX) {
             status = STATUS_LIMIT;
         } else if (S_ISDIR(about.st_mode)) {
@@ -76,17 +81,30 @@ static Status walk_folder(Walk *walk, int descriptor, const uint8_t hash[SHA256_
     return status;
 }
 
+static Status walk_place(const char *place, Walk *walk)
+{
+    const uint8_t root[SHA256_BYTES] = {0};
+    const int descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *walk = (Walk){0};
+    return descriptor < 0 ? STATUS_NOT_FOUND : walk_folder(walk, descriptor, root, 0);
+}
+
 Status place_stamp(const char *place, uint8_t out[SHA256_BYTES])
 {
-    const int descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return STATUS_NOT_FOUND;
-    }
-    Walk walk = {0};
-    const uint8_t root[SHA256_BYTES] = {0};
-    const Status status = walk_folder(&walk, descriptor, root, 0);
+    Walk walk;
+    const Status status = walk_place(place, &walk);
     if (status == STATUS_OK) {
         sha256_of(walk.sum, sizeof walk.sum, out);
+    }
+    return status;
+}
+
+Status place_stamp_size(const char *place, PlaceSize *out)
+{
+    Walk walk;
+    const Status status = walk_place(place, &walk);
+    if (status == STATUS_OK) {
+        *out = walk.size;
     }
     return status;
 }

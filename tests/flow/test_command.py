@@ -111,6 +111,26 @@ def test_names_that_speak_to_terminals(program, _places, folder):
             say(command, b"--" + name, code=2)
 
 
+def test_build_warns_of_what_pack_refuses(program, _places, folder):
+    weak = "--allow-weak-jail"
+    sandlot(program, "new", "game", cwd=folder)
+    here = sum(not any(part.startswith(".") for part in os.path.relpath(at, folder).split("/")) and
+               sum(not name.startswith(".") for name in names)
+               for at, _, names in os.walk(os.path.join(folder, "game")))
+    for number in range(here, 4000):
+        write(os.path.join(folder, f"game/assets/{number}.txt"), "x")
+    check("warning" not in sandlot(program, "build", "game", weak, cwd=folder), "4000 are allowed")
+    write(os.path.join(folder, "game/assets/more.txt"), "x")
+    text = sandlot(program, "build", "game", weak, cwd=folder)
+    check("`sandlot pack` will refuse the place: it has more than 4000 files" in text, text)
+    check("more than 4000 files" in sandlot(program, "pack", "game", weak, code=1, cwd=folder), "pack")
+    shutil.rmtree(os.path.join(folder, "game/assets"))
+    write(os.path.join(folder, "game/notes.txt"), "")
+    os.truncate(os.path.join(folder, "game/notes.txt"), 257 << 20)
+    text = sandlot(program, "build", "game", weak, cwd=folder)
+    check("`sandlot pack` will refuse the place: it is larger than 256 MiB" in text, text)
+
+
 def test_texts_of_packages(program, _places, folder):
     sandlot(program, "new", "game", cwd=folder)
     text = sandlot(program, "inspect", "game", "--allow-weak-jail", cwd=folder)
