@@ -132,6 +132,14 @@ def test_build_warns_of_what_pack_refuses(program, _places, folder):
     check("`sandlot pack` will refuse the place: it is larger than 256 MiB" in text, text)
 
 
+def test_limits_are_said(program, _places, folder):
+    sandlot(program, "new", "game", cwd=folder)
+    for number in range(1025):
+        write(os.path.join(folder, f"game/prefabs/p{number:04}.json"), '{"format": 1, "kind": "part"}')
+    text = sandlot(program, "build", "game", "--allow-weak-jail", code=1, cwd=folder)
+    check("p1024.json: error: is one prefab too many: a place has at most 1024" in text, text)
+
+
 def test_texts_of_packages(program, _places, folder):
     sandlot(program, "new", "game", cwd=folder)
     text = sandlot(program, "inspect", "game", "--allow-weak-jail", cwd=folder)
