@@ -885,7 +885,7 @@ MATHS = """export class Tally {
 TALLY = """import { Tally } from "../ReplicatedStorage/Tally";
 const tally = new Tally();
 ["I", "\u0130", "a", "B", "\u00df"].sort().forEach((name) => tally.add(name));
-print(tally.text(), 0.1 + 0.2);
+print(tally.text(), (0.1 + 0.2).toFixed(3));
 """
 CLOCK = """#define _GNU_SOURCE
 #include <sys/syscall.h>
