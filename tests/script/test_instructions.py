@@ -1,7 +1,7 @@
 """Counts the instructions of a few fixed scripts under callgrind and compares them with stored bounds, so
 that a regression shows without a stopwatch. A bound is one fifth above what was counted.
 
-    test_instructions.py SANDLOT BOUNDS [--write]
+    test_instructions.py RUN_ALONE BOUNDS [--write]
 
 BOUNDS is a text file: a name and the most millions of instructions, one script a line.
 """
@@ -27,14 +27,13 @@ SCRIPTS = {
 }
 
 
-def count(sandlot, code):
+def count(program, code):
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.lua"
         script.write_text(code)
         run = subprocess.run(
             ["valgrind", "--tool=callgrind", "--toggle-collect=vm_resume",
-             f"--callgrind-out-file={folder}/out", sandlot, "script", "run", str(script),
-             "--time-ms", "1000", "--ticks", "120"],
+             f"--callgrind-out-file={folder}/out", program, str(script)],
             capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode != 0 or not found:
@@ -42,8 +41,8 @@ def count(sandlot, code):
     return int(found.group(1)) / 1e6
 
 
-def main(sandlot, bounds_path, *options):
-    counts = {name: count(sandlot, code) for name, code in SCRIPTS.items()}
+def main(program, bounds_path, *options):
+    counts = {name: count(program, code) for name, code in SCRIPTS.items()}
     if "--write" in options:
         lines = [f"{name} {value * 1.2:.2f}\n" for name, value in counts.items()]
         Path(bounds_path).write_text("".join(lines))
