@@ -76,14 +76,21 @@ typedef struct Update {
     char *reason;
 } Update;
 
-static bool take_used(const Update *update, const Buffer *reply, size_t *at)
+// Is there a bool for each script?
+static bool has_used(const Update *update, const Buffer *reply, size_t at)
 {
-    ByteReader reader = byte_reader(reply->data + *at, reply->bytes - *at);
+    ByteReader reader = byte_reader(reply->data + at, reply->bytes - at);
     for (uint32_t i = 0; i < update->script_count; i++) {
-        update->used[i] |= byte_read_bool(&reader);
+        (void)byte_read_bool(&reader);
     }
-    *at += reader.at;
     return reader.status == STATUS_OK;
+}
+
+static void take_used(const Update *update, const uint8_t *used)
+{
+    for (uint32_t i = 0; i < update->script_count; i++) {
+        update->used[i] |= used[i];
+    }
 }
 
 typedef struct Asked {
@@ -97,18 +104,18 @@ static Status take(void *user, const Buffer *reply)
     const Asked *asked = user;
     const Update *update = asked->update;
     PlaceFile *file = asked->file;
-    size_t used = 0;
+    size_t used = 0; // where they begin; the edits are behind them
     Buffer edited = buffer_of(JSON_BYTES_MAX);
     DiagnosticList diagnostics = {0};
     bool changed = false;
     Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &diagnostics);
-    if (status == STATUS_OK && !take_used(update, reply, &used)) {
+    if (status == STATUS_OK && !has_used(update, reply, used)) {
         status = STATUS_MALFORMED;
     }
     if (status == STATUS_OK) {
         status = scene_ref_apply((const char *)file->data, file->bytes, update->scripts,
-                                 update->script_count, reply->data + used, reply->bytes - used,
-                                 &edited, &changed);
+                                 update->script_count, reply->data + used + update->script_count,
+                                 reply->bytes - used - update->script_count, &edited, &changed);
     }
     if (status == STATUS_OK && changed) {
         change(update->folder, file, &edited, update->changes);
@@ -118,6 +125,7 @@ static Status take(void *user, const Buffer *reply)
     // One that has no room for its references is left as it is.
     status = status == STATUS_MALFORMED ? status : STATUS_OK;
     if (status == STATUS_OK) {
+        take_used(update, reply->data + used);
         diagnostic_list_append(update->diagnostics, &diagnostics);
     }
     diagnostic_list_free(&diagnostics);

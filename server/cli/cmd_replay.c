@@ -7,7 +7,6 @@
 #include "server/cli/command.h"
 #include "server/host/journal_file.h"
 #include "server/sys/file.h"
-#include "server/sys/jail.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,12 +17,6 @@
 #define COMPILED_BYTES_MAX (256u << 20)
 #define HEAP_BYTES         (8ull << 30)
 #define JAIL_BYTES         (16ull << 30)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
 
 static void print_usage(FILE *out)
 {
@@ -67,11 +60,7 @@ static int read_files(Replay *replay, const char *file, const char *place)
 static int lock_in(bool allow_weak)
 {
     char reason[256];
-    JailConfig jail = jail_config_default();
-    jail.allow_weak = allow_weak;
-    jail.memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES;
-    uint32_t layers = 0;
-    return jail_enter(&jail, &layers, reason, sizeof reason) == STATUS_OK
+    return command_lock_in(allow_weak, JAIL_BYTES, reason, sizeof reason)
                ? EXIT_OK
                : failed("not replayed", reason);
 }

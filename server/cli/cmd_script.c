@@ -6,7 +6,6 @@
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/script_typescript.h"
-#include "server/sys/jail.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,12 +15,6 @@
 #define LOG_LINES_MAX   10000
 #define REFERENCE_BYTES (1 << 20)
 #define JAIL_BYTES      (8ull << 30)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
 
 typedef struct RunOptions {
     const char *file;
@@ -299,15 +292,6 @@ static void make_typescript(Run *run)
     diagnostic_list_free(&list);
 }
 
-static bool lock_in(Run *run)
-{
-    JailConfig jail = jail_config_default();
-    jail.allow_weak = run->options.allow_weak_jail;
-    jail.memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES;
-    uint32_t layers = 0;
-    return jail_enter(&jail, &layers, run->reason, sizeof run->reason) == STATUS_OK;
-}
-
 static void load(Run *run, ScriptSystem *scripts, const char *name)
 {
     const CompileRequest request = {
@@ -387,7 +371,8 @@ static _Noreturn void run_script(const RunOptions *options)
     if (run.reason[0] == '\0' && typescript_bytes(options->file) > 0) {
         make_typescript(&run);
     }
-    if (run.reason[0] == '\0' && lock_in(&run)) {
+    if (run.reason[0] == '\0' &&
+        command_lock_in(options->allow_weak_jail, JAIL_BYTES, run.reason, sizeof run.reason)) {
         result = run_source(&run);
     }
     if (run.reason[0] != '\0') {

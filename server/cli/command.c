@@ -5,6 +5,7 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/diagnostic.h"
+#include "server/sys/jail.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,4 +151,19 @@ int command_finish(int code)
     }
     fprintf(stderr, "sandlot: standard output cannot be written to\n");
     return code == EXIT_OK ? EXIT_FAILED : code;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true // wants the whole address space
+#else
+#define SANITIZED false
+#endif
+
+bool command_lock_in(bool allow_weak, uint64_t memory_bytes, char *reason, size_t reason_bytes)
+{
+    JailConfig jail = jail_config_default();
+    jail.allow_weak = allow_weak;
+    jail.memory_bytes_max = SANITIZED ? 0 : memory_bytes;
+    uint32_t layers = 0;
+    return jail_enter(&jail, &layers, reason, reason_bytes) == STATUS_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Exit codes of every subcommand.
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
@@ -52,3 +53,6 @@ int command_finish(int code);
 // The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
 // leaks with another process) is not allowed any more.
 _Noreturn void command_end_locked(int code);
+// Locks this process in, with so much memory, before it looks at what is a stranger's. False: the
+// reason says why not.
+bool command_lock_in(bool allow_weak, uint64_t memory_bytes, char *reason, size_t reason_bytes);
