@@ -143,6 +143,12 @@ static void take_commands(ActWorld *act)
 void act_world_open(ActWorld *act, ActStore *store, const char *place_json, const char *scene_json,
                     bool scripts)
 {
+    act_world_open_options(act, store, place_json, scene_json, &(ActOptions){.scripts = scripts});
+}
+
+void act_world_open_options(ActWorld *act, ActStore *store, const char *place_json,
+                            const char *scene_json, const ActOptions *options)
+{
     memset(act, 0, sizeof *act);
     act->place_heap = heap_make(512u << 20);
     act->heap = heap_make(1u << 30);
@@ -161,8 +167,11 @@ void act_world_open(ActWorld *act, ActStore *store, const char *place_json, cons
     config.player_max = ACT_CLIENTS;
     config.entity_max = 2048;
     config.json_session_max = 1;
-    config.scripts = scripts;
+    config.scripts = options->scripts;
     config.script = script_config_default();
+    config.script.call_ms = options->call_ms != 0 ? options->call_ms : config.script.call_ms;
+    config.script.tick_ms = options->tick_ms != 0 ? options->tick_ms : config.script.tick_ms;
+    config.log = options->log;
     act->config = config;
     store->seq = 0;
     CHECK_OK(world_create(&act->heap, &config, &act->world));

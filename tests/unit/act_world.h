@@ -59,6 +59,14 @@ typedef struct ActWorld {
 
 void act_world_open(ActWorld *act, ActStore *store, const char *place_json, const char *scene_json,
                     bool scripts);
+// The same, with what scripts may use and where the world logs.
+typedef struct ActOptions {
+    bool scripts;
+    uint32_t call_ms, tick_ms; // 0: the usual
+    LogSink *log;              // kept; NULL: nowhere
+} ActOptions;
+void act_world_open_options(ActWorld *act, ActStore *store, const char *place_json,
+                            const char *scene_json, const ActOptions *options);
 // Rows of the store, then it may tick.
 void act_world_rows(ActWorld *act);
 void act_world_close(ActWorld *act);

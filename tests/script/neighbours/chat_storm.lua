@@ -1,0 +1,3 @@
+function onUpdate()
+    for i = 1, 500 do Chat.Send("line " .. i) end
+end

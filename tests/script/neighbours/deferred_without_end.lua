@@ -1,0 +1,6 @@
+-- Work that makes twice as much work, for the same tick.
+local function more()
+    task.defer(more)
+    task.defer(more)
+end
+more()
