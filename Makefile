@@ -7,10 +7,10 @@ export FUZZ_SECONDS
 BENCH_ARGS ?=
 RUN_ARGS ?=
 
-.PHONY: demo help setup build run test bench fuzz torture fresh fmt clean
+.PHONY: demo help setup build run test test-all bench fuzz torture fresh fmt clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what building and testing need
 	@tools/setup
@@ -25,8 +25,11 @@ run: build ## build, and start a world to play on: open the link that it prints
 demo: build ## build, and draw the simulation at work in the terminal
 	@build/release/sim_demo
 
-test: setup ## build and test with gcc, clang, sanitizers and WASM
+test: setup ## test everything once, where the test is strongest (about 12 minutes)
 	@tools/test
+
+test-all: setup ## test everything with every compiler and option (about half an hour)
+	@tools/test all
 
 bench: build ## measure, against the goals (BENCH_ARGS=--json)
 	@cmake --preset wasm > build/configure.log || { cat build/configure.log; exit 1; }
@@ -39,7 +42,7 @@ fuzz: setup ## let every fuzz target search for FUZZ_SECONDS (60)
 	@tools/fuzz
 
 torture: setup ## run the long tests, and see that known mistakes are noticed
-	@tools/test long
+	@tools/test release-long
 	@tools/mutants
 
 fresh: setup ## test a clone on a bare Debian 12 (root)

@@ -17,13 +17,29 @@ target_compile_options(sandlot_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
   -ffp-contract=off -fno-math-errno -fno-strict-aliasing)
 
-# Everything libFuzzer runs, every benchmark, and every test with the label `scenario`, each under
-# one name to build.
-add_custom_target(fuzzers)
-add_custom_target(benches)
-add_custom_target(scenario_tests)
-# And with the label `threads`: what the tsan preset builds and runs.
-add_custom_target(thread_tests)
+# Groups of programs to build under one name. docs/DEVELOPMENT.md says which preset tests what.
+add_custom_target(fuzzers)        # everything libFuzzer runs
+add_custom_target(benches)        # every benchmark
+add_custom_target(scenario_tests) # label scenario: the o0 preset
+add_custom_target(thread_tests)   # label threads: the tsan preset
+add_custom_target(portable_tests) # label portable: clang and wasm, in `make test`
+add_custom_target(speed_tests)    # label speed: the release preset, in `make test`
+
+# sandlot_label(LABEL TEST TARGET…): puts a test into a group, and what it runs into the group's target.
+function(sandlot_label label test)
+  set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+  if(ARGN)
+    if(label STREQUAL "scenario")
+      add_dependencies(scenario_tests ${ARGN})
+    elseif(label STREQUAL "threads")
+      add_dependencies(thread_tests ${ARGN})
+    elseif(label STREQUAL "portable")
+      add_dependencies(portable_tests ${ARGN})
+    elseif(label STREQUAL "speed")
+      add_dependencies(speed_tests ${ARGN})
+    endif()
+  endif()
+endfunction()
 
 # sandlot_library(NAME SOURCES … EDGES …): one static library per folder; EDGES are the only other
 # folders it may include.
@@ -37,8 +53,10 @@ function(sandlot_library name)
 endfunction()
 
 # sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with
-# CTest under its name. NATIVE leaves it out of the wasm preset. The label `long` leaves it out of
-# `make test` and puts it into `make torture`; `scenario` adds it to the o0 preset.
+# CTest under its name. NATIVE leaves it out of the wasm preset. Labels: `long` leaves it out of
+# `make test` and puts it into `make torture`; `portable` says that its result must not depend on the
+# compiler, so `make test` runs it with clang and in WASM too; `speed`: in the release preset instead
+# of dev; `scenario` and `threads` add it to the o0 and tsan presets.
 function(sandlot_test name)
   cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(SANDLOT_WASM AND ARG_NATIVE)
@@ -47,13 +65,10 @@ function(sandlot_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE test_support ${ARG_LIBS})
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
-  if("scenario" IN_LIST ARG_LABELS)
-    add_dependencies(scenario_tests ${name})
-  endif()
-  if("threads" IN_LIST ARG_LABELS)
-    add_dependencies(thread_tests ${name})
-  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  foreach(label ${ARG_LABELS})
+    sandlot_label(${label} ${name} ${name})
+  endforeach()
 endfunction()
 
 # sandlot_fuzz(NAME SOURCES … LIBS … [CORPUS dir]): one LLVMFuzzerTestOneInput. The fuzz preset makes
