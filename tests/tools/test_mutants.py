@@ -19,13 +19,17 @@ project(sample LANGUAGES C)
 add_subdirectory(tests/scenario)
 """,
     "cmake/none.cmake": "",
-    "core/numbers.h": "int seen(void);\nint unseen(void);\n",
-    "core/numbers.c": "int seen(void)\n{\n    return 1;\n}\nint unseen(void)\n{\n    return 2;\n}\n",
+    "core/numbers.h": "#define BASE 1\nint seen(void);\nint unseen(void);\n",
+    "core/numbers.c": '#include "core/numbers.h"\n'
+        "int seen(void)\n{\n    return 1;\n}\nint unseen(void)\n{\n    return 1 + BASE;\n}\n",
     "tests/scenario/CMakeLists.txt":
-        "add_executable(scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n"
+        "add_library(numbers STATIC ${PROJECT_SOURCE_DIR}/core/numbers.c)\n"
+        "target_include_directories(numbers PUBLIC ${PROJECT_SOURCE_DIR})\n"
+        "add_executable(scenarios main.c)\n"
+        "target_link_libraries(scenarios numbers)\n"
         "add_subdirectory(net)\n",
     "tests/scenario/net/CMakeLists.txt":
-        "add_executable(net_scenarios main.c ${PROJECT_SOURCE_DIR}/core/numbers.c)\n",
+        "add_executable(net_scenarios main.c)\ntarget_link_libraries(net_scenarios numbers)\n",
     "tests/scenario/net/main.c":
         '#include "../../../core/numbers.h"\n#include <stdio.h>\n#include <string.h>\n'
         'int main(int argc, char **argv)\n{\n    if (argc < 3 || strcmp(argv[1], "--seeds") != 0) {\n'
@@ -43,11 +47,13 @@ def mutant(name, old, new):
 
 NOTICED = mutant("noticed", "    return 1;", "    return 3;")
 DIES = mutant("dies", "    return 1;", "    __builtin_trap();")
-UNNOTICED = mutant("unnoticed", "    return 2;", "    return 3;")
-NET_NOTICED = mutant("net_noticed", "    return 2;", "    return 3;")
+UNNOTICED = mutant("unnoticed", "    return 1 + BASE;", "    return 3;")
+NET_NOTICED = mutant("net_noticed", "    return 1 + BASE;", "    return 3;")
 NET_UNNOTICED = mutant("net_unnoticed", "    return 1;", "    return 3;")
 MISFIT = mutant("misfit", "    return 7;", "    return 3;")
-SYNTAX = mutant("syntax", "    return 2;", "    return (;")
+SYNTAX = mutant("syntax", "    return 1 + BASE;", "    return (;")
+HEADER = {"tests/mutants/net_header.mutant":
+          "name: net_header\nfile: core/numbers.h\nwhy: to try\n-#define BASE 1\n+#define BASE 2\n"}
 
 
 class MutantsTest(unittest.TestCase):
@@ -60,7 +66,8 @@ class MutantsTest(unittest.TestCase):
             (folder / "tools").mkdir()
             for tool in ("mutants", "substitution.py"):
                 shutil.copy(ROOT / "tools" / tool, folder / "tools")
-            (folder / "build" / "lua").mkdir(parents=True)
+            subprocess.run(["cmake", "-S", folder, "-B", folder / "build/release", "-G", "Ninja"],
+                           check=True, capture_output=True)
             result = subprocess.run([folder / "tools/mutants", *arguments],
                                     capture_output=True, text=True)
             for path, text in {**TREE, **files}.items():
@@ -90,6 +97,9 @@ class MutantsTest(unittest.TestCase):
         self.assertIn("killed    noticed: to try", out)
         self.assertIn("killed    net_noticed: to try", out)
         self.assertIn("FAILED walk seed 1: it is off", out)
+        code, out, error = self.run_tool({**HEADER})
+        self.assertEqual((code, error), (0, ""), out)
+        self.assertIn("killed    net_header: to try", out)
         code, out, _ = self.run_tool({**NET_UNNOTICED})
         self.assertEqual(code, 1)
         self.assertIn("survived  net_unnoticed", out)
