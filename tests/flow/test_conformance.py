@@ -52,6 +52,16 @@ def limits(places):
     return {row[0]: int(row[1]) for row in table(places, "limits")}
 
 
+def described_members(places, heading):
+    """What the second table below a heading of docs/HTTP.md lists: the members of an answer."""
+    path = os.path.join(places, os.pardir, "docs", "HTTP.md")
+    with open(path, encoding="utf-8") as file:
+        part = file.read().split(f"## {heading}\n")[1].split("\n## ")[0]
+    answer = part.split("| member | means |")[2]
+    return {name for line in answer.splitlines() if line.startswith("| `")
+            for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+
+
 # --- a client -------------------------------------------------------------------------------------
 
 
@@ -284,6 +294,17 @@ def test_conformance_every_code_has_a_cause_or_a_reason(program, places, folder)
     del program, folder
     known = set(CAUSES) | ELSEWHERE | set(NOT_FROM_OUTSIDE)
     expect(set(codes(places)) == known, f"differs: {set(codes(places)) ^ known}")
+
+
+def test_conformance_join_answers_as_the_page_says(program, places, folder):
+    world = island(program, places, folder, "data")
+    try:
+        answer = join(f"127.0.0.1:{world.port}")
+        wanted = described_members(places, "POST /join")
+        expect(set(answer) == wanted, f"differs: {set(answer) ^ wanted}")
+        world.stop()
+    finally:
+        world.kill()
 
 
 def test_conformance_codes(program, places, folder):

@@ -142,7 +142,7 @@ TEST(the_examples_are_messages)
         }
         line = next;
     }
-    CHECK(count >= 12);
+    CHECK(count >= 10);
 }
 
 // Cell `index` of a table row, without spaces and backticks around it.
