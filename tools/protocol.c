@@ -1,6 +1,6 @@
-// Prints what is made from core/wire/schema.def.
+// Prints what is made from core/wire: schema.def, error.def, limit.def, answer.def.
 //
-//   protocol tables                      the tables of docs/PROTOCOL.md
+//   protocol tables                      the parts of docs/PROTOCOL.md that are printed
 //   protocol update docs/PROTOCOL.md     puts them between the markers of the page
 //   protocol vectors                     tests/vectors/messages.json
 #include "core/base/check.h"
@@ -33,31 +33,42 @@ static char *read_page(const char *path)
     return text;
 }
 
-static int update(const char *path, const char *tables, size_t bytes)
+// Copies the page up to a region, then what the region is printed as; the rest is left in *from.
+static bool put_region(const ProtocolRegion *region, const char **from, ByteWriter *out)
+{
+    const char *begin = NULL;
+    const char *end = NULL;
+    if (!protocol_region_find(*from, region, &begin, &end)) {
+        return false;
+    }
+    byte_write_bytes(out, *from, (size_t)(begin - *from));
+    region->write(out);
+    *from = end;
+    return true;
+}
+
+static int update(const char *path, ByteWriter *out)
 {
     char *page = read_page(path);
     if (page == NULL) {
         return fail("cannot read ", path);
     }
-    char *begin = strstr(page, PROTOCOL_TABLES_BEGIN);
-    char *end = strstr(page, PROTOCOL_TABLES_END);
-    int result = 0;
-    FILE *file = NULL;
-    if (begin == NULL || end == NULL || end < begin) {
-        result = fail("there are no markers in ", path);
-    } else if ((file = fopen(path, "wb")) == NULL) {
-        result = fail("cannot write ", path);
-    } else {
-        begin += strlen(PROTOCOL_TABLES_BEGIN);
-        fwrite(page, 1, (size_t)(begin - page), file);
-        fwrite(tables, 1, bytes, file);
-        fwrite(end, 1, strlen(end), file);
-        if (fclose(file) != 0) {
-            result = fail("cannot write ", path);
+    const char *from = page;
+    for (uint32_t i = 0; protocol_region_at(i) != NULL; i++) {
+        if (!put_region(protocol_region_at(i), &from, out)) {
+            free(page);
+            fprintf(stderr, "protocol: %s has no markers, in this order, for: %s\n", path,
+                    protocol_region_at(i)->name);
+            return 1;
         }
     }
+    byte_write_bytes(out, from, strlen(from));
+    ASSERT(out->status == STATUS_OK);
     free(page);
-    return result;
+    FILE *file = fopen(path, "wb");
+    const bool written = file != NULL && fwrite(out->data, 1, out->at, file) == out->at;
+    const bool closed = file != NULL && fclose(file) == 0;
+    return written && closed ? 0 : fail("cannot write ", path);
 }
 
 int main(int argument_count, char **arguments)
@@ -74,11 +85,12 @@ int main(int argument_count, char **arguments)
         protocol_vectors_write(&writer, &arena);
         fwrite(text, 1, writer.at, stdout);
     } else if (strcmp(command, "tables") == 0) {
-        protocol_tables_write(&writer);
+        for (uint32_t i = 0; protocol_region_at(i) != NULL; i++) {
+            protocol_region_at(i)->write(&writer);
+        }
         fwrite(text, 1, writer.at, stdout);
     } else if (strcmp(command, "update") == 0 && argument_count == 3) {
-        protocol_tables_write(&writer);
-        result = update(arguments[2], text, writer.at);
+        result = update(arguments[2], &writer);
     } else {
         fprintf(stderr, "usage: protocol tables | update PAGE | vectors\n");
         result = 2;

@@ -49,6 +49,68 @@
 #define STRUCTURES_PER_PLAYER_MAX 2000
 #define STRUCTURE_CATALOGUE_MAX   256
 
+// --- the game protocol --------------------------------------------------------------------------
+// What a client's author has to know of these is said in core/wire/limit.def, in words, and from
+// there in docs/PROTOCOL.md.
+
+// A message, in either direction; snapshots and other messages as JSON are longer. 65,536 bytes of
+// a remote are 87,384 characters of base64.
+#define MESSAGE_BYTES_MAX           (96 << 10)
+#define MESSAGE_JSON_DOWN_BYTES_MAX (512 << 10)
+#define MESSAGE_JSON_NODES_MAX      8192
+// Envelope, payload, list, item, vector; some spare to say where.
+#define MESSAGE_JSON_DEPTH_MAX 8
+
+// Coming in.
+#define JSON_SESSIONS_MAX     64
+#define HANDSHAKE_MS          10000
+#define TICKET_MS             30000
+#define BODY_KEPT_MS          60000
+#define RESUME_MS             600000
+#define SOCKET_FIRST_MS       10000 // until the first whole message
+#define SOCKET_MESSAGE_MS     10000 // from the first byte of a message to its last
+#define SOCKET_PING_MS        10000
+#define SOCKET_SILENT_MS      30000
+#define OUTPUT_BYTES_MAX      (256 << 10) // the largest frame and some messages
+#define OUTPUT_JSON_BYTES_MAX (768 << 10)
+
+// What a session may send: a ring of messages that wait for the tick, and token buckets,
+// X(NAME, at once, refilled in a second, what it counts).
+#define INBOX_MESSAGES_MAX 256
+#define INBOX_BYTES_MAX    (128 << 10)
+#define INBOX_PER_TICK     32
+#define MALFORMED_MAX      8
+#define RATE_LIST(X)                                                                          \
+    X(MESSAGE, 400, 200, "messages of any kind; a stalled link delivers two seconds at once") \
+    X(INPUT, 180, 60, "input batches; more of them only acknowledge")                         \
+    X(CHAT, 5, 1, "`chat.say`")                                                               \
+    X(REMOTE, 200, 100, "`remote.fire`")                                                      \
+    X(BUILD, 20, 10, "`build.place`, `build.remove`, `build.preview`")                        \
+    X(TERRAFORM, 20, 10, "`voxel.terraform`, also with `preview`")                            \
+    X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
+    X(PROFILE, 4, 2, "`profile.…`")                                                           \
+    X(SCRIPT, 64, 32,                                                                         \
+      "scripts of `script.ScriptRequest`, `script.ScriptVerify`, `session.blob_request`")
+
+// Inputs: those without a tick wait in a queue, a fifth of a second at 60 Hz; the last one is held
+// while none comes.
+#define INPUT_QUEUE_MAX 12
+#define INPUT_HOLD_MS   500
+
+// Snapshots that are not acknowledged.
+#define ACK_SLACK_MS  100
+#define ACK_GUESS_MS  250 // the round trip, before the first acknowledgement
+#define ACK_BEHIND_MS 5000
+#define ACK_FIRST_MS  60000 // a client may have to fetch the scene first
+
+// Commands.
+#define PREVIEW_MS           5000
+#define INVOKES_MAX          64
+#define INVOKE_MS            10000
+#define CHUNK_REQUESTS_MAX   64
+#define TRANSFERS_MAX        64
+#define TRANSFER_PIECE_BYTES (16 << 10)
+
 // JSON that core reads: place files and script parameters.
 #define JSON_DEPTH_MAX 32
 #define JSON_NODES_MAX (1 << 20)

@@ -539,7 +539,7 @@ EXPORT("clientSend") uint32_t export_client_send(Client *client, const char *tex
         char where[JSON_ERROR_TEXT_BYTES];
         json_error_text(&error.where, where);
         snprintf(module.error, sizeof module.error, "%s: %s",
-                 error.code != NULL ? error.code : "malformed", where);
+                 error_name(error.code != ERROR_NONE ? error.code : ERROR_MALFORMED), where);
         return 0;
     }
     return client_send(client, message.number, message.body);

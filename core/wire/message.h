@@ -16,11 +16,11 @@
 #include "core/base/bytes.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
+#include "core/wire/error_code.h"
 #include "core/wire/net.h"
 
-#define PROTOCOL_VERSION  2
-#define MESSAGE_BYTES_MAX (96 << 10)
-#define MESSAGE_SNAPSHOT  68 // snapshot.h
+#define PROTOCOL_VERSION 2
+#define MESSAGE_SNAPSHOT 68 // snapshot.h
 
 typedef struct WireBytes {
     const uint8_t *data;
@@ -116,7 +116,7 @@ MUST_USE Status message_decode_event(const uint8_t *bytes, size_t count, Arena *
 
 // --- JSON ---------------------------------------------------------------------------------------
 typedef struct MessageJsonError {
-    const char *code; // "unsupported_version", "malformed", "unknown_action"
+    ErrorCode code; // unsupported_version, malformed, unknown_action
     JsonError where;
 } MessageJsonError;
 // The whole envelope. STATUS_LIMIT in the writer.
@@ -129,8 +129,6 @@ void message_write_payload(uint8_t number, const void *body, JsonWriter *writer)
 // and use may stand as booleans.
 // With MESSAGE_DOWN events are taken too. Texts point into the arena, which takes the parsed tree:
 // MESSAGE_JSON_ARENA_BYTES are enough for whatever we write ourselves.
-#define MESSAGE_JSON_DOWN_BYTES_MAX (512 << 10)
-#define MESSAGE_JSON_NODES_MAX      8192
-#define MESSAGE_JSON_ARENA_BYTES    (3u << 20)
+#define MESSAGE_JSON_ARENA_BYTES (3u << 20)
 MUST_USE Status message_from_json(const char *text, size_t bytes, MessageDirection direction,
                                   Arena *arena, Message *out, MessageJsonError *error);

@@ -14,10 +14,9 @@
 
 #include <string.h>
 
-#define HASH_PREFIX        "sha256:"
-#define HASH_TEXT_BYTES    (sizeof HASH_PREFIX - 1 + 2 * SHA256_BYTES)
-#define CLIENT_TIME_MAX    ((double)SIM_NET_ID_MAX)
-#define JSON_MESSAGE_DEPTH 8 // envelope, payload, list, item, vector; some spare to say where
+#define HASH_PREFIX     "sha256:"
+#define HASH_TEXT_BYTES (sizeof HASH_PREFIX - 1 + 2 * SHA256_BYTES)
+#define CLIENT_TIME_MAX ((double)SIM_NET_ID_MAX)
 
 // A struct with one field stands as the value of that field: script_paths is a list of strings.
 static bool is_bare(MessageGroup group)
@@ -517,7 +516,7 @@ static const MessageRow *find_row(const JsonNode *root, MessageDirection directi
         row = message_row_find(names[0], names[1], names[2]);
     }
     if (row == NULL || !is_direction(row, direction)) {
-        error->code = "unknown_action";
+        error->code = ERROR_UNKNOWN_ACTION;
         json_fail(&error->where, STATUS_UNSUPPORTED, root,
                   "has a kind, feature and action that are not known");
         return NULL;
@@ -534,7 +533,7 @@ static void read_version(const JsonNode *root, MessageJsonError *error)
         json_fail(&error->where, STATUS_UNSUPPORTED, v, "must be 2");
     }
     if (error->where.status != STATUS_OK) {
-        error->code = "unsupported_version";
+        error->code = ERROR_UNSUPPORTED_VERSION;
     }
 }
 
@@ -583,7 +582,7 @@ Status message_from_json(const char *text, size_t bytes, MessageDirection direct
     JsonConfig config = json_config_default(arena);
     config.bytes_max = direction == MESSAGE_UP ? MESSAGE_BYTES_MAX : MESSAGE_JSON_DOWN_BYTES_MAX;
     config.node_count_max = MESSAGE_JSON_NODES_MAX;
-    config.depth_max = JSON_MESSAGE_DEPTH;
+    config.depth_max = MESSAGE_JSON_DEPTH_MAX;
     Message message = {0};
     const JsonNode *root = NULL;
     if (json_parse(&config, text, bytes, &root, &error->where) == STATUS_OK) {
@@ -591,7 +590,7 @@ Status message_from_json(const char *text, size_t bytes, MessageDirection direct
         read_envelope(&reader, root, direction, &message, error);
     }
     if (error->where.status != STATUS_OK) {
-        error->code = error->code == NULL ? "malformed" : error->code;
+        error->code = error->code == ERROR_NONE ? ERROR_MALFORMED : error->code;
         arena_rewind(arena, mark);
         return error->where.status;
     }

@@ -6,14 +6,8 @@
 void act_deny(World *world, Session *session, uint32_t seq, Status status, const char *sentence)
 {
     ASSERT(status != STATUS_OK);
-    char code[32];
-    size_t at = 0;
-    for (const char *name = status_name(status); *name != 0 && at + 1 < sizeof code; name++) {
-        code[at++] = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
-    }
-    code[at] = 0;
     world->stats.commands_denied += 1;
-    session_error(world, session, seq, false, code, "%s", sentence);
+    session_error(world, session, seq, error_of_status(status), "%s", sentence);
 }
 
 bool act_rate(World *world, Session *session, uint32_t seq, RateKind kind)

@@ -24,7 +24,6 @@ void voxel_start(World *world); // the terrain that was stored is no news
 void voxel_forget(World *world, Session *session);
 void voxel_hash(const World *world, Hash64 *hash);
 // act_build.c: a preview is shown now, or over.
-#define PREVIEW_MS 5000
 void preview_begin(World *world, Session *session, bool terraform);
 void preview_end(World *world, Session *session, bool terraform);
 // act_remote.c

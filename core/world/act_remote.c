@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define INVOKES_MAX       64 // unanswered, of one client
-#define INVOKE_MS         10000
 #define REMOTE_SOFT_BYTES (64u << 10) // unconfirmed; above it unreliable messages are dropped
 
 typedef struct Invoke {

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define VERSIONS_MAX    64          // in one event
-#define REQUESTS_MAX    64          // chunks that one session waits for
 #define DATA_BACKLOG    (48u << 10) // bytes unconfirmed; above it chunks wait
 #define DATA_PER_TICK   2
 #define LOOK_TICKS      4
@@ -28,7 +27,7 @@ typedef struct VoxelViewer {
     ChunkCoord from; // before it moved
     bool scans;      // known chunks from `cursor` on have not been looked at
     uint32_t cursor;
-    ChunkCoord requests[REQUESTS_MAX];
+    ChunkCoord requests[CHUNK_REQUESTS_MAX];
     uint32_t request_count;
     uint64_t data_tick; // of the last chunk sent
 } VoxelViewer;
@@ -339,7 +338,7 @@ void act_chunk_request(World *world, Session *session, uint32_t seq,
         if (is_requested(viewer, at)) {
             continue;
         }
-        if (viewer->request_count == REQUESTS_MAX) {
+        if (viewer->request_count == CHUNK_REQUESTS_MAX) {
             act_deny(world, session, seq, STATUS_LIMIT, "Too many chunks; ask for the rest later.");
             return;
         }

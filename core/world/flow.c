@@ -7,10 +7,6 @@
 #include "core/wire/merge.h"
 #include "core/wire/snapshot_json.h"
 
-#define SLACK_MS          100
-#define RTT_GUESS_MS      250 // before the first acknowledgement
-#define BEHIND_MS         5000
-#define FIRST_ACK_MS      60000        // a client may have to fetch the scene first
 #define BLIND_BYTES_PER_S (256u << 10) // what a client is believed to take that confirms nothing
 
 void flow_ack(World *world, Session *session, uint64_t frame)
@@ -34,8 +30,8 @@ void flow_ack(World *world, Session *session, uint64_t frame)
 static uint32_t frames_max(const World *world, const Flow *flow)
 {
     const uint32_t rtt =
-        flow->acked != 0 ? (flow->rtt_eighths + 7) / 8 : world_ticks(world, RTT_GUESS_MS);
-    const uint32_t ticks = rtt + world_ticks(world, SLACK_MS);
+        flow->acked != 0 ? (flow->rtt_eighths + 7) / 8 : world_ticks(world, ACK_GUESS_MS);
+    const uint32_t ticks = rtt + world_ticks(world, ACK_SLACK_MS);
     const uint32_t count = (ticks + world->snapshot_ticks - 1) / world->snapshot_ticks;
     return count < 2 ? 2 : count < FLOW_FRAMES - 1 ? count : FLOW_FRAMES - 1;
 }
@@ -55,10 +51,10 @@ static bool may_send(World *world, Session *session)
     if (flow->behind_since == 0) {
         flow->behind_since = world->tick;
     }
-    const uint32_t patience = world_ticks(world, flow->acked != 0 ? BEHIND_MS : FIRST_ACK_MS);
+    const uint32_t patience = world_ticks(world, flow->acked != 0 ? ACK_BEHIND_MS : ACK_FIRST_MS);
     if (world->tick - flow->behind_since > patience) {
         world->stats.sessions_behind += 1;
-        session_error(world, session, 0, true, "behind", "what was sent did not arrive in time");
+        session_error(world, session, 0, ERROR_BEHIND, "what was sent did not arrive in time");
     }
     return false;
 }
@@ -70,7 +66,7 @@ static void put_json(World *world, Session *session, size_t bytes)
     if (status != STATUS_OK) {
         log_write(world->config.log, world->tick, LOG_ERROR, "world", "a frame as JSON: %s",
                   status_name(status));
-        session_error(world, session, 0, true, "internal", "a snapshot could not be written");
+        session_error(world, session, 0, ERROR_INTERNAL, "a snapshot could not be written");
         return;
     }
     output_put(world, session, world->message, writer.at);

@@ -1,16 +1,11 @@
 // Messages of clients: kept as they came, decoded and answered once per tick, in the order of the
 // sessions. Nothing that a client sends does anything before its turn, so the work of a tick is
-// bounded by sessions × MESSAGES_PER_TICK, and one session's flood ends that session alone.
+// bounded by sessions × INBOX_PER_TICK, and one session's flood ends that session alone.
 #include "core/world/world_inside.h"
 
 #include <string.h>
 
-#define INBOX_BYTES       (128u << 10)
-#define INBOX_MESSAGES    256
-#define MESSAGES_PER_TICK 32
-#define STRIKES_MAX       8
-
-_Static_assert(INBOX_BYTES >= MESSAGE_BYTES_MAX + sizeof(uint32_t), "the largest message fits");
+_Static_assert(INBOX_BYTES_MAX >= MESSAGE_BYTES_MAX + sizeof(uint32_t), "the largest message fits");
 
 typedef struct Inbox {
     size_t used; // u32 length, message, one after the other
@@ -19,7 +14,7 @@ typedef struct Inbox {
 
 struct Inboxes {
     Inbox *boxes;
-    uint8_t *bytes; // INBOX_BYTES each
+    uint8_t *bytes; // INBOX_BYTES_MAX each
 };
 
 Status inbox_create(World *world)
@@ -30,7 +25,8 @@ Status inbox_create(World *world)
     }
     world->inboxes = inboxes;
     inboxes->boxes = heap_alloc(world->heap, heap_array_bytes(world->session_count, sizeof(Inbox)));
-    inboxes->bytes = heap_alloc(world->heap, heap_array_bytes(world->session_count, INBOX_BYTES));
+    inboxes->bytes =
+        heap_alloc(world->heap, heap_array_bytes(world->session_count, INBOX_BYTES_MAX));
     return inboxes->boxes != NULL && inboxes->bytes != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
@@ -51,7 +47,7 @@ static Inbox *box_of(const World *world, const Session *session)
 
 static uint8_t *bytes_of(const World *world, const Session *session)
 {
-    return world->inboxes->bytes + (size_t)session_number(world, session) * INBOX_BYTES;
+    return world->inboxes->bytes + (size_t)session_number(world, session) * INBOX_BYTES_MAX;
 }
 
 void inbox_clear(World *world, const Session *session)
@@ -68,15 +64,14 @@ Status inbox_put(World *world, Session *session, const Entry *entry)
     world->stats.bytes_up += entry->byte_count;
     if (entry->byte_count < 1 || entry->byte_count > MESSAGE_BYTES_MAX) {
         world->stats.messages_malformed += 1;
-        session_error(world, session, 0, true, "malformed", "a message has 1 to %d bytes",
-                      MESSAGE_BYTES_MAX);
+        session_malformed(world, session, 0, true, "a message is empty or too large");
         return STATUS_MALFORMED;
     }
     Inbox *box = box_of(world, session);
     const uint32_t length = (uint32_t)entry->byte_count;
-    if (box->count == INBOX_MESSAGES || box->used + sizeof length + length > INBOX_BYTES) {
+    if (box->count == INBOX_MESSAGES_MAX || box->used + sizeof length + length > INBOX_BYTES_MAX) {
         world->stats.messages_refused += 1;
-        session_error(world, session, 0, true, "flood", "too many messages at once");
+        session_error(world, session, 0, ERROR_FLOOD, "too many messages at once");
         return STATUS_LIMIT;
     }
     uint8_t *at = bytes_of(world, session) + box->used;
@@ -93,10 +88,9 @@ Status inbox_put(World *world, Session *session, const Entry *entry)
 static const struct {
     uint32_t most, per_second;
 } rates[RATE_COUNT] = {
-    [RATE_MESSAGE] = {400, 200}, // a stalled link delivers two seconds at once
-    [RATE_INPUT] = {180, 60},    [RATE_CHAT] = {5, 1},        [RATE_REMOTE] = {200, 100},
-    [RATE_BUILD] = {20, 10},     [RATE_TERRAFORM] = {20, 10}, [RATE_CHUNK] = {256, 64},
-    [RATE_PROFILE] = {4, 2},     [RATE_SCRIPT] = {64, 32},
+#define RATE_ROW(NAME, most, per_second, text) [RATE_##NAME] = {most, per_second},
+    RATE_LIST(RATE_ROW)
+#undef RATE_ROW
 };
 
 void rate_fill(Session *session)
@@ -129,12 +123,12 @@ bool rate_take(World *world, Session *session, RateKind kind, uint32_t count)
 
 // --- messages -----------------------------------------------------------------------------------
 
-static void strike(World *world, Session *session, uint32_t seq, const char *code, const char *why)
+static void strike(World *world, Session *session, uint32_t seq, const char *why)
 {
     world->stats.messages_malformed += 1;
     session->strikes += 1;
-    const bool fatal = session->strikes >= STRIKES_MAX || session->state == SESSION_CONNECTED;
-    session_error(world, session, seq, fatal, code, "%s", why);
+    const bool fatal = session->strikes >= MALFORMED_MAX || session->state == SESSION_CONNECTED;
+    session_malformed(world, session, seq, fatal, why);
 }
 
 static void take_inputs(World *world, Session *session, const MessageInputBatch *batch)
@@ -163,7 +157,7 @@ static void handle(World *world, Session *session, const Message *message)
     const uint32_t seq = message->seq;
     switch (message->number) {
     case MESSAGE_HANDSHAKE:
-        strike(world, session, seq, "malformed", "the handshake is over");
+        strike(world, session, seq, "the handshake is over");
         break;
     case MESSAGE_PING:
         pong(world, session, body);
@@ -228,18 +222,19 @@ static void refuse_json(World *world, Session *session, const MessageJsonError *
 {
     char text[JSON_ERROR_TEXT_BYTES];
     json_error_text(&error->where, text);
-    if (strcmp(error->code, "unknown_action") == 0 && session->state != SESSION_CONNECTED) {
-        world->stats.messages_refused += 1;
-        session_error(world, session, 0, false, error->code, "%s", text);
+    if (error->code == ERROR_MALFORMED) {
+        strike(world, session, 0, text);
         return;
     }
-    if (strcmp(error->code, "unsupported_version") == 0) {
-        world->stats.messages_refused += 1;
-        session_error(world, session, 0, true, error->code, "this world speaks version %d",
+    world->stats.messages_refused += 1;
+    if (error->code == ERROR_UNSUPPORTED_VERSION) {
+        session_error(world, session, 0, error->code, "this world speaks version %d",
                       PROTOCOL_VERSION);
-        return;
+    } else if (session->state == SESSION_CONNECTED) {
+        session_error(world, session, 0, ERROR_HANDSHAKE_FIRST, "say first who you are");
+    } else {
+        session_error(world, session, 0, error->code, "%s", text);
     }
-    strike(world, session, 0, error->code, text);
 }
 
 // False when there is nothing to handle: it has been answered, or is to be skipped.
@@ -261,11 +256,11 @@ static bool decode(World *world, Session *session, const uint8_t *bytes, size_t 
         return false;
     }
     if (status == STATUS_UNSUPPORTED) {
-        session_error(world, session, 0, true, "handshake_first", "say first who you are");
+        session_error(world, session, 0, ERROR_HANDSHAKE_FIRST, "say first who you are");
         return false;
     }
     if (status != STATUS_OK) {
-        strike(world, session, 0, "malformed", status_text(status));
+        strike(world, session, 0, status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -277,7 +272,7 @@ static void take_message(World *world, Session *session, const uint8_t *bytes, s
         world->stats.messages_refused += 1;
         if (session->rated_tick + world->tick_rate <= world->tick) {
             session->rated_tick = world->tick;
-            session_error(world, session, 0, false, "rate_limited", "too many messages");
+            session_error(world, session, 0, ERROR_RATE_LIMITED, "too many messages");
         }
         return;
     }
@@ -290,8 +285,7 @@ static void take_message(World *world, Session *session, const uint8_t *bytes, s
     } else if (message.number == MESSAGE_HANDSHAKE) {
         join_handshake(world, session, message.seq, message.body);
     } else {
-        session_error(world, session, message.seq, true, "handshake_first",
-                      "say first who you are");
+        session_error(world, session, message.seq, ERROR_HANDSHAKE_FIRST, "say first who you are");
     }
 }
 
@@ -306,7 +300,7 @@ static void read_box(World *world, Session *session)
     Inbox *box = box_of(world, session);
     uint8_t *bytes = bytes_of(world, session);
     size_t at = 0;
-    for (uint32_t i = 0; i < MESSAGES_PER_TICK && box->count > 0 && is_read(session); i++) {
+    for (uint32_t i = 0; i < INBOX_PER_TICK && box->count > 0 && is_read(session); i++) {
         uint32_t length = 0;
         memcpy(&length, bytes + at, sizeof length);
         at += sizeof length;

@@ -45,7 +45,7 @@ static void drop_oldest(InputBuffer *buffer, uint64_t now)
 static uint64_t queue_tick(World *world, InputBuffer *buffer, uint64_t now)
 {
     uint64_t tick = next_free(buffer, now);
-    if (tick == 0 || tick > now + INPUT_QUEUE) {
+    if (tick == 0 || tick > now + INPUT_QUEUE_MAX) {
         world->stats.inputs_early += 1;
         drop_oldest(buffer, now);
         tick = next_free(buffer, now);

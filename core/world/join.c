@@ -190,7 +190,7 @@ static void welcome(World *world, Session *session)
 
 // --- the body -----------------------------------------------------------------------------------
 
-static void join_failed(World *world, Session *session, const char *code, const char *why)
+static void join_failed(World *world, Session *session, ErrorCode code, const char *why)
 {
     const Status left = authority_player_leave(world->authority, session->player);
     ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND); // it may not have come so far
@@ -198,7 +198,7 @@ static void join_failed(World *world, Session *session, const char *code, const 
     session->player = 0;
     session->entity = 0;
     session->joining = false;
-    session_error(world, session, 0, true, code, "%s", why);
+    session_error(world, session, 0, code, "%s", why);
 }
 
 static void restore_health(World *world, Session *session, float health)
@@ -237,7 +237,7 @@ static void make_body(World *world, Session *session)
         status = authority_player_spawn(world->authority, session->player, spawn);
     }
     if (status != STATUS_OK) {
-        join_failed(world, session, "world_full", "there is no room for another body");
+        join_failed(world, session, ERROR_WORLD_FULL, "there is no room for another body");
         return;
     }
     const RosterPlayer *player = roster_find(authority_roster(world->authority), session->player);
@@ -292,7 +292,7 @@ static void enter(World *world, Session *session)
         return;
     }
     if (session_player_count(world) >= world->player_max) {
-        session_error(world, session, 0, true, "world_full", "there are %u players here already",
+        session_error(world, session, 0, ERROR_WORLD_FULL, "there are %u players here already",
                       world->player_max);
         return;
     }
@@ -346,7 +346,7 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
 {
     const NetText proof = command->ticket.bytes > 0 ? command->ticket : command->session_token;
     if (proof.bytes == 0) {
-        session_error(world, session, seq, true, "auth_required",
+        session_error(world, session, seq, ERROR_AUTH_REQUIRED,
                       "a ticket or a session token is needed here");
         return;
     }
@@ -355,7 +355,7 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
                               .bytes = (const uint8_t *)proof.data,
                               .byte_count = proof.bytes};
     if (save_command(world, &question) != STATUS_OK) {
-        session_error(world, session, seq, true, "busy", "too many come in at once");
+        session_error(world, session, seq, ERROR_BUSY, "too many come in at once");
         return;
     }
     session->state = SESSION_VERIFYING;
@@ -366,12 +366,17 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
 {
     // In JSON the envelope has the version, and its reader has looked at it.
     if (command->version != PROTOCOL_VERSION && !(session->json && command->version == 0)) {
-        session_error(world, session, seq, true, "unsupported_version",
+        session_error(world, session, seq, ERROR_UNSUPPORTED_VERSION,
                       "this world speaks version %d", PROTOCOL_VERSION);
         return;
     }
+    if (session->json && session->merge == NULL) {
+        session_error(world, session, seq, ERROR_WORLD_FULL,
+                      "there are %u JSON sessions here already", world->merge_count);
+        return;
+    }
     if (world->stopping) {
-        session_error(world, session, seq, true, "stopping", "this world is about to end");
+        session_error(world, session, seq, ERROR_STOPPING, "this world is about to end");
         return;
     }
     if (enter_by_token(world, session, command)) {
@@ -403,8 +408,7 @@ Status join_auth(World *world, const Entry *entry)
         return STATUS_MISMATCH;
     }
     if ((entry->flags & ENTRY_OK) == 0 || entry->number == 0) {
-        session_error(world, session, 0, true, "auth_failed",
-                      "this sign-in is not valid (any more)");
+        session_error(world, session, 0, ERROR_AUTH_FAILED, "this sign-in is not valid (any more)");
         return STATUS_OK;
     }
     session->account = entry->number;
@@ -423,7 +427,7 @@ void join_tick(World *world, Session *session)
 {
     if (session->joining) {
         if (world->tick - session->state_tick > world->tick_rate) {
-            join_failed(world, session, "busy", "the body of before did not go");
+            join_failed(world, session, ERROR_BUSY, "the body of before did not go");
             return;
         }
         make_body(world, session);

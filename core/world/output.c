@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LENGTH_BYTES sizeof(uint32_t)
+#define LENGTH_BYTES     sizeof(uint32_t)
+#define ERROR_TEXT_BYTES 241
 
 uint32_t session_number(const World *world, const Session *session)
 {
@@ -185,6 +186,9 @@ void session_send(World *world, Session *session, uint8_t number, const void *bo
 
 void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id)
 {
+    if (command_seq == 0) {
+        return; // nobody waits for it
+    }
     const MessageAck ack = {.command_seq = command_seq, .entity_id = entity_id};
     session_send(world, session, MESSAGE_ACK, &ack);
 }
@@ -195,15 +199,9 @@ static NetText text_of(const char *text, size_t bytes_max)
     return (NetText){text, (uint32_t)utf8_cut(text, bytes, bytes_max)};
 }
 
-void session_error(World *world, Session *session, uint32_t command_seq, bool fatal,
-                   const char *code, const char *format, ...)
+static void error_send(World *world, Session *session, uint32_t command_seq, ErrorCode code,
+                       bool fatal, const char *text)
 {
-    char text[241];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    ASSERT(length >= 0);
     if (fatal && session->state == SESSION_CLOSING) {
         return; // one end is enough
     }
@@ -212,36 +210,35 @@ void session_error(World *world, Session *session, uint32_t command_seq, bool fa
     while (!utf8_is_valid(text, bytes)) {
         bytes -= 1;
     }
-    const MessageError error = {.code = text_of(code, 64),
+    const MessageError error = {.code = text_of(error_name(code), 64),
                                 .message = {text, (uint32_t)bytes},
                                 .fatal = fatal,
                                 .command_seq = command_seq};
     session_send(world, session, MESSAGE_ERROR, &error);
     if (fatal) {
         log_write(world->config.log, world->tick, LOG_INFO, "world", "player %llu: %s",
-                  (unsigned long long)session->player, code);
+                  (unsigned long long)session->player, error_name(code));
         session_close(world, session);
     }
 }
 
-void session_refuse(World *world, Session *session, uint32_t command_seq, Status status,
-                    const char *what)
+void session_error(World *world, Session *session, uint32_t command_seq, ErrorCode code,
+                   const char *format, ...)
 {
-    static const char *const codes[STATUS_COUNT] = {
-        [STATUS_OK] = "ok",
-        [STATUS_LIMIT] = "limit",
-        [STATUS_TRUNCATED] = "malformed",
-        [STATUS_MALFORMED] = "malformed",
-        [STATUS_UNSUPPORTED] = "unsupported",
-        [STATUS_RANGE] = "range",
-        [STATUS_NOT_FOUND] = "not_found",
-        [STATUS_EXISTS] = "exists",
-        [STATUS_BLOCKED] = "blocked",
-        [STATUS_DENIED] = "denied",
-        [STATUS_MISMATCH] = "mismatch",
-    };
-    ASSERT(status > STATUS_OK && status < STATUS_COUNT);
-    world->stats.commands_denied += 1;
-    session_error(world, session, command_seq, false, codes[status], "%s: %s", what,
-                  status_text(status));
+    char text[ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ASSERT(length >= 0);
+    error_send(world, session, command_seq, code, error_row(code)->fatal == ERROR_FATAL_ALWAYS,
+               text);
+}
+
+void session_malformed(World *world, Session *session, uint32_t command_seq, bool fatal,
+                       const char *why)
+{
+    char text[ERROR_TEXT_BYTES];
+    (void)snprintf(text, sizeof text, "%s", why);
+    error_send(world, session, command_seq, ERROR_MALFORMED, fatal, text);
 }

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#define HANDSHAKE_MS 10000
-#define CLOSING_MS   10000 // for the last messages and the owner's DISCONNECT
+#define CLOSING_MS 10000 // for the last messages and the owner's DISCONNECT
 
 uint32_t world_ticks(const World *world, uint64_t ms)
 {
@@ -139,7 +138,8 @@ static Session *slot_find(World *world)
     return NULL;
 }
 
-// A JSON session needs a merge and a larger ring; false when all are taken.
+// A JSON session needs a merge and a larger ring. When all are taken it gets the ring of any
+// session, which is enough to be told so: join_handshake does.
 static bool open_json(World *world, Session *session)
 {
     for (uint32_t i = 0; i < world->merge_count; i++) {
@@ -147,8 +147,9 @@ static bool open_json(World *world, Session *session)
             world->merge_used[i] = true;
             session->merge = &world->merges[i];
             merge_reset(session->merge, world->tick_rate);
-            uint8_t *rings = world->outs + (size_t)world->session_count * OUTPUT_BYTES;
-            output_open(world, session, rings + (size_t)i * OUTPUT_JSON_BYTES, OUTPUT_JSON_BYTES);
+            uint8_t *rings = world->outs + (size_t)world->session_count * OUTPUT_BYTES_MAX;
+            output_open(world, session, rings + (size_t)i * OUTPUT_JSON_BYTES_MAX,
+                        OUTPUT_JSON_BYTES_MAX);
             return true;
         }
     }
@@ -169,13 +170,9 @@ Status session_connect(World *world, const Entry *entry)
     }
     const uint32_t number = session_number(world, session);
     session->json = (entry->flags & ENTRY_JSON) != 0;
-    if (session->json) {
-        if (!open_json(world, session)) {
-            session->json = false;
-            return STATUS_LIMIT;
-        }
-    } else {
-        output_open(world, session, world->outs + (size_t)number * OUTPUT_BYTES, OUTPUT_BYTES);
+    if (!session->json || !open_json(world, session)) {
+        output_open(world, session, world->outs + (size_t)number * OUTPUT_BYTES_MAX,
+                    OUTPUT_BYTES_MAX);
     }
     session->state = SESSION_CONNECTED;
     session->state_tick = world->tick;
@@ -307,7 +304,7 @@ void session_take_over(World *world, Session *from, Session *to)
         slot_free(world, from);
         return;
     }
-    session_error(world, from, 0, true, "replaced", "you came in from somewhere else");
+    session_error(world, from, 0, ERROR_REPLACED, "you came in from somewhere else");
 }
 
 // --- time ---------------------------------------------------------------------------------------
@@ -375,7 +372,7 @@ static void tick_one(World *world, Session *session)
     case SESSION_CONNECTED:
     case SESSION_VERIFYING:
         if (age > world_ticks(world, HANDSHAKE_MS)) {
-            session_error(world, session, 0, true, "handshake_timeout",
+            session_error(world, session, 0, ERROR_HANDSHAKE_TIMEOUT,
                           "nobody said who this is within 10 s");
         }
         break;

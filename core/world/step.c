@@ -14,7 +14,7 @@ static void take_input(World *world, Session *session)
 {
     WireInputFrame frame;
     const InputTaken taken =
-        input_take(&session->input, world->tick + 1, world->tick_rate / 2, &frame);
+        input_take(&session->input, world->tick + 1, world_ticks(world, INPUT_HOLD_MS), &frame);
     if (taken != INPUT_TAKEN) {
         world->stats.inputs_repeated += 1;
         own_cause(world, session, NET_CAUSE_LATE_INPUT);

@@ -8,14 +8,12 @@
 
 #include <string.h>
 
-#define PIECE_BYTES       (16u << 10)
 #define PIECE_BYTES_SMALL (4u << 10)
 #define SLOW_RTT_MS       250
 #define BACKLOG_BYTES     (32u << 10)  // unconfirmed; above it pieces wait
 #define FETCH_BYTES       (512u << 10) // the same for a client that does not play yet
 #define FETCH_TICKS       2
 #define PATIENCE_TICKS    15 // then a piece goes anyway: nobody waits forever
-#define QUEUE_MAX         64
 
 typedef struct Transfer {
     bool is_blob;
@@ -27,7 +25,7 @@ typedef struct Transfer {
 } Transfer;
 
 typedef struct TransferQueue {
-    Transfer items[QUEUE_MAX];
+    Transfer items[TRANSFERS_MAX];
     uint32_t count;
     uint64_t sent_tick;
 } TransferQueue;
@@ -95,7 +93,7 @@ static uint32_t piece_size(const World *world, const Session *session, uint64_t 
 {
     const uint32_t slow = world_ticks(world, SLOW_RTT_MS);
     return from_chunk == 0 && session->flow.rtt_eighths / 8 > slow ? PIECE_BYTES_SMALL
-                                                                   : PIECE_BYTES;
+                                                                   : TRANSFER_PIECE_BYTES;
 }
 
 static bool same(const Transfer *a, const Transfer *b)
@@ -120,7 +118,7 @@ static Status enqueue(World *world, const Session *session, Transfer transfer, s
             return STATUS_OK;
         }
     }
-    if (queue->count == QUEUE_MAX) {
+    if (queue->count == TRANSFERS_MAX) {
         return STATUS_LIMIT;
     }
     queue->items[queue->count++] = transfer;

@@ -23,8 +23,8 @@ WorldConfig world_config_default(void)
                          .visible_max = NET_SLOTS_MAX,
                          .json_session_max = 8,
                          .snapshot_budget_bytes = 4096,
-                         .body_kept_ms = 60000,
-                         .resume_ms = 600000,
+                         .body_kept_ms = BODY_KEPT_MS,
+                         .resume_ms = RESUME_MS,
                          .checkpoint_ms = 500,
                          .scripts = true,
                          .script = script_config_default()};
@@ -151,7 +151,8 @@ static Status create_buffers(World *world)
     world->sessions = heap_alloc(heap, heap_array_bytes(count, sizeof(Session)));
     world->frame = heap_alloc(heap, world->frame_capacity);
     world->message = heap_alloc(heap, world->message_capacity);
-    world->outs = heap_alloc(heap, (size_t)count * OUTPUT_BYTES + (size_t)json * OUTPUT_JSON_BYTES);
+    world->outs =
+        heap_alloc(heap, (size_t)count * OUTPUT_BYTES_MAX + (size_t)json * OUTPUT_JSON_BYTES_MAX);
     world->merges = heap_alloc(heap, heap_array_bytes((size_t)json + 1, sizeof(Merge)));
     world->merge_used = heap_alloc(heap, heap_array_bytes((size_t)json + 1, sizeof(bool)));
     world->closed = heap_alloc(heap, heap_array_bytes(count, sizeof(uint64_t)));
@@ -290,7 +291,7 @@ static void say_goodbye(World *world, const Entry *entry)
     for (uint32_t i = 0; i < world->session_high; i++) {
         Session *session = &world->sessions[i];
         if (session->connection != 0) {
-            session_error(world, session, 0, true, "stopped", "the world ends: %s", reason);
+            session_error(world, session, 0, ERROR_STOPPED, "the world ends: %s", reason);
         }
     }
 }
@@ -317,7 +318,7 @@ static Status admin_kick(World *world, const Entry *entry)
             continue;
         }
         if (session->connection != 0) {
-            session_error(world, session, 0, true, "kicked", "an operator ended this session");
+            session_error(world, session, 0, ERROR_KICKED, "an operator ended this session");
         }
         if (session->player != 0) {
             session_leave(world, session);

@@ -17,10 +17,12 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/pool.h"
 #include "core/script/authority.h"
 #include "core/script/id_map.h"
 #include "core/sim/puppet.h"
+#include "core/wire/error_code.h"
 #include "core/wire/input_frame.h"
 #include "core/wire/message.h"
 #include "core/world/row.h"
@@ -28,16 +30,10 @@
 
 // --- token buckets: so many at once, refilled so many a second ----------------------------------
 typedef enum RateKind {
-    RATE_MESSAGE,   // of any kind: 200/s
-    RATE_INPUT,     // 60/s
-    RATE_CHAT,      // 5 in 5 s
-    RATE_REMOTE,    // 100/s
-    RATE_BUILD,     // 10/s
-    RATE_TERRAFORM, // 10/s
-    RATE_CHUNK,     // 64 chunks/s
-    RATE_PROFILE,   // 2/s
-    RATE_SCRIPT,    // 32/s
-    RATE_COUNT
+#define RATE_ENUM(NAME, most, per_second, text) RATE_##NAME,
+    RATE_LIST(RATE_ENUM)
+#undef RATE_ENUM
+        RATE_COUNT
 } RateKind;
 typedef struct RateBucket {
     uint32_t milli; // tokens left, in thousandths
@@ -45,7 +41,6 @@ typedef struct RateBucket {
 
 // --- inputs of one player -----------------------------------------------------------------------
 #define INPUT_BUFFER INPUT_FRAMES_AHEAD // ticks
-#define INPUT_QUEUE  12                 // of those without a tick: a fifth of a second at 60 Hz
 typedef struct InputBuffer {
     WireInputFrame frames[INPUT_BUFFER]; // by tick % INPUT_BUFFER
     bool present[INPUT_BUFFER];
@@ -98,11 +93,6 @@ typedef struct Own {
     OwnCheck truth[INPUT_BUFFER];
 } Own;
 
-// Rings of the outputs: the largest frame and some messages; JSON is longer. Untouched pages cost
-// nothing, and a ring that is emptied begins anew.
-#define OUTPUT_BYTES      (256u << 10)
-#define OUTPUT_JSON_BYTES (768u << 10)
-
 #define FLOW_FRAMES 64
 typedef struct Flow {
     uint32_t sent, acked;        // sequence numbers of frames
@@ -149,7 +139,8 @@ typedef struct Session {
     // Previews.
     uint64_t preview_until[2]; // build, terraform; 0: none is shown
     uint64_t respawn_tick;
-    // Output: messages one after the other, u32 length before each. Outside the state.
+    // Output: a ring of messages, u32 length before each. Outside the state. Untouched pages cost
+    // nothing, and a ring that is emptied begins anew.
     uint8_t *out;
     size_t out_capacity, out_begin, out_end, out_wrap;
     uint32_t out_count;
@@ -214,12 +205,13 @@ Session *world_session_of_entity(World *world, uint64_t entity);
 // Writes a DOWN message for a session.
 void session_send(World *world, Session *session, uint8_t number, const void *body);
 void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id);
-// An error with a code for programs and a sentence for people. Fatal ones end the session.
-void session_error(World *world, Session *session, uint32_t command_seq, bool fatal,
-                   const char *code, const char *format, ...) __attribute__((format(printf, 6, 7)));
-// A Status as an error: code "denied", "blocked", "limit", …
-void session_refuse(World *world, Session *session, uint32_t command_seq, Status status,
-                    const char *what);
+// An error with a code for programs and a sentence for people. It ends the session if the code is
+// always fatal.
+void session_error(World *world, Session *session, uint32_t command_seq, ErrorCode code,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+// ERROR_MALFORMED, the one code that may end the session or not.
+void session_malformed(World *world, Session *session, uint32_t command_seq, bool fatal,
+                       const char *why);
 uint32_t session_number(const World *world, const Session *session);
 // How many bytes the client has not confirmed; transfers go on only when few are.
 size_t session_waiting(const Session *session);

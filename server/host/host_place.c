@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JSON_SESSIONS 64
-
 // --- building -----------------------------------------------------------------------------------
 
 BuildConfig host_build_config(const Host *host)
@@ -95,7 +93,7 @@ static void take_facts(Host *host)
     world->development = host->development;
     world->player_max = host->player_max;
     world->entity_max = facts->entity_max;
-    world->json_session_max = JSON_SESSIONS < host->player_max ? JSON_SESSIONS : host->player_max;
+    world->json_session_max = JSON_SESSIONS_MAX;
 }
 
 // A rune enters a world as one entry.

@@ -9,6 +9,7 @@
 // other purpose, and neither world nor epoch; it may be used until it expires.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/status.h"
 #include "server/build/signing_key.h"
 
@@ -17,7 +18,6 @@
 #include <stdint.h>
 
 #define TICKET_TEXT_BYTES  1024 // with its terminator
-#define TICKET_MS          30000
 #define TICKET_SIGN_IN_MS  (4u * 3600 * 1000)
 #define TICKET_BOOT_BYTES  16
 #define TICKET_NONCE_BYTES 16

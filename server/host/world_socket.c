@@ -4,6 +4,7 @@
 #include "server/host/world_socket.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "server/net/websocket.h"
 
 #include <errno.h>
@@ -20,10 +21,6 @@
 #define SEND_MESSAGES    32           // in one call
 #define SEND_BYTES       (128u << 10) // about as many, too
 #define EVENTS_MAX       1024
-#define FIRST_MS         10000 // until the first whole message
-#define MESSAGE_MS       10000 // from the first byte of a message to its last
-#define PING_MS          10000
-#define SILENT_MS        30000
 #define LAST_MS          5000 // for what is still owed
 #define LINGER_MS        2000
 #define CONTROL_BYTES    (2 * (2 + WEBSOCKET_CONTROL_MAX))
@@ -517,8 +514,9 @@ static bool is_over_time(const Socket *socket, uint64_t now_ms)
     const uint64_t age = now_ms - socket->since_ms;
     switch (socket->state) {
     case SOCKET_OPEN:
-        return (!socket->known && age > FIRST_MS) || now_ms - socket->heard_ms > SILENT_MS ||
-               (socket->began_ms != 0 && now_ms - socket->began_ms > MESSAGE_MS);
+        return (!socket->known && age > SOCKET_FIRST_MS) ||
+               now_ms - socket->heard_ms > SOCKET_SILENT_MS ||
+               (socket->began_ms != 0 && now_ms - socket->began_ms > SOCKET_MESSAGE_MS);
     case SOCKET_LAST:
         return age > LAST_MS;
     case SOCKET_LINGER:
@@ -532,7 +530,7 @@ static bool is_over_time(const Socket *socket, uint64_t now_ms)
 static void check(Sockets *sockets, Socket *socket, uint64_t now_ms)
 {
     if (is_over_time(socket, now_ms)) {
-        if (socket->state == SOCKET_OPEN && now_ms - socket->heard_ms <= SILENT_MS) {
+        if (socket->state == SOCKET_OPEN && now_ms - socket->heard_ms <= SOCKET_SILENT_MS) {
             say_goodbye(sockets, socket, CLOSE_POLICY, now_ms);
             return;
         }
@@ -540,8 +538,8 @@ static void check(Sockets *sockets, Socket *socket, uint64_t now_ms)
         drop(sockets, socket);
         return;
     }
-    if (socket->state == SOCKET_OPEN && now_ms - socket->heard_ms > PING_MS &&
-        now_ms - socket->pinged_ms > PING_MS) {
+    if (socket->state == SOCKET_OPEN && now_ms - socket->heard_ms > SOCKET_PING_MS &&
+        now_ms - socket->pinged_ms > SOCKET_PING_MS) {
         socket->pinged_ms = now_ms;
         put_control(socket, WEBSOCKET_PING, NULL, 0);
     }

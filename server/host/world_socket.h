@@ -9,13 +9,14 @@
 // is asked for. The kernel's own buffers are small because the host made them so.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOCKETS_MESSAGE_BYTES (96u << 10)
+#define SOCKETS_MESSAGE_BYTES ((size_t)MESSAGE_BYTES_MAX)
 #define SOCKETS_MAX           8000
 
 typedef struct Sockets Sockets;

@@ -55,10 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != STATUS_OK) {
         ASSERT(arena.used == 0);
         ASSERT(message.body == NULL);
-        ASSERT(error.code != NULL && error.where.path[0] == '$');
+        ASSERT(error.code != ERROR_NONE && error.where.path[0] == '$');
         return 0;
     }
-    ASSERT(error.code == NULL);
+    ASSERT(error.code == ERROR_NONE);
     ASSERT(message_check(message.number, message.body) == STATUS_OK);
     const size_t bytes = write_json(&message, memory()->text);
     arena_init(&arena, memory()->second, MESSAGE_JSON_ARENA_BYTES);

@@ -4,6 +4,10 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
+#include "core/base/limits.h"
+#include "core/script/value.h"
+#include "core/wire/input_frame.h"
+#include "core/world/row.h"
 #include "tests/support/message_example.h"
 
 #include <stdio.h>
@@ -108,7 +112,7 @@ static void put_message(const MessageRow *row, ByteWriter *writer)
     put_fields(message_row_group(row), writer);
 }
 
-void protocol_tables_write(ByteWriter *writer)
+static void tables_write(ByteWriter *writer)
 {
     static const char *const titles[] = {
         "Up: from the client", "Down: to the client",
@@ -134,6 +138,126 @@ void protocol_tables_write(ByteWriter *writer)
         put_fields(group, writer);
     }
     put(writer, "\n");
+}
+
+// --- codes, limits, answers ---------------------------------------------------------------------
+static void codes_write(ByteWriter *writer)
+{
+    static const char *const fatal[] = {"no", "sometimes", "yes"};
+    put(writer, "| code | fatal | when it is sent | what a client does |\n"
+                "| --- | --- | --- | --- |\n");
+    for (ErrorCode code = ERROR_NONE + 1; code < ERROR_CODE_COUNT; code++) {
+        const ErrorRow *row = error_row(code);
+        const char *const cells[] = {"| `", row->name, "` | ", fatal[row->fatal],
+                                     " | ", row->when, " | ",  row->advice,
+                                     " |\n"};
+        for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+            put(writer, cells[i]);
+        }
+    }
+}
+
+static void put_limit_row(ByteWriter *writer, const char *name, uint64_t value, const char *unit,
+                          const char *text)
+{
+    put(writer, "| `");
+    put(writer, name);
+    put(writer, "` | ");
+    put_number(writer, value);
+    put(writer, " | ");
+    put(writer, unit);
+    put(writer, " | ");
+    put(writer, text);
+    put(writer, " |\n");
+}
+
+static void limits_write(ByteWriter *writer)
+{
+    put(writer, "| name | value | unit | what it bounds |\n| --- | --- | --- | --- |\n");
+#define LIMIT(NAME, unit, text) put_limit_row(writer, #NAME, (uint64_t)(NAME), unit, text);
+#include "core/wire/limit.def"
+}
+
+static void put_rate_row(ByteWriter *writer, const char *name, uint32_t most, uint32_t per_second,
+                         const char *text)
+{
+    put(writer, "| `");
+    put(writer, name);
+    put(writer, "` | ");
+    put_number(writer, most);
+    put(writer, " | ");
+    put_number(writer, per_second);
+    put(writer, " | ");
+    put(writer, text);
+    put(writer, " |\n");
+}
+
+static void rates_write(ByteWriter *writer)
+{
+    put(writer, "| name | at once | refilled in a second | what it counts |\n"
+                "| --- | --- | --- | --- |\n");
+#define RATE_ROW(NAME, most, per_second, text) \
+    put_rate_row(writer, "RATE_" #NAME, most, per_second, text);
+    RATE_LIST(RATE_ROW)
+#undef RATE_ROW
+}
+
+typedef enum AnswerAck { ANSWER_NONE, ANSWER_NO, ANSWER_YES } AnswerAck;
+static const struct {
+    AnswerAck ack; // ANSWER_NONE: no row
+    const char *text;
+} answers[256] = {
+#define ANSWER(NUMBER_NAME, ack, text) [MESSAGE_##NUMBER_NAME] = {ANSWER_##ack, text},
+#include "core/wire/answer.def"
+};
+
+static void answers_write(ByteWriter *writer)
+{
+    put(writer, "| command | acknowledged | what else comes |\n| --- | --- | --- |\n");
+    for (uint32_t i = 0; message_row_at(i) != NULL; i++) {
+        const MessageRow *row = message_row_at(i);
+        const bool is_up = row->direction == MESSAGE_UP;
+        ASSERT(is_up == (answers[row->number].ack != ANSWER_NONE)); // answer.def lacks a row
+        if (is_up) {
+            put(writer, "| `");
+            put(writer, row->feature);
+            put(writer, ".");
+            put(writer, row->action);
+            put(writer, answers[row->number].ack == ANSWER_YES ? "` | yes | " : "` | no | ");
+            put(writer, answers[row->number].text);
+            put(writer, " |\n");
+        }
+    }
+}
+
+// --- regions ------------------------------------------------------------------------------------
+static const ProtocolRegion regions[] = {
+    {"answers", answers_write},
+    {"error codes", codes_write},
+    {"limits", limits_write},
+    {"rates", rates_write},
+    {"snapshots as JSON", protocol_snapshots_write},
+    {"tables of the schema", tables_write},
+};
+
+const ProtocolRegion *protocol_region_at(uint32_t index)
+{
+    return index < sizeof regions / sizeof regions[0] ? &regions[index] : NULL;
+}
+
+bool protocol_region_find(const char *page, const ProtocolRegion *region, const char **begin,
+                          const char **end)
+{
+    char first[64], last[64];
+    snprintf(first, sizeof first, "<!-- %s: begin -->\n", region->name);
+    snprintf(last, sizeof last, "<!-- %s: end -->\n", region->name);
+    *begin = strstr(page, first);
+    *end = strstr(page, last);
+    if (*begin == NULL || *end == NULL || *end < *begin) {
+        return false;
+    }
+    *begin += strlen(first);
+    return true;
 }
 
 // --- vectors ------------------------------------------------------------------------------------

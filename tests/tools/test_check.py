@@ -42,6 +42,13 @@ def in_core(body):
     return {"core/sim/s.c": f"// S.\nvoid s(void)\n{{\n    {body}\n}}\n"}
 
 
+def in_world(body):
+    """core/world/w.c with one statement, on line 4, and one error code."""
+    return {"core/wire/error.def": 'ERROR_CODE(WORLD_FULL, "world_full", ALWAYS, "x", "y")\n',
+            "core/world/w.c": f"// W.\nvoid w(void)\n{{\n    {body}\n}}\n",
+            "core/world/CMakeLists.txt": "sandlot_library(world SOURCES w.c)\n"}
+
+
 def in_build(name, include, body):
     """A file of server/build with one statement, on line 4 without an include."""
     return {f"server/build/{name}": f"// B.\n{include}void b(void)\n{{\n    {body}\n}}\n",
@@ -106,6 +113,11 @@ CASES = {
         ["server/build/p.c:8: place_json_parse reads contents"]),
     "a declaration": ({"server/build/p.h": "// P.\nMUST_USE Status json_parse(int x);\n"}, []),
     "a member of that name": (in_build("p.c", "", "doc->json_parse(x);"), []),
+    # codes
+    "a code written out": (in_world('say(x, "world_full");'),
+                           ["core/world/w.c:4: the code world_full is a constant"]),
+    "a code of HTTP": (in_world('http_fail(x, 503, "world_full");'), []),
+    "another text": (in_world('say(x, "world_full_of_sheep"); // "world_full"'), []),
     # draws
     "two draws": (in_core("v = vec3(rng_range(r, 0, 1), rng_range(r, 0, 1));"),
                   ["core/sim/s.c:4: two draws"]),

@@ -103,16 +103,16 @@ TEST(without_a_tick_they_queue)
     InputBuffer buffer;
     WireInputFrame out;
     input_reset(&buffer);
-    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
+    for (uint32_t i = 0; i < INPUT_QUEUE_MAX; i++) {
         put(world, &buffer, 0, 100 + i, 5);
     }
-    CHECK_INT(buffer.waiting, INPUT_QUEUE);
+    CHECK_INT(buffer.waiting, INPUT_QUEUE_MAX);
     CHECK_INT(world->stats.inputs_early, 0);
-    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
+    for (uint32_t i = 0; i < INPUT_QUEUE_MAX; i++) {
         CHECK_INT(input_take(&buffer, 6 + i, 30, &out), INPUT_TAKEN);
         CHECK_INT(out.seq, 100 + i);
     }
-    CHECK_INT(input_take(&buffer, 6 + INPUT_QUEUE, 30, &out), INPUT_REPEATED);
+    CHECK_INT(input_take(&buffer, 6 + INPUT_QUEUE_MAX, 30, &out), INPUT_REPEATED);
     free(world);
 }
 
@@ -124,13 +124,13 @@ TEST(a_queue_that_grows_gives_up_the_oldest)
     input_reset(&buffer);
     const WireInputFrame jump = {.seq = 100, .buttons = INPUT_JUMP};
     input_put(world, &buffer, &jump, 5);
-    for (uint32_t i = 1; i < INPUT_QUEUE + 3; i++) {
+    for (uint32_t i = 1; i < INPUT_QUEUE_MAX + 3; i++) {
         const WireInputFrame frame = {.seq = 100 + i, .move_z = 127};
         input_put(world, &buffer, &frame, 5);
     }
-    CHECK_INT(buffer.waiting, INPUT_QUEUE);
+    CHECK_INT(buffer.waiting, INPUT_QUEUE_MAX);
     CHECK_INT(world->stats.inputs_early, 3);
-    for (uint32_t i = 0; i < INPUT_QUEUE; i++) {
+    for (uint32_t i = 0; i < INPUT_QUEUE_MAX; i++) {
         CHECK_INT(input_take(&buffer, 6 + i, 30, &out), INPUT_TAKEN);
         CHECK_INT(out.seq, 103 + i);
         CHECK_INT(out.buttons, i == 0 ? INPUT_JUMP : 0); // the press was not lost
@@ -156,7 +156,7 @@ TEST(who_sends_at_the_pace_is_never_far_behind)
         }
         now += 1;
         CHECK_INT(input_take(&buffer, now, 30, &out), INPUT_TAKEN);
-        CHECK(seq - out.seq <= INPUT_QUEUE);
+        CHECK(seq - out.seq <= INPUT_QUEUE_MAX);
     }
     CHECK(world->stats.inputs_early > 300);
     free(world);

@@ -23,7 +23,7 @@ static Status read_json(const char *text, MessageDirection direction, Message *o
     arena_init(&arena, arena_block, sizeof arena_block);
     const Status status = message_from_json(text, strlen(text), direction, &arena, out, error);
     CHECK_INT(status, error->where.status);
-    CHECK((status == STATUS_OK) == (error->code == NULL));
+    CHECK((status == STATUS_OK) == (error->code == ERROR_NONE));
     CHECK(status == STATUS_OK || arena.used == 0);
     return status;
 }
@@ -175,7 +175,7 @@ static void check_frame_refused(const char *frame, const char *path)
         test_fail(__FILE__, __LINE__, "%s was taken", frame);
         return;
     }
-    CHECK_TEXT(error.code, "malformed");
+    CHECK_TEXT(error_name(error.code), "malformed");
     CHECK_TEXT(error.where.path, path);
 }
 
@@ -239,7 +239,7 @@ TEST(kinds_with_one_row_need_no_names)
               STATUS_UNSUPPORTED);
     CHECK_INT(read_json("{\"v\":2,\"kind\":\"command\"}", MESSAGE_UP, &out, &error),
               STATUS_UNSUPPORTED);
-    CHECK_TEXT(error.code, "unknown_action");
+    CHECK_TEXT(error_name(error.code), "unknown_action");
 }
 
 static void check_refused(const char *text, MessageDirection direction, Status status,
@@ -252,7 +252,7 @@ static void check_refused(const char *text, MessageDirection direction, Status s
         test_fail(__FILE__, __LINE__, "%s: %s", text, status_name(got));
         return;
     }
-    CHECK_TEXT(error.code, code);
+    CHECK_TEXT(error_name(error.code), code);
     CHECK_TEXT(error.where.path, path);
     CHECK_INT(out.seq, 77);
 }

@@ -22,19 +22,127 @@ static _Alignas(16) uint8_t tree_block[4u << 20];
 static _Alignas(16) uint8_t message_block[MESSAGE_JSON_ARENA_BYTES];
 
 // --- the page -----------------------------------------------------------------------------------
-TEST(the_tables_are_those_of_the_schema)
+TEST(what_is_printed_is_what_the_code_says)
 {
-    const char *begin = strstr(protocol_page, PROTOCOL_TABLES_BEGIN);
-    const char *end = strstr(protocol_page, PROTOCOL_TABLES_END);
-    REQUIRE(begin != NULL && end != NULL && begin < end);
-    begin += strlen(PROTOCOL_TABLES_BEGIN);
-    ByteWriter writer = byte_writer(text, sizeof text);
-    protocol_tables_write(&writer);
-    CHECK_OK(writer.status);
-    if (writer.at != (size_t)(end - begin) || memcmp(text, begin, writer.at) != 0) {
-        test_fail(__FILE__, __LINE__, "docs/PROTOCOL.md differs from core/wire/schema.def; %s",
-                  HOW_TO_UPDATE);
+    for (uint32_t i = 0; protocol_region_at(i) != NULL; i++) {
+        const ProtocolRegion *region = protocol_region_at(i);
+        const char *begin = NULL;
+        const char *end = NULL;
+        REQUIRE(protocol_region_find(protocol_page, region, &begin, &end));
+        ByteWriter writer = byte_writer(text, sizeof text);
+        region->write(&writer);
+        CHECK_OK(writer.status);
+        if (writer.at != (size_t)(end - begin) || memcmp(text, begin, writer.at) != 0) {
+            test_fail(__FILE__, __LINE__, "docs/PROTOCOL.md, %s: differs from the code; %s",
+                      region->name, HOW_TO_UPDATE);
+        }
     }
+}
+
+// Names stay apart and fit into the message; a bar would end a cell of the table.
+TEST(every_code_has_a_row_of_its_own)
+{
+    for (ErrorCode code = ERROR_NONE + 1; code < ERROR_CODE_COUNT; code++) {
+        const ErrorRow *row = error_row(code);
+        CHECK(message_text_is_valid((NetText){row->name, (uint32_t)strlen(row->name)}, 64));
+        CHECK(row->when[0] != 0 && strchr(row->when, '|') == NULL);
+        CHECK(row->advice[0] != 0 && strchr(row->advice, '|') == NULL);
+        for (ErrorCode other = ERROR_NONE + 1; other < code; other++) {
+            CHECK(strcmp(row->name, error_name(other)) != 0);
+        }
+    }
+    for (Status status = STATUS_OK + 1; status < STATUS_COUNT; status++) {
+        CHECK(error_row(error_of_status(status))->fatal != ERROR_FATAL_ALWAYS);
+    }
+}
+
+// --- examples -----------------------------------------------------------------------------------
+
+// The members of an example without the line breaks, as the server writes them.
+static const char *plain_of(const JsonNode *root)
+{
+    ByteWriter writer = byte_writer(text, sizeof text - 1);
+    JsonWriter plain = json_writer(&writer, 0);
+    json_write_node(&plain, root);
+    CHECK_OK(json_writer_finish(&plain));
+    text[writer.at] = 0;
+    return text;
+}
+
+static void check_down(const Message *message, const JsonNode *root)
+{
+    static char got[1 << 16];
+    ByteWriter writer = byte_writer(got, sizeof got - 1);
+    message_to_json(message, &writer);
+    CHECK_OK(writer.status);
+    got[writer.at] = 0;
+    CHECK_TEXT(got, plain_of(root));
+}
+
+// A message of the page: what a client sends must be taken, what the server sends must be what it
+// would print. Snapshots are printed by `protocol`, and nowhere else on the page.
+static void check_example(const char *example, size_t bytes)
+{
+    Arena tree, arena;
+    arena_init(&tree, tree_block, sizeof tree_block);
+    arena_init(&arena, message_block, sizeof message_block);
+    const JsonConfig config = json_config_default(&tree);
+    const JsonNode *root = NULL;
+    JsonError error = {0};
+    REQUIRE(json_parse(&config, example, bytes, &root, &error) == STATUS_OK);
+    const char *kind = json_read_text(json_read_member(root, "kind", &error), 64, &error);
+    REQUIRE(error.status == STATUS_OK);
+    const char *begin = NULL;
+    const char *end = NULL;
+    uint32_t i = 0;
+    while (strcmp(protocol_region_at(i)->name, "snapshots as JSON") != 0) {
+        i += 1;
+    }
+    REQUIRE(protocol_region_find(protocol_page, protocol_region_at(i), &begin, &end));
+    if (strcmp(kind, "snapshot") == 0) {
+        CHECK(example > begin && example < end);
+        return;
+    }
+    const bool up = strcmp(kind, "command") == 0 || strcmp(kind, "ping") == 0;
+    Message message = {0};
+    MessageJsonError refused;
+    const Status status = message_from_json(example, bytes, up ? MESSAGE_UP : MESSAGE_DOWN, &arena,
+                                            &message, &refused);
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "an example is refused at %s: %.*s", refused.where.path,
+                  (int)bytes, example);
+    } else if (!up) {
+        check_down(&message, root);
+    }
+}
+
+// Blocks of ```json, in which every message begins with a line of its own; the other lines of a
+// message begin with a space.
+TEST(the_examples_are_messages)
+{
+    uint32_t count = 0;
+    bool inside = false;
+    const char *begin = NULL;
+    for (const char *line = protocol_page; *line != 0 && test_is_passing();) {
+        const char *next = line + strcspn(line, "\n");
+        next += *next != 0;
+        const bool ends = inside && *line != ' ';
+        if (ends && begin != NULL) {
+            check_example(begin, (size_t)(line - begin));
+            count += 1;
+            begin = NULL;
+        }
+        if (!inside) {
+            inside = strncmp(line, "```json\n", 8) == 0;
+        } else if (strncmp(line, "```", 3) == 0) {
+            inside = false;
+        } else if (ends) {
+            CHECK(*line == '{');
+            begin = line;
+        }
+        line = next;
+    }
+    CHECK(count >= 10);
 }
 
 // Cell `index` of a table row, without spaces and backticks around it.

@@ -4,6 +4,7 @@
 #include "core/base/utf8.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static Heard hear(Fixture *fixture, uint64_t connection)
@@ -399,6 +400,78 @@ TEST(malformed_messages_are_strikes)
     static uint8_t large[MESSAGE_BYTES_MAX + 1];
     CHECK_INT(fixture_send_bytes(&fixture, 2, large, sizeof large), STATUS_MALFORMED);
     CHECK_TEXT(hear(&fixture, 2).code, "malformed");
+    fixture_close(&fixture);
+}
+
+// The code of the error that a JSON session is told, or "" when it is told something else.
+static void json_handshake(Fixture *fixture, uint64_t connection, const char *json, char code[65])
+{
+    const uint8_t *bytes = NULL;
+    size_t count = 0;
+    code[0] = 0;
+    CHECK_OK(fixture_connect(fixture, connection, true));
+    CHECK_OK(fixture_send_bytes(fixture, connection, json, strlen(json)));
+    fixture_tick(fixture, 1);
+    REQUIRE(world_output(fixture->world, connection, &bytes, &count));
+    static const char before[] = "\"code\":\"";
+    for (size_t i = 0; i + sizeof before + 64 < count; i++) {
+        if (memcmp(bytes + i, before, sizeof before - 1) == 0) {
+            const char *name = (const char *)bytes + i + sizeof before - 1;
+            snprintf(code, 65, "%.*s", (int)strcspn(name, "\""), name);
+        }
+    }
+}
+
+#define JSON_HANDSHAKE                                                                          \
+    "{\"v\":2,\"kind\":\"command\",\"seq\":1,\"feature\":\"session\",\"action\":\"handshake\"," \
+    "\"payload\":{\"version\":2}}"
+
+TEST(a_json_session_too_many_is_told_that_the_world_is_full)
+{
+    Fixture fixture;
+    char code[65];
+    fixture_open(&fixture);
+    for (uint32_t i = 0; i < fixture.config.json_session_max; i++) {
+        json_handshake(&fixture, i + 1, JSON_HANDSHAKE, code);
+        CHECK_TEXT(code, "");
+    }
+    json_handshake(&fixture, 8, JSON_HANDSHAKE, code);
+    CHECK_TEXT(code, "world_full");
+    fixture_join(&fixture, 9, "binary"); // for whom there is room
+    CHECK_INT(hear(&fixture, 9).welcomes, 1);
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    json_handshake(&fixture, 10, JSON_HANDSHAKE, code);
+    CHECK_TEXT(code, "");
+    fixture_close(&fixture);
+}
+
+TEST(what_is_not_known_is_no_handshake)
+{
+    Fixture fixture;
+    char code[65];
+    fixture_open(&fixture);
+    json_handshake(&fixture, 1,
+                   "{\"v\":2,\"kind\":\"command\",\"feature\":\"no\",\"action\":\"such\"}", code);
+    CHECK_TEXT(code, "handshake_first");
+    fixture_close(&fixture);
+}
+
+TEST(a_command_without_a_number_is_not_acknowledged)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    for (uint32_t seq = 0; seq < 2; seq++) {
+        uint8_t bytes[64];
+        ByteWriter writer = byte_writer(bytes, sizeof bytes);
+        const MessageChatSay say = {.text = {"hi", 2}};
+        message_encode(&(Message){.number = MESSAGE_CHAT_SAY, .seq = seq, .body = &say}, &writer);
+        CHECK_OK(writer.status);
+        (void)hear(&fixture, 1);
+        CHECK_OK(fixture_send_bytes(&fixture, 1, bytes, writer.at));
+        fixture_tick(&fixture, 1);
+        CHECK_INT(hear(&fixture, 1).acks, seq);
+    }
     fixture_close(&fixture);
 }
 
