@@ -9,6 +9,18 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
   add_compile_options(-O2 -ffunction-sections -fdata-sections)
 endif()
 
+# Paths in messages and in debug information are relative to the repository, so that a program does
+# not tell where it was built; a debugger that is started in the repository finds the sources. The
+# first option is for sources as CMake names them, the second as ccache does. The folder where the
+# compiler runs has an option of its own; gcc takes the last one that fits.
+file(RELATIVE_PATH source_from_build ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${source_from_build}=)
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-fdebug-compilation-dir=.)
+else()
+  add_compile_options(-fdebug-prefix-map=${CMAKE_BINARY_DIR}=.)
+endif()
+
 add_library(sandlot_flags INTERFACE)
 target_include_directories(sandlot_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(sandlot_flags INTERFACE m)

@@ -2,6 +2,7 @@
 #include "core/base/json_read.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -136,8 +137,9 @@ const char *json_read_text(const JsonNode *node, uint32_t bytes_max, JsonError *
         json_fail(error, STATUS_RANGE, node, "must have at most %u bytes", (unsigned)bytes_max);
         return "";
     }
-    if (memchr(node->text, '\0', node->count) != NULL) {
-        json_fail(error, STATUS_MALFORMED, node, "must not hold a zero character");
+    const char *problem = text_error(node->text, node->count);
+    if (problem != NULL) {
+        json_fail(error, STATUS_MALFORMED, node, "%s", problem);
         return "";
     }
     return node->text;

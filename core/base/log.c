@@ -1,8 +1,10 @@
 // Formats a log event into a value on the stack and hands it to the sink. Text that is too long is
-// cut between two UTF-8 characters, never inside one.
+// cut between two UTF-8 characters, never inside one. It may quote strangers: bytes that are no
+// character become "?".
 #include "core/base/log.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 #include <stdarg.h>
@@ -37,7 +39,9 @@ void log_write(LogSink *sink, uint64_t tick, LogLevel level, const char *area, c
     LogEvent event = {.tick = tick, .level = level, .area = area};
     if (length > 0) {
         const size_t bytes = length < LOG_TEXT_BYTES ? (size_t)length : LOG_TEXT_BYTES;
-        memcpy(event.text, text, utf8_cut(text, bytes, LOG_TEXT_BYTES - 1));
+        const size_t kept = utf8_cut(text, bytes, LOG_TEXT_BYTES - 1);
+        memcpy(event.text, text, kept);
+        text_repair(event.text, kept);
     }
     sink->write(sink->user, &event);
 }

@@ -108,6 +108,10 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
     ScriptFault fault = {.kind = kind, .hook = hook, .tick = system->tick, .line = line};
     snprintf(fault.message, sizeof fault.message, "%s", message);
     snprintf(fault.traceback, sizeof fault.traceback, "%s", traceback);
+    // What a script raises is any bytes, and snprintf may cut inside a character; readers of faults
+    // may write them as JSON.
+    text_repair(fault.message, strlen(fault.message));
+    text_repair(fault.traceback, strlen(fault.traceback));
     system->totals.fault_count += 1;
     Instance *instance = instance_at(system, handle);
     Script *script = instance != NULL ? script_at(system, instance->script) : NULL;

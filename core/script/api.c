@@ -441,6 +441,41 @@ Text api_text(lua_State *thread, int index)
     return text;
 }
 
+// The row of the function or method that runs, or NULL inside something else, such as a setter.
+static const ApiRow *running_row(lua_State *thread)
+{
+    int is_row = 0;
+    const lua_Integer index = lua_tointegerx(thread, lua_upvalueindex(1), &is_row);
+    return is_row != 0 ? &rows[index] : NULL;
+}
+
+// The sizes come first: they bound what is looked at.
+Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max)
+{
+    const Text text = api_text(thread, index);
+    const bool fits = text.bytes >= bytes_min && text.bytes <= bytes_max;
+    const char *problem = fits ? text_error(text.data, text.bytes) : "";
+    if (problem == NULL) {
+        return text;
+    }
+    char what[128] = "a text";
+    const ApiRow *row = running_row(thread);
+    if (row != NULL) {
+        const int number = row->kind == API_KIND_METHOD ? index - 1 : index;
+        const ApiParsed *parsed = &script_of(thread)->api_parsed[row - rows];
+        ASSERT(number >= 1 && (uint32_t)number <= parsed->count);
+        char name[64];
+        full_name(row, name, sizeof name);
+        snprintf(what, sizeof what, "%s: argument %d (%s)", name, number,
+                 parsed->arguments[number - 1].name);
+    }
+    if (!fits) {
+        luaL_error(thread, "%s must have %d to %d bytes", what, (int)bytes_min, (int)bytes_max);
+    }
+    luaL_error(thread, "%s %s", what, problem);
+    return text;
+}
+
 float api_number(lua_State *thread, int index)
 {
     const double number = luaL_checknumber(thread, index);

@@ -84,7 +84,10 @@ uint64_t api_entity(lua_State *thread, int index); // net id; raises
 bool api_is_entity(lua_State *thread, int index);
 uint64_t api_player(lua_State *thread, int index); // player id; raises
 bool api_is_player(lua_State *thread, int index);
+// Any bytes: for what is only looked for, and for what cleans it.
 Text api_text(lua_State *thread, int index);
+// A text (core/base/text.h), for what is kept or sent; raises, and names the argument.
+Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max);
 float api_number(lua_State *thread, int index); // finite and within float32; raises
 bool api_has(lua_State *thread, int index);     // not nil, not none
 // Reads a field of the options table at `index`; pushes it and says whether it is not nil.

@@ -4,26 +4,22 @@
 // Declare says what a message looks like; what does not fit is dropped and counted before any
 // handler sees it.
 #include "core/script/api.h"
+#include "core/script/effect.h"
 #include "core/script/value.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_NAME_MAX 64
-
-static void check_name(lua_State *thread, int index)
+static Text check_name(lua_State *thread, int index)
 {
-    const Text name = api_text(thread, index);
-    if (name.bytes == 0 || name.bytes > MESSAGE_NAME_MAX) {
-        luaL_error(thread, "the name of a message has 1 to %d bytes", MESSAGE_NAME_MAX);
-    }
+    return api_valid_text(thread, index, 1, EFFECT_NAME_BYTES);
 }
 
 // The arguments after `name_index` as bytes in scratch memory, good until the next call.
 static ScriptMessage pack(lua_State *thread, int name_index, bool reliable)
 {
     ScriptSystem *system = script_of(thread);
-    check_name(thread, name_index);
+    const Text name = check_name(thread, name_index);
     arena_reset(&system->json_arena);
     uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
@@ -32,10 +28,8 @@ static ScriptMessage pack(lua_State *thread, int name_index, bool reliable)
     if (value_write(thread, name_index + 1, lua_gettop(thread), &writer, error) != STATUS_OK) {
         luaL_error(thread, "%s: %s", lua_tostring(thread, name_index), error);
     }
-    return (ScriptMessage){.name = api_text(thread, name_index),
-                           .payload = bytes,
-                           .payload_bytes = writer.at,
-                           .reliable = reliable};
+    return (ScriptMessage){
+        .name = name, .payload = bytes, .payload_bytes = writer.at, .reliable = reliable};
 }
 
 static int send(lua_State *thread, const ScriptMessage *message)
@@ -94,8 +88,8 @@ int api_Network_BroadcastUnreliable(lua_State *thread)
 // Connects the function at 2 to the signal of the message named at 1.
 static int listen(lua_State *thread, const char *prefix)
 {
-    char key[MESSAGE_NAME_MAX + 32];
-    check_name(thread, 1);
+    char key[EFFECT_NAME_BYTES + 32];
+    (void)check_name(thread, 1);
     snprintf(key, sizeof key, "%s:%s", prefix, lua_tostring(thread, 1));
     (void)signal_push_named(script_of(thread), thread, key, true);
     lua_replace(thread, 1);
@@ -115,7 +109,7 @@ int api_Network_OnServerEvent(lua_State *thread)
 int api_Network_OnInvoke(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    check_name(thread, 1);
+    (void)check_name(thread, 1);
     // One answers; the last to say so.
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
     lua_pushvalue(thread, 1);
@@ -156,7 +150,7 @@ int api_Network_Invoke(lua_State *thread)
 int api_Network_Declare(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    check_name(thread, 1);
+    (void)check_name(thread, 1);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
     lua_pushvalue(thread, 1);
     lua_createtable(thread, 0, 2);
@@ -273,9 +267,9 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
 void api_message(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_State *thread = system->lua;
-    char name[MESSAGE_NAME_MAX + 1];
-    if (event->name.bytes == 0 || event->name.bytes > MESSAGE_NAME_MAX ||
-        memchr(event->name.data, 0, event->name.bytes) != NULL) {
+    char name[EFFECT_NAME_BYTES + 1];
+    if (event->name.bytes == 0 || event->name.bytes > EFFECT_NAME_BYTES ||
+        !text_is_valid(event->name.data, event->name.bytes)) {
         drop(system);
         return;
     }
@@ -301,7 +295,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         run_invoke(system, event, name, count + extra);
         return;
     }
-    char key[MESSAGE_NAME_MAX + 32];
+    char key[EFFECT_NAME_BYTES + 32];
     snprintf(key, sizeof key, "Message:%s", name);
     api_fire(system, key, count + extra);
 }

@@ -85,11 +85,22 @@ int api_get_Player_Team(lua_State *thread)
     return push_text(thread, info_of(thread).team);
 }
 
+// What is assigned has no argument to be named by.
+static Text valid_name(lua_State *thread, const char *what)
+{
+    const Text name = api_text(thread, 2);
+    const char *problem = text_error(name.data, name.bytes);
+    if (problem != NULL) {
+        luaL_error(thread, "%s %s", what, problem);
+    }
+    return name;
+}
+
 int api_set_Player_Team(lua_State *thread)
 {
     api_changed(thread,
                 api_face(thread)->player_team(api_world(thread), api_player(thread, 1),
-                                              api_text(thread, 2)),
+                                              valid_name(thread, "Player.Team")),
                 "Player.Team");
     return 0;
 }
@@ -168,7 +179,8 @@ static int stat_set(lua_State *thread)
     const uint64_t player = api_player(thread, lua_upvalueindex(1));
     vm_charge(thread, API_CALL_STEPS);
     api_changed(thread,
-                api_face(thread)->player_stat(api_world(thread), player, api_text(thread, 2),
+                api_face(thread)->player_stat(api_world(thread), player,
+                                              valid_name(thread, "the name in leaderstats"),
                                               luaL_checknumber(thread, 3)),
                 "leaderstats");
     return 0;

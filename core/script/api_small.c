@@ -1,6 +1,9 @@
 // Small services: the log, random numbers, JSON, sound, chat, modules.
 #include "core/script/api.h"
 
+#include "core/base/utf8.h"
+#include "core/script/effect.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -150,22 +153,29 @@ int api_Sound_Play(lua_State *thread)
         }
     }
     api_changed(thread,
-                api_face(thread)->sound(api_world(thread), api_text(thread, 1), player,
+                api_face(thread)->sound(api_world(thread),
+                                        api_valid_text(thread, 1, 1, EFFECT_SOUND_BYTES), player,
                                         placed ? &position : NULL, volume),
                 "Sound.Play");
     return 0;
 }
 
-#define CHAT_BYTES_MAX 512
+// What is longer is cut before it is cleaned, so that cleaning has a bounded cost.
+#define CHAT_LOOKED_BYTES (4u * EFFECT_CHAT_BYTES)
 
+// Often it is what a player wrote, so it is cleaned and cut instead of refused.
 int api_Chat_Send(lua_State *thread)
 {
-    const Text text = api_text(thread, 1);
-    if (text.bytes > CHAT_BYTES_MAX) {
-        return luaL_error(thread, "Chat.Send: at most %d bytes", CHAT_BYTES_MAX);
-    }
+    Text text = api_text(thread, 1);
+    text.bytes = utf8_cut(text.data, text.bytes, CHAT_LOOKED_BYTES);
     const uint64_t player = api_has(thread, 2) ? api_player(thread, 2) : 0;
-    api_changed(thread, api_face(thread)->chat(api_world(thread), text, player), "Chat.Send");
+    char clean[EFFECT_CHAT_BYTES];
+    vm_charge(thread, text.bytes);
+    const size_t bytes = text_clean(text.data, text.bytes, clean, sizeof clean);
+    if (bytes > 0) {
+        api_changed(thread, api_face(thread)->chat(api_world(thread), (Text){clean, bytes}, player),
+                    "Chat.Send");
+    }
     return 0;
 }
 

@@ -1,23 +1,19 @@
 // DataStore: requests that leave the Vm and pause the caller until the answer is durable.
 #include "core/script/api.h"
+#include "core/script/effect.h"
 #include "core/script/value.h"
 
-#define NAME_MAX_BYTES 64
-#define KEY_MAX_BYTES  128
-#define UPDATE_TRIES   8
+#define UPDATE_TRIES 8
 
 typedef struct StoreObject {
-    char name[NAME_MAX_BYTES + 1];
+    char name[EFFECT_NAME_BYTES + 1];
     uint32_t name_bytes;
     bool ordered;
 } StoreObject;
 
 static int open_store(lua_State *thread, bool ordered)
 {
-    const Text name = api_text(thread, 1);
-    if (name.bytes == 0 || name.bytes > NAME_MAX_BYTES) {
-        return luaL_error(thread, "the name of a store has 1 to %d bytes", NAME_MAX_BYTES);
-    }
+    const Text name = api_valid_text(thread, 1, 1, EFFECT_NAME_BYTES);
     StoreObject *store = lua_newuserdatauv(thread, sizeof *store, 0);
     *store = (StoreObject){.name_bytes = (uint32_t)name.bytes, .ordered = ordered};
     for (size_t i = 0; i < name.bytes; i++) {
@@ -47,10 +43,7 @@ static StoreRequest request_of(lua_State *thread, StoreOperation operation)
 
 static void set_key(lua_State *thread, StoreRequest *request)
 {
-    request->key = api_text(thread, 2);
-    if (request->key.bytes == 0 || request->key.bytes > KEY_MAX_BYTES) {
-        luaL_error(thread, "a key has 1 to %d bytes", KEY_MAX_BYTES);
-    }
+    request->key = api_valid_text(thread, 2, 1, EFFECT_KEY_BYTES);
 }
 
 static void set_value(lua_State *thread, StoreRequest *request, int index)

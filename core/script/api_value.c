@@ -3,12 +3,12 @@
 #include "core/script/api.h"
 
 #include "core/base/nearest.h"
+#include "core/script/book.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ATTRIBUTE_TEXT_MAX 1024
-#define DEGREES            (180.0f / MATH_PI)
+#define DEGREES (180.0f / MATH_PI)
 
 bool api_value(lua_State *thread, int index, ScriptValue *out)
 {
@@ -27,8 +27,8 @@ bool api_value(lua_State *thread, int index, ScriptValue *out)
         return out->number - out->number == 0;
     case LUA_TSTRING:
         out->type = SCRIPT_TEXT;
-        out->text = api_text(thread, index);
-        return out->text.bytes <= ATTRIBUTE_TEXT_MAX;
+        out->text = api_valid_text(thread, index, 0, BOOK_TEXT_BYTES);
+        return true;
     default:
         break;
     }

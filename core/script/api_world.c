@@ -1,5 +1,6 @@
 // World and Entity: reading and changing what is there.
 #include "core/script/api.h"
+#include "core/script/book.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -457,7 +458,8 @@ int api_Entity_SetAttribute(lua_State *thread)
     flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
     api_changed(thread,
                 api_face(thread)->set_attribute(api_world(thread), api_entity(thread, 1),
-                                                api_text(thread, 2), &value, flags),
+                                                api_valid_text(thread, 2, 1, BOOK_NAME_BYTES),
+                                                &value, flags),
                 "Entity.SetAttribute");
     return 0;
 }
@@ -466,7 +468,7 @@ static int set_tag(lua_State *thread, bool on, const char *what)
 {
     api_changed(thread,
                 api_face(thread)->set_tag(api_world(thread), api_entity(thread, 1),
-                                          api_text(thread, 2), on),
+                                          api_valid_text(thread, 2, 1, BOOK_NAME_BYTES), on),
                 what);
     return 0;
 }

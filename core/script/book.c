@@ -3,7 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 #include <string.h>
 
@@ -117,7 +117,7 @@ Status book_name_check(Text name)
     if (name.bytes < 1 || name.bytes > BOOK_NAME_BYTES) {
         return STATUS_RANGE;
     }
-    return utf8_is_valid(name.data, name.bytes) ? STATUS_OK : STATUS_MALFORMED;
+    return text_is_valid(name.data, name.bytes) ? STATUS_OK : STATUS_MALFORMED;
 }
 
 static bool number_is_finite(double number)
@@ -141,7 +141,7 @@ Status book_value_check(const ScriptValue *value)
         if (value->text.bytes > BOOK_TEXT_BYTES) {
             return STATUS_RANGE;
         }
-        return utf8_is_valid(value->text.data, value->text.bytes) ? STATUS_OK : STATUS_MALFORMED;
+        return text_is_valid(value->text.data, value->text.bytes) ? STATUS_OK : STATUS_MALFORMED;
     default:
         return STATUS_UNSUPPORTED;
     }

@@ -2,7 +2,7 @@
 #include "core/script/effect.h"
 
 #include "core/base/check.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/script/value.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
     if (text.bytes < bytes_min || text.bytes > bytes_max) {
         return STATUS_RANGE;
     }
-    return utf8_is_valid(text.data, text.bytes) ? STATUS_OK : STATUS_MALFORMED;
+    return text_is_valid(text.data, text.bytes) ? STATUS_OK : STATUS_MALFORMED;
 }
 
 // Room for one more with so many bytes; everything after this succeeds.

@@ -37,8 +37,8 @@ MUST_USE Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_ma
                             size_t bytes_max);
 void effect_clear(EffectQueue *queue);
 
-// STATUS_RANGE for a size or number outside its limits, STATUS_MALFORMED for text that is not
-// UTF-8, STATUS_LIMIT when the queue is full.
+// STATUS_RANGE for a size or number outside its limits, STATUS_MALFORMED for what is no text
+// (text.h), STATUS_LIMIT when the queue is full.
 MUST_USE Status effect_message(EffectQueue *queue, const ScriptMessage *message);
 MUST_USE Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id);
 MUST_USE Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at,

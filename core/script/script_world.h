@@ -4,18 +4,15 @@
 // STATUS_DENIED, and the API decides whether that is an error (server services on a client) or is
 // ignored, counted and said once (a client writing replicated state in a script that runs on both).
 //
-// Entities are named by net id. Text is UTF-8, not terminated, with a length; nothing is kept after
-// a call returns.
+// Entities are named by net id. What is kept or sent of a Text must be valid (text.h), or the call
+// returns STATUS_MALFORMED; one that is only looked for may be any bytes. Nothing is kept after a
+// call returns.
 #pragma once
 
 #include "core/base/math.h"
 #include "core/base/status.h"
+#include "core/base/text.h"
 #include "core/sim/sim.h"
-
-typedef struct Text {
-    const char *data;
-    size_t bytes;
-} Text;
 
 typedef enum ScriptSide { SCRIPT_SERVER, SCRIPT_CLIENT } ScriptSide;
 

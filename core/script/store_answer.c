@@ -1,7 +1,7 @@
 // Requests to stores and their answers; see store_answer.h.
 #include "core/script/store_answer.h"
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/script/book.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ bool store_answer_check(const StoreRequest *request, ByteWriter *answer)
     }
     if (request->operation != STORE_SORTED &&
         (request->key.bytes < 1 || request->key.bytes > STORE_KEY_BYTES ||
-         !utf8_is_valid(request->key.data, request->key.bytes))) {
+         !text_is_valid(request->key.data, request->key.bytes))) {
         return store_answer_fail(answer, "a key has 1 to 128 bytes");
     }
     return true;

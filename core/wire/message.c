@@ -6,7 +6,7 @@
 #include "core/wire/message.h"
 
 #include "core/base/check.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/wire/message_inside.h"
 
 #include <string.h>
@@ -170,9 +170,7 @@ static bool is_f32(float value, float magnitude)
 
 bool message_text_is_valid(NetText text, uint32_t bytes_max)
 {
-    return text.bytes <= bytes_max &&
-           (text.bytes == 0 ||
-            (memchr(text.data, 0, text.bytes) == NULL && utf8_is_valid(text.data, text.bytes)));
+    return text.bytes <= bytes_max && text_is_valid(text.data, text.bytes);
 }
 
 static bool is_group_valid(MessageGroup group, const uint8_t *body)

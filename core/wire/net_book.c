@@ -8,7 +8,7 @@
 // A value is u8 0 or 1, f64, varint length and text, three f32, or a varint net id. The whole is
 // walked once when it is opened, so the calls that follow cannot fail.
 #include "core/base/check.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/wire/net.h"
 
 #include <string.h>
@@ -17,6 +17,7 @@ enum { STAGE_ATTRIBUTES, STAGE_TAGS, STAGE_DONE };
 
 static void write_text(ByteWriter *writer, NetText text)
 {
+    CHECK_SLOW(text_is_valid(text.data, text.bytes));
     byte_write_varint(writer, text.bytes);
     byte_write_bytes(writer, text.data, text.bytes);
 }
@@ -79,7 +80,7 @@ static NetText read_text(ByteReader *reader, uint32_t bytes_max)
     if (data == NULL || bytes == 0) {
         return text;
     }
-    if (!utf8_is_valid(data, bytes)) {
+    if (!text_is_valid(data, bytes)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return text;
     }

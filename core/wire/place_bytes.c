@@ -2,7 +2,7 @@
 // of JSON checks, so a doc that was read is as good as one that was written by a creator.
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/wire/place_table.h"
 
 #include <string.h>
@@ -16,8 +16,7 @@ PlaceText place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes
     if (bytes == NULL) {
         return PLACE_TEXT_NONE;
     }
-    if (count < bytes_min || bytes[count] != 0 || memchr(bytes, 0, count) != NULL ||
-        !utf8_is_valid(bytes, count)) {
+    if (count < bytes_min || bytes[count] != 0 || !text_is_valid(bytes, count)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return PLACE_TEXT_NONE;
     }

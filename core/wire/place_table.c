@@ -6,6 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 #include <stdio.h>
@@ -419,7 +420,7 @@ static void attribute_from_json(const JsonNode *node, PlaceAttribute *out, JsonE
 {
     static const char *const members[] = {"value", "persistent", "private"};
     if (node->name_bytes < 1 || node->name_bytes > PLACE_NAME_BYTES ||
-        memchr(node->name, '\0', node->name_bytes) != NULL) {
+        !text_is_valid(node->name, node->name_bytes)) {
         json_fail(error, STATUS_RANGE, node, "must have a name of 1 to %d bytes", PLACE_NAME_BYTES);
         return;
     }

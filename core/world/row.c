@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ bool row_text_equal(NetText a, NetText b)
 
 bool row_name_is_valid(NetText name)
 {
-    if (name.bytes < 1 || name.bytes > 64 || !utf8_is_valid(name.data, name.bytes)) {
+    if (name.bytes < 1 || name.bytes > 64 || !text_is_valid(name.data, name.bytes)) {
         return false;
     }
     bool visible = false;
@@ -61,7 +61,7 @@ static NetText read_text(ByteReader *reader, uint32_t bytes_max)
 {
     const uint32_t bytes = byte_read_count(reader, bytes_max);
     const uint8_t *data = byte_read_bytes(reader, bytes);
-    if (data == NULL || !utf8_is_valid(data, bytes)) {
+    if (data == NULL || !text_is_valid(data, bytes)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return (NetText){"", 0};
     }
@@ -594,7 +594,7 @@ Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
         // The key is copied into the row, so the name is valid as long as the row is.
         name = (NetText){(const char *)row->key + 1, row->key_bytes - 1};
         if (byte_read_bytes(&key, name.bytes) == NULL || name.bytes < 1 || name.bytes > 64 ||
-            !utf8_is_valid(name.data, name.bytes)) {
+            !text_is_valid(name.data, name.bytes)) {
             return STATUS_MALFORMED;
         }
     } else {

@@ -7,7 +7,7 @@
 #include "core/world/script_host_inside.h"
 
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/script/rune.h"
 #include "core/world/save_inside.h"
 
@@ -83,7 +83,7 @@ static bool copy_path(Text path, char to[SCRIPT_PATH_BYTES])
 {
     const Text from = script_path_plain(path);
     if (from.bytes < 1 || from.bytes >= SCRIPT_PATH_BYTES ||
-        !utf8_is_valid(from.data, from.bytes)) {
+        !text_is_valid(from.data, from.bytes)) {
         return false;
     }
     for (size_t i = 0; i < from.bytes; i++) {

@@ -2,7 +2,6 @@
 #include "core/world/world_inside.h"
 
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
 #include "core/wire/merge.h"
 
 #include <string.h>
@@ -330,12 +329,12 @@ static Status admin_kick(World *world, const Entry *entry)
 
 static Status admin_say(World *world, const Entry *entry)
 {
-    if (entry->byte_count < 1 || entry->byte_count > EFFECT_CHAT_BYTES ||
-        !utf8_is_valid(entry->bytes, entry->byte_count)) {
+    char text[EFFECT_CHAT_BYTES];
+    const size_t bytes = text_clean(entry->bytes, entry->byte_count, text, sizeof text);
+    if (bytes == 0) {
         return STATUS_MALFORMED;
     }
-    const MessageChatSaid said = {
-        .text = {(const char *)entry->bytes, (uint32_t)entry->byte_count}};
+    const MessageChatSaid said = {.text = {text, (uint32_t)bytes}};
     event_broadcast(world, MESSAGE_CHAT_SAID, &said, NULL);
     return STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/wire/place_doc.h"
 #include "core/wire/script_path.h"
@@ -612,9 +613,7 @@ static SoulTextState state_of(const SoulContextAsk *ask)
     for (size_t i = 0; i < ask->text_bytes; i++) {
         state = strchr(" \t\r\n", ask->text[i]) == NULL ? SOUL_TEXT_GOOD : state;
     }
-    const bool is_text =
-        utf8_is_valid(ask->text, ask->text_bytes) && memchr(ask->text, 0, ask->text_bytes) == NULL;
-    return is_text ? state : SOUL_TEXT_BINARY;
+    return text_is_valid(ask->text, ask->text_bytes) ? state : SOUL_TEXT_BINARY;
 }
 
 Status worker_soul_context(WorkerCall *call)

@@ -4,7 +4,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void read_text(ByteReader *reader, char out[65])
     if (text == NULL) {
         return;
     }
-    if (!utf8_is_valid((const char *)text, bytes) || memchr(text, 0, bytes) != NULL) {
+    if (!text_is_valid(text, bytes)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return;
     }

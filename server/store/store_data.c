@@ -6,7 +6,6 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
-#include "core/base/utf8.h"
 
 #include <string.h>
 #include <time.h>

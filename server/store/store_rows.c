@@ -7,7 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static bool key_entity(const Row *row, EntityKey *out)
     if (by == 'n') {
         out->name = (NetText){(const char *)row->key + 1, row->key_bytes - 1};
         return out->name.bytes >= 1 && out->name.bytes <= NET_NAME_BYTES_MAX &&
-               utf8_is_valid(out->name.data, out->name.bytes);
+               text_is_valid(out->name.data, out->name.bytes);
     }
     out->net_id = byte_read_u64(&reader);
     return by == 'i' && byte_reader_finish(&reader) == STATUS_OK && out->net_id > 0 &&

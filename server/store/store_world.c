@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ Status store_world_put(Store *store, const StoreWorld *world)
     const size_t name_bytes = strnlen(copy.name, sizeof copy.name);
     if (!store_id_is_valid(copy.world_id) || code_bytes == sizeof copy.room_code ||
         (code_bytes > 0 && !row_id_is_valid((NetText){copy.room_code, (uint32_t)code_bytes})) ||
-        name_bytes == sizeof copy.name || !utf8_is_valid(copy.name, name_bytes)) {
+        name_bytes == sizeof copy.name || !text_is_valid(copy.name, name_bytes)) {
         return STATUS_MALFORMED;
     }
     return store_call(store, world_put, &copy);

@@ -118,7 +118,7 @@ TEST(json_read_refuses_other_kinds_and_ranges)
     CHECK_INT(error.status, STATUS_RANGE);
     error = (JsonError){0};
     CHECK_TEXT(json_read_text(json_at(root, 3), 10, &error), "");
-    CHECK_TEXT(error.message, "must not hold a zero character");
+    CHECK_TEXT(error.message, "must not contain a zero byte");
     error = (JsonError){0};
     CHECK_TEXT(json_read_text(json_at(root, 3), 2, &error), "");
     CHECK_TEXT(error.message, "must have at most 2 bytes");

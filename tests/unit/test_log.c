@@ -111,3 +111,11 @@ TEST(log_with_no_such_level_dies)
     LogSink sink = {0};
     CHECK(test_dies(write_bad_level, &sink));
 }
+
+TEST(log_text_is_valid_whatever_it_quotes)
+{
+    Seen seen = {0};
+    LogSink sink = {.write = keep, .user = &seen};
+    log_write(&sink, 1, LOG_INFO, "script", "%s", "a\xff\xc3z");
+    CHECK_TEXT(seen.last.text, "a??z");
+}

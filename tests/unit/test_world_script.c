@@ -320,6 +320,165 @@ TEST(chat_and_sounds_of_scripts)
     close();
 }
 
+// The next fault says that; no other text of a fault is compared, so that one can read it.
+static void check_fault(const char *want)
+{
+    ScriptFault fault = {0};
+    REQUIRE(script_faults(act.world->scripts, &fault, 1) == 1);
+    if (strstr(fault.message, want) == NULL) {
+        test_fail(__FILE__, __LINE__, "no \"%s\" in \"%s\"", want, fault.message);
+    }
+}
+
+static void check_no_fault(void)
+{
+    ScriptFault fault = {0};
+    if (script_faults(act.world->scripts, &fault, 1) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", fault.message);
+    }
+}
+
+// What a message cannot carry is refused where a script says it, in the words of the script.
+TEST(a_bad_text_at_the_top_level_is_a_fault)
+{
+    static const struct {
+        const char *source;
+        const char *fault;
+    } cases[] = {
+        {"Network.Broadcast('a\\0b')", "Network.Broadcast: argument 1 (name) must not contain a z"},
+        {"Network.Broadcast('a\\xff')", "Network.Broadcast: argument 1 (name) must be valid UTF-8"},
+        {"Network.BroadcastUnreliable('\\0')", "Network.BroadcastUnreliable: argument 1 (name) "},
+        {"Network.OnClientEvent('a\\0b', print)", "Network.OnClientEvent: argument 1 (name) must"},
+        {"Network.OnInvoke('a\\0b', print)", "Network.OnInvoke: argument 1 (name) must not"},
+        {"Network.Declare('a\\0b', {})", "Network.Declare: argument 1 (name) must not contain"},
+        {"Sound.Play('a\\0b')", "Sound.Play: argument 1 (name) must not contain a zero byte"},
+        {"Sound.Play('a\\xc3')", "Sound.Play: argument 1 (name) must be valid UTF-8"},
+        {"DataStore.GetDataStore('a\\0b')", "DataStore.GetDataStore: argument 1 (name) must not"},
+        {"DataStore.GetDataStore('s'):SetAsync('a\\0b', 1)",
+         "DataStore:SetAsync: argument 1 (key) "},
+        {"World.Find('Vault'):SetAttribute('a\\0b', 1)",
+         "Entity:SetAttribute: argument 1 (name) m"},
+        {"World.Find('Vault'):SetAttribute('a', 'a\\0b')",
+         "Entity:SetAttribute: argument 2 (value)"},
+        {"World.Find('Vault'):AddTag('a\\0b')", "Entity:AddTag: argument 1 (tag) must not contain"},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open();
+        CHECK_OK(act_world_script(&act, "ServerScriptService/Bad", cases[i].source));
+        ActClient *a = act_world_join(&act, 7, "ann");
+        act_world_tick(&act, 8);
+        check_fault(cases[i].fault);
+        check_no_fault();
+        CHECK(act_world_session(&act, a)->state == SESSION_PLAYING);
+        CHECK_INT(a->counts[MESSAGE_REMOTE_DOWN] + a->counts[MESSAGE_SOUND], 0);
+        CHECK_INT(act.store_count, 0);
+        close();
+    }
+}
+
+// Names that are only looked for are found or not: a player's words must not fault a script.
+TEST(a_bad_text_that_is_only_looked_for_is_not_found)
+{
+    open();
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/Look",
+                         "local vault = World.Find('Vault')\n"
+                         "local found = World.Find('Vault\\0') or #World.GetTagged('\\xff') > 0\n"
+                         "  or Players.GetPlayerByName('\\0') or vault:GetAttribute('\\xff')\n"
+                         "  or vault:HasTag('a\\0b')\n"
+                         "vault:SetAttribute('gold', found and 1 or 2)\n"));
+    act_world_tick(&act, 4);
+    check_no_fault();
+    CHECK_NEAR(gold(), 2, 0);
+    close();
+}
+
+static const char PASS_ON[] = "local function try(what, ...)\n"
+                              "  local ok, why = pcall(...)\n"
+                              "  if ok or not why:find('argument') and not why:find('must') then\n"
+                              "    error(what .. ' ' .. tostring(why))\n"
+                              "  end\n"
+                              "end\n"
+                              "Network.OnClientEvent('say', function(p, t)\n"
+                              "  try('broadcast', Network.Broadcast, t)\n"
+                              "  try('fire', Network.FireClient, p, t)\n"
+                              "  try('unreliable', Network.FireClientUnreliable, p, t)\n"
+                              "  try('sound', Sound.Play, t)\n"
+                              "  try('store', DataStore.GetDataStore, t)\n"
+                              "  try('team', function() p.Team = t end)\n"
+                              "  try('stat', function() p.leaderstats[t] = 1 end)\n"
+                              "  Network.FireClient(p, 'echo', t)\n"
+                              "  Chat.Send(p.Name .. ': ' .. t)\n"
+                              "  Chat.Send(t, p)\n"
+                              "end)\n";
+
+// A player sends any bytes, and the script passes them on wherever a text can go.
+TEST(a_players_bytes_never_end_the_world)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *said;
+    } cases[] = {
+        {"a\0b", 3, "ann: ab"},
+        {"\xff\xfe", 2, "ann: ??"},
+        {"x\xc3", 2, "ann: x?"},
+        {"\0\0\0", 3, "ann:"},
+        {"two\nlines\x1b[1m\xc2\x85\xff", 16, "ann: two lines[1m?"},
+    };
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/PassOn", PASS_ON));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    ActClient *b = act_world_join(&act, 8, "bob");
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t bytes[64] = {6, 1, 5, (uint8_t)cases[i].count};
+        memcpy(bytes + 4, cases[i].bytes, cases[i].count);
+        const MessageRemoteUp command = remote("say", bytes, cases[i].count + 4, 0);
+        act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
+        act_world_tick(&act, 8);
+        check_no_fault();
+        const MessageChatSaid *said = act_client_last(b, MESSAGE_CHAT_SAID);
+        REQUIRE(said != NULL);
+        if (!is(said->text, cases[i].said)) {
+            test_fail(__FILE__, __LINE__, "said \"%.*s\"", (int)said->text.bytes, said->text.data);
+        }
+        // Values of remotes are bytes, whatever they are.
+        const MessageRemoteDown *down = act_client_last(a, MESSAGE_REMOTE_DOWN);
+        REQUIRE(down != NULL && down->payload.bytes == cases[i].count + 4);
+        CHECK_BYTES(down->payload.data, bytes, cases[i].count + 4);
+    }
+    close();
+}
+
+// Faults are read by programs that write them as JSON, which takes texts alone.
+TEST(a_fault_is_a_text_whatever_was_raised)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Raise", "error('a\\xff\\xc3b')"));
+    act_world_tick(&act, 4);
+    check_fault("a??b");
+    close();
+}
+
+TEST(chat_of_scripts_is_cleaned_and_cut)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Talk",
+                              "Players.PlayerAdded:Connect(function(p)\n"
+                              "  Chat.Send('\\0\\1 \\n')\n" // nothing is left: nothing is said
+                              "  Chat.Send('')\n"
+                              "  Chat.Send(('\\u{e9}'):rep(400))\n"
+                              "end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 8);
+    check_no_fault();
+    CHECK_INT(a->counts[MESSAGE_CHAT_SAID], 1);
+    const MessageChatSaid *said = act_client_last(a, MESSAGE_CHAT_SAID);
+    REQUIRE(said != NULL);
+    CHECK_INT(said->text.bytes, 512);
+    close();
+}
+
 static const char BOUND_SCENE[] =
     "{\"format\": 1,\n"
     " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"

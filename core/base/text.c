@@ -1,0 +1,57 @@
+// Texts; see text.h.
+#include "core/base/text.h"
+
+#include "core/base/utf8.h"
+
+#include <string.h>
+
+const char *text_error(const void *text, size_t bytes)
+{
+    if (bytes > 0 && memchr(text, 0, bytes) != NULL) {
+        return "must not contain a zero byte";
+    }
+    return utf8_is_valid(text, bytes) ? NULL : "must be valid UTF-8";
+}
+
+bool text_is_valid(const void *text, size_t bytes)
+{
+    return text_error(text, bytes) == NULL;
+}
+
+size_t text_clean(const void *from, size_t bytes, char *out, size_t capacity)
+{
+    const uint8_t *text = from;
+    size_t count = 0;
+    for (size_t at = 0; at < bytes;) {
+        const size_t length = utf8_length(text + at, bytes - at);
+        const uint8_t *shown = length > 0 ? text + at : (const uint8_t *)"?";
+        size_t shown_bytes = length > 0 ? length : 1;
+        if (*shown == '\n' || *shown == '\r' || *shown == '\t') {
+            shown = (const uint8_t *)" ";
+        }
+        if (utf8_has_control(shown, shown_bytes) || (*shown == ' ' && count == 0)) {
+            shown_bytes = 0;
+        }
+        if (shown_bytes > capacity - count) {
+            break;
+        }
+        memcpy(out + count, shown, shown_bytes);
+        count += shown_bytes;
+        at += length > 0 ? length : 1;
+    }
+    while (count > 0 && out[count - 1] == ' ') {
+        count -= 1;
+    }
+    return count;
+}
+
+void text_repair(char *text, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        const size_t length = utf8_length((const uint8_t *)text + at, bytes - at);
+        if (length == 0 || text[at] == 0) {
+            text[at] = '?';
+        }
+        at += length > 0 ? length : 1;
+    }
+}
