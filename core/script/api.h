@@ -53,7 +53,8 @@ typedef struct ApiArgument {
     bool finite; // a number or Vector3 that is neither NaN nor infinite
 } ApiArgument;
 #define API_ARGUMENTS_MAX 6
-// Splits "a: T, b: U?" ; returns how many. `finite` is left to the row's owner. Asserts on a row that does not follow the format.
+// Splits "a: T, b: U?" ; returns how many. `finite` is left to the row's owner. Asserts on a row
+// that does not follow the format.
 uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
 
 typedef struct ApiParsed {

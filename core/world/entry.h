@@ -54,8 +54,8 @@ typedef struct Entry {
     EntryType type;
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
-    uint64_t number; // TICK: unix milliseconds; CONNECT: address; AUTH: account; STORED: request;
-                     // RELOAD: version; SCRIPT: ScriptContext, or the number of a packing
+    uint64_t number;  // TICK: unix milliseconds; CONNECT: address; AUTH: account; STORED: request;
+                      // RELOAD: version; SCRIPT: ScriptContext, or the number of a packing
     const char *name; // AUTH: the player's name; SCRIPT, ADMIN
     uint32_t name_bytes;
     const uint8_t *bytes;
