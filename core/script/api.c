@@ -139,13 +139,14 @@ static bool wants_finite(const ApiRow *row, const char *type)
            (strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0);
 }
 
+// Of a value that fits such a type.
 static bool is_finite(lua_State *thread, int index)
 {
     if (lua_type(thread, index) == LUA_TNUMBER) {
         const double number = lua_tonumber(thread, index);
         return number - number == 0;
     }
-    return !api_is_vector(thread, index) || vec3_is_finite(api_vector(thread, index));
+    return vec3_is_finite(*(const Vec3 *)lua_touserdata(thread, index));
 }
 
 static const char *type_name(lua_State *thread, int index)

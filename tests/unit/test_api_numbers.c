@@ -28,6 +28,7 @@ static const char SCENE[] =
 
 static const char PRELUDE[] =
     "local nan, inf = 0/0, math.huge\n"
+    "local function vec(n) return Vector3.one * n end\n" // new takes no NaN, arithmetic does
     "local store = DataStore.GetOrderedDataStore('numbers')\n"
     "local random = Random.new(1)\n"
     "local function vault() return World.Find('Vault') end\n"
@@ -134,8 +135,8 @@ static bool write_call(const ApiRow *row, const char *object, const ApiArgument 
         }
         const bool is_vector = i == which && strcmp(arguments[i].type, "Vector3") == 0;
         at += (size_t)snprintf(call + at, sizeof call - at, "%s%s%s%s", i > 0 ? ", " : "",
-                               is_vector ? "Vector3.new(1, " : "", i == which ? value : good,
-                               is_vector ? ", 1)" : "");
+                               is_vector ? "vec(" : "", i == which ? value : good,
+                               is_vector ? ")" : "");
     }
     (void)snprintf(call + at, sizeof call - at, ")");
     add_case(is_no_number(value) && strcmp(row->owner, "Vector3") != 0, call);
@@ -174,27 +175,27 @@ static void write_rest(void)
 {
     static const char *const calls[] = {
         "Network.Declare('x', {rate = %s})",
-        "Projectile.Fire({position = Vector3.new(0, %s, 0), velocity = Vector3.one})",
-        "Projectile.Fire({position = Vector3.one, velocity = Vector3.new(0, %s, 0)})",
+        "Projectile.Fire({position = vec(%s), velocity = Vector3.one})",
+        "Projectile.Fire({position = Vector3.one, velocity = vec(%s)})",
         "Projectile.Fire({position = Vector3.one, velocity = Vector3.one, damage = %s})",
         "Projectile.Fire({position = Vector3.one, velocity = Vector3.one, gravity = %s})",
         "Projectile.Fire({position = Vector3.one, velocity = Vector3.one, kind = %s})",
         "Sound.Play('x', {volume = %s})",
-        "Sound.Play('x', {position = Vector3.new(%s, 0, 0)})",
-        "Npc.SetPatrol(guard(), {Vector3.new(%s, 0, 0), Vector3.one})",
-        "Npc.MoveTo(guard(), Vector3.new(%s, 0, 0))",
-        "(function() vault().Position = Vector3.new(%s, 0, 0) end)()",
-        "(function() vault().Velocity = Vector3.new(%s, 0, 0) end)()",
-        "(function() vault().Rotation = Vector3.new(%s, 0, 0) end)()",
-        "(function() body().Position = Vector3.new(%s, 0, 0) end)()",
-        "(function() body().Velocity = Vector3.new(0, %s, 0) end)()",
-        "(function() guard().Velocity = Vector3.new(0, %s, 0) end)()",
+        "Sound.Play('x', {position = vec(%s)})",
+        "Npc.SetPatrol(guard(), {vec(%s), Vector3.one})",
+        "Npc.MoveTo(guard(), vec(%s))",
+        "(function() vault().Position = vec(%s) end)()",
+        "(function() vault().Velocity = vec(%s) end)()",
+        "(function() vault().Rotation = vec(%s) end)()",
+        "(function() body().Position = vec(%s) end)()",
+        "(function() body().Velocity = vec(%s) end)()",
+        "(function() guard().Velocity = vec(%s) end)()",
         "body():TakeDamage(%s)",
         "guard():TakeDamage(%s)",
-        "body():SetPosition(Vector3.new(%s, 1, 1))",
-        "body():SetVelocity(Vector3.new(%s, 1, 1))",
+        "body():SetPosition(vec(%s))",
+        "body():SetVelocity(vec(%s))",
         "vault():SetAttribute('n', %s)",
-        "vault():SetAttribute('n', Vector3.new(%s, 0, 0))",
+        "vault():SetAttribute('n', vec(%s))",
         "(function() player().leaderstats.Coins = %s end)()",
         "Network.Broadcast('x', %s)",
         "Json.Encode(%s)",
