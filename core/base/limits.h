@@ -11,7 +11,10 @@
 // A world.
 #define WORLD_PLAYERS_DEFAULT 100
 #define WORLD_PLAYERS_MAX     4000
-#define WORLD_ENTITIES_MAX    65536
+// Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
+// machine does not fill a world.
+#define GUESTS_PER_ADDRESS_MAX 64
+#define WORLD_ENTITIES_MAX     65536
 // Anchored parts of a scene; they live in shared read-only storage, not in entity slots.
 #define SCENE_PARTS_MAX 262144
 // Half the edge of the playable cube, in metres. float32 keeps 1/256 m at 65,536 m; 16,384 m keeps

@@ -260,6 +260,7 @@ static const char *welcome_refuse(const MessageWelcome *welcome)
 
 static void session_begin(Client *client, const MessageWelcome *welcome)
 {
+    client->config.ticket[0] = '\0'; // good once: a second one would be refused
     snprintf(client->config.resume_token, sizeof client->config.resume_token, "%.*s",
              (int)welcome->resume_token.bytes, welcome->resume_token.data);
     client->player = welcome->player;

@@ -131,6 +131,24 @@ bool api_fits(lua_State *thread, int index, const char *type)
     }
 }
 
+// Vectors calculate with whatever there is, as numbers do; everything else takes finite ones only,
+// so that no NaN reaches the simulation, a timer or a store.
+static bool wants_finite(const ApiRow *row, const char *type)
+{
+    return strcmp(row->owner, "Vector3") != 0 &&
+           (strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0);
+}
+
+// Of a value that fits such a type.
+static bool is_finite(lua_State *thread, int index)
+{
+    if (lua_type(thread, index) == LUA_TNUMBER) {
+        const double number = lua_tonumber(thread, index);
+        return number - number == 0;
+    }
+    return vec3_is_finite(*(const Vec3 *)lua_touserdata(thread, index));
+}
+
 static const char *type_name(lua_State *thread, int index)
 {
     if (luaL_getmetafield(thread, index, "__name") == LUA_TSTRING) {
@@ -153,12 +171,19 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
     for (uint32_t i = 0; i < parsed->count; i++) {
         const ApiArgument *argument = &parsed->arguments[i];
         const int index = first + (int)i;
-        if (argument->variadic || (argument->optional && lua_isnoneornil(thread, index)) ||
-            (!lua_isnone(thread, index) && api_fits(thread, index, argument->type))) {
+        if (argument->variadic || (argument->optional && lua_isnoneornil(thread, index))) {
+            continue;
+        }
+        const bool fits = !lua_isnone(thread, index) && api_fits(thread, index, argument->type);
+        if (fits && (!argument->finite || is_finite(thread, index))) {
             continue;
         }
         char name[64];
         full_name(row, name, sizeof name);
+        if (fits) {
+            luaL_error(thread, "%s: argument %d (%s) must be finite, not NaN or infinity", name,
+                       (int)i + 1, argument->name);
+        }
         const char *type =
             is_shape(argument->type, strlen(argument->type)) ? "table" : argument->type;
         luaL_error(thread, "%s: argument %d (%s) must be %s %s, got %s", name, (int)i + 1,
@@ -307,6 +332,10 @@ static int set_member(lua_State *thread)
         return luaL_error(thread, "%s.%s must be a %s, got %s", row->owner, row->name,
                           row->arguments, type_name(thread, 3));
     }
+    if (wants_finite(row, row->arguments) && !is_finite(thread, 3)) {
+        return luaL_error(thread, "%s.%s must be finite, not NaN or infinity", row->owner,
+                          row->name);
+    }
     lua_remove(thread, 2);
     return row->setter(thread);
 }
@@ -371,8 +400,11 @@ void api_open(ScriptSystem *system)
     ASSERT(ROW_COUNT <= SCRIPT_API_ROWS_MAX);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].kind != API_KIND_PROPERTY) {
-            system->api_parsed[i].count =
-                api_parse_arguments(rows[i].arguments, system->api_parsed[i].arguments);
+            ApiParsed *parsed = &system->api_parsed[i];
+            parsed->count = api_parse_arguments(rows[i].arguments, parsed->arguments);
+            for (uint32_t a = 0; a < parsed->count; a++) {
+                parsed->arguments[a].finite = wants_finite(&rows[i], parsed->arguments[a].type);
+            }
         }
     }
     int *const tables[] = {&system->entities_ref, &system->players_ref, &system->signals_ref,

@@ -50,9 +50,11 @@ typedef struct ApiArgument {
     char type[32]; // as written, without the question mark
     bool optional;
     bool variadic;
+    bool finite; // a number or Vector3 that is neither NaN nor infinite
 } ApiArgument;
 #define API_ARGUMENTS_MAX 6
-// Splits "a: T, b: U?" ; returns how many. Asserts on a row that does not follow the format.
+// Splits "a: T, b: U?" ; returns how many. `finite` is left to the row's owner. Asserts on a row
+// that does not follow the format.
 uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
 
 typedef struct ApiParsed {

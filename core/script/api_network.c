@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RATE_MOST 1000 // of Declare; ten times what the world takes from one client
+
 static Text check_name(lua_State *thread, int index)
 {
     return api_valid_text(thread, index, 1, EFFECT_NAME_BYTES);
@@ -161,7 +163,12 @@ int api_Network_Declare(lua_State *thread)
         lua_pop(thread, 1);
     }
     if (api_option(thread, 2, "rate")) {
-        lua_pushnumber(thread, luaL_checknumber(thread, -1));
+        const double rate = luaL_checknumber(thread, -1);
+        if (!(rate >= 1 && rate <= RATE_MOST)) { // NaN is refused too
+            return luaL_error(thread, "Network.Declare: rate is between 1 and %d a second",
+                              RATE_MOST);
+        }
+        lua_pushnumber(thread, rate);
         lua_setfield(thread, -3, "rate");
     }
     lua_pop(thread, 1);

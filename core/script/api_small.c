@@ -79,6 +79,9 @@ int api_Random_NextNumber(lua_State *thread)
     Rng *rng = luaL_checkudata(thread, 1, "Random");
     const double low = api_has(thread, 2) ? luaL_checknumber(thread, 2) : 0;
     const double high = api_has(thread, 3) ? luaL_checknumber(thread, 3) : 1;
+    if (!(high - low - (high - low) == 0)) {
+        return luaL_error(thread, "Random:NextNumber: min and max are too far apart");
+    }
     const double unit = (double)(rng_u64(rng) >> 11) / 9007199254740992.0; // 53 bits
     lua_pushnumber(thread, low + unit * (high - low));
     return 1;

@@ -25,13 +25,37 @@ static VoxelCoord voxel_argument(lua_State *thread, int index)
     return voxel_at(api_vector(thread, index));
 }
 
+// "0 (air), 1 (sand), 2 (rock)"; of many only the first.
+#define KIND_NAMES_MAX 16
+static void list_kinds(const Text *names, uint32_t count, char *out, size_t capacity)
+{
+    size_t at = (size_t)snprintf(out, capacity, "0 (air)");
+    for (uint32_t kind = 1; kind < count && kind <= KIND_NAMES_MAX && at < capacity; kind++) {
+        const Text name = names[kind - 1];
+        at += (size_t)snprintf(out + at, capacity - at, ", %u (%.*s)", (unsigned)kind,
+                               (int)name.bytes, name.data);
+    }
+    if (count - 1 > KIND_NAMES_MAX && at < capacity) {
+        snprintf(out + at, capacity - at, " and so on, up to %u", (unsigned)count - 1);
+    }
+}
+
 static VoxelKind kind_argument(lua_State *thread, int index)
 {
     const lua_Integer kind = luaL_checkinteger(thread, index);
-    if (kind < 0 || kind >= VOXEL_KINDS_MAX) {
-        luaL_error(thread, "a voxel kind is between 0 and %d", VOXEL_KINDS_MAX - 1);
+    const Text *names = NULL;
+    const uint32_t count = api_face(thread)->voxel_kinds(api_world(thread), &names);
+    if (kind >= 0 && kind < (lua_Integer)count) {
+        return (VoxelKind)kind;
     }
-    return (VoxelKind)kind;
+    char list[KIND_NAMES_MAX * 80 + 64];
+    if (names == NULL) {
+        snprintf(list, sizeof list, "0 to %u", (unsigned)count - 1);
+    } else {
+        list_kinds(names, count, list, sizeof list);
+    }
+    luaL_error(thread, "there is no voxel kind %I here; the kinds are %s", (LUAI_UACINT)kind, list);
+    return VOXEL_AIR;
 }
 
 // --- World --------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ typedef struct AuthorityConfig {
     const Text *scene_names;  // by scene index, "" for none; NULL: no part has a name; kept
     const PlaceSpawn *spawns; // kept; NULL: the origin
     uint32_t spawn_count;
+    const Text *voxel_kind_names; // of kind 1 and up; NULL: they have no names; kept
     BookConfig book;
     uint32_t player_max;
     uint32_t effect_max;

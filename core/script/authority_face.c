@@ -95,6 +95,12 @@ static VoxelKind face_voxel(ScriptWorld *world, VoxelCoord at)
     return terrain_voxel(sim_terrain_view(of(world)->sim), at);
 }
 
+static uint32_t face_voxel_kinds(ScriptWorld *world, const Text **names)
+{
+    *names = of(world)->config.voxel_kind_names;
+    return terrain_kind_count(sim_terrain_view(of(world)->sim));
+}
+
 static uint32_t face_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
 {
     return roster_list(&of(world)->roster, out, max);
@@ -627,6 +633,7 @@ static const ScriptWorldFace face = {
     .in_radius = face_in_radius,
     .ray = face_ray,
     .voxel = face_voxel,
+    .voxel_kinds = face_voxel_kinds,
     .players = face_players,
     .attribute = face_attribute,
     .has_tag = face_has_tag,

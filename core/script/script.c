@@ -109,7 +109,7 @@ bool script_is_dead(const ScriptSystem *system)
 
 uint64_t script_ticks(const ScriptSystem *system, double seconds)
 {
-    // NaN and less than a tick are one tick; a day is as long as anything may take.
+    // Less than a tick (and what is no number) is one tick; a day is as long as anything may take.
     const double ticks = seconds * (double)system->config.tick_rate;
     if (!(ticks >= 1)) {
         return 1;

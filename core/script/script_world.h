@@ -130,6 +130,9 @@ typedef struct ScriptWorldFace {
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
     bool (*has_tag)(ScriptWorld *world, uint64_t net_id, Text tag);
     uint32_t (*tagged)(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max);
+    // How many kinds of voxels the place has, air included; `names` are those of kind 1 and up, or
+    // NULL where they are not known.
+    uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
     // --- changing ----------------------------------------------------------------------------
     Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
     Status (*destroy)(ScriptWorld *world, uint64_t net_id);

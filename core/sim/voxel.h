@@ -42,12 +42,13 @@ typedef struct ChunkCoord {
     int32_t x, y, z; // voxel coordinate divided by 32, rounded down
 } ChunkCoord;
 
-// Which kinds block movement and rays. Kind 0 never does; every other does unless its bit is
-// cleared.
+// Which kinds there are: 0 to count - 1. No edit and no chunk that is read may have another. Which
+// of them block movement and rays: kind 0 never does; every other does unless its bit is cleared.
 typedef struct VoxelKinds {
     uint64_t solid[VOXEL_KINDS_MAX / 64];
+    uint32_t count;
 } VoxelKinds;
-VoxelKinds voxel_kinds_default(void);
+VoxelKinds voxel_kinds_default(void); // all that a chunk can hold
 static inline bool voxel_kind_is_solid(const VoxelKinds *kinds, VoxelKind kind)
 {
     return (kinds->solid[kind / 64] >> (kind % 64) & 1) != 0;
@@ -65,8 +66,8 @@ typedef struct ChunkStoreConfig {
 MUST_USE Status chunk_store_create(Heap *heap, const ChunkStoreConfig *config, ChunkStore **out);
 void chunk_store_destroy(Heap *heap, ChunkStore *store);
 // Building: later calls win; not after the first Terrain was made on it. STATUS_RANGE for a voxel
-// outside the extent, min above max, or a kind at or above VOXEL_KINDS_MAX. A box may have any size
-// and is cut at the extent. All or nothing, as for a Terrain.
+// outside the extent, min above max, or a kind that there is not. A box may have any size and is
+// cut at the extent. All or nothing, as for a Terrain.
 MUST_USE Status chunk_store_set(ChunkStore *store, VoxelCoord at, VoxelKind kind);
 MUST_USE Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord max,
                                  VoxelKind kind); // max inclusive
@@ -96,6 +97,7 @@ void terrain_destroy(Heap *heap, Terrain *terrain);
 // Forgets every change: only the base is left. Versions start again.
 void terrain_clear(Terrain *terrain);
 
+uint32_t terrain_kind_count(const Terrain *terrain); // kinds 0 to that less one, air included
 // Outside the world's extent everything is air.
 VoxelKind terrain_voxel(const Terrain *terrain, VoxelCoord at);
 bool terrain_is_solid(const Terrain *terrain, VoxelCoord at);
@@ -116,9 +118,9 @@ bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float dist
                  TerrainHit *hit);
 
 // Edits are all or nothing. `changed` (may be NULL) gets the number of voxels that now differ;
-// every chunk in which one differs has its version raised by one. STATUS_RANGE for a kind at or
-// above VOXEL_KINDS_MAX, a voxel outside the extent, min above max, anything larger than limits.h
-// allows or not finite; a box or sphere that is partly outside is cut at the extent. STATUS_LIMIT
+// every chunk in which one differs has its version raised by one. STATUS_RANGE for a kind that
+// there is not, a voxel outside the extent, min above max, anything larger than limits.h allows or
+// not finite; a box or sphere that is partly outside is cut at the extent. STATUS_LIMIT
 // when pages or chunks do not suffice (or a version cannot rise beyond 2^32 - 1).
 MUST_USE Status terrain_set(Terrain *terrain, VoxelCoord at, VoxelKind kind, uint32_t *changed);
 MUST_USE Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,
@@ -151,7 +153,7 @@ void terrain_write_chunk(const Terrain *terrain, ChunkCoord at, ByteWriter *writ
 void terrain_write_difference(const Terrain *terrain, ChunkCoord at, ByteWriter *writer);
 // Either form; replaces what this sim owns of that chunk and takes the version found. Version 0
 // says that the chunk was never edited: it must equal the base (STATUS_MISMATCH otherwise) and is
-// then no longer owned. On failure the terrain is as before. Kinds at or above VOXEL_KINDS_MAX are
+// then no longer owned. On failure the terrain is as before. A kind that there is not is
 // STATUS_RANGE. Leaves what follows the chunk in the reader.
 MUST_USE Status terrain_read_chunk(Terrain *terrain, ChunkCoord at, ByteReader *reader);
 

@@ -478,13 +478,19 @@ static Status tally_read(Tally *tally, ByteReader *reader, const Chunk *base,
     }
     uint32_t kind_count = 0;
     uint32_t solid_count = 0;
+    uint32_t highest = 0;
     for (uint32_t kind = 0; kind < VOXEL_KINDS_MAX; kind++) {
         if (tally->counts[kind] != 0) {
             kind_count += 1;
             solid_count += voxel_kind_is_solid(kinds, (VoxelKind)kind) ? tally->counts[kind] : 0;
+            highest = kind;
         }
     }
     ASSERT(decoder.runs_left == 0);
+    if (highest >= kinds->count) {
+        byte_reader_fail(reader, STATUS_RANGE);
+        return STATUS_RANGE;
+    }
     if (decoder.format == FORMAT_WHOLE && kind_count != decoder.kind_count) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return STATUS_MALFORMED;

@@ -301,7 +301,7 @@ Status chunk_store_set(ChunkStore *store, VoxelCoord at, VoxelKind kind)
 
 Status chunk_store_fill(ChunkStore *store, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
-    if (kind >= VOXEL_KINDS_MAX || min.x > max.x || min.y > max.y || min.z > max.z) {
+    if (kind >= store->kinds.count || min.x > max.x || min.y > max.y || min.z > max.z) {
         return STATUS_RANGE;
     }
     const Brush brush = brush_box(min, max, kind);
@@ -342,7 +342,7 @@ static bool edge_is_allowed(int32_t min, int32_t max)
 Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,
                         uint32_t *changed)
 {
-    if (kind >= VOXEL_KINDS_MAX || !edge_is_allowed(min.x, max.x) ||
+    if (kind >= terrain->kinds.count || !edge_is_allowed(min.x, max.x) ||
         !edge_is_allowed(min.y, max.y) || !edge_is_allowed(min.z, max.z)) {
         return STATUS_RANGE;
     }
@@ -354,7 +354,7 @@ Status terrain_fill_sphere(Terrain *terrain, Vec3 centre, float radius, VoxelKin
                            uint32_t *changed)
 {
     // Written so that a radius that is no number fails too.
-    if (kind >= VOXEL_KINDS_MAX || !vec3_is_finite(centre) ||
+    if (kind >= terrain->kinds.count || !vec3_is_finite(centre) ||
         !(radius >= 0 && radius <= VOXEL_EDIT_SPHERE_RADIUS_MAX)) {
         return STATUS_RANGE;
     }

@@ -10,6 +10,7 @@ VoxelKinds voxel_kinds_default(void)
     VoxelKinds kinds;
     memset(&kinds, 0xff, sizeof kinds);
     kinds.solid[0] &= ~1ull;
+    kinds.count = VOXEL_KINDS_MAX;
     return kinds;
 }
 
@@ -21,6 +22,7 @@ static uint32_t cell_max_for(uint32_t chunk_max)
 
 Status chunk_store_create(Heap *heap, const ChunkStoreConfig *config, ChunkStore **out)
 {
+    ASSERT(config->kinds.count >= 1 && config->kinds.count <= VOXEL_KINDS_MAX);
     const uint32_t cell_max = cell_max_for(config->chunk_max);
     const size_t head_bytes = (sizeof(ChunkStore) + 15) & ~(size_t)15;
     const size_t table_bytes = chunk_table_bytes(config->chunk_max, config->page_max);

@@ -228,6 +228,11 @@ uint32_t terrain_chunk_version(const Terrain *terrain, ChunkCoord at)
     return chunk != NULL ? chunk->version : 0;
 }
 
+uint32_t terrain_kind_count(const Terrain *terrain)
+{
+    return terrain->kinds.count;
+}
+
 uint32_t terrain_edit_count(const Terrain *terrain)
 {
     return terrain->edit_count;

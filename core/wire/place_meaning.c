@@ -231,16 +231,15 @@ bool place_script_has_entity(PlaceText path)
 
 // --- terrain ------------------------------------------------------------------------------------
 
-static VoxelKinds kinds_of(const PlaceDoc *doc, bool *plain)
+static VoxelKinds kinds_of(const PlaceDoc *doc)
 {
     VoxelKinds kinds = voxel_kinds_default();
     const PlaceVoxelDoc *voxel = doc->settings.voxel_kinds.items;
-    *plain = true;
+    kinds.count = doc->settings.voxel_kinds.count + 1;
     for (uint32_t i = 0; i < doc->settings.voxel_kinds.count; i++) {
         const uint32_t kind = i + 1;
         if (!voxel[i].solid) {
             kinds.solid[kind / 64] &= ~(1ull << (kind % 64));
-            *plain = false;
         }
     }
     return kinds;
@@ -260,14 +259,10 @@ static Status paint(ChunkStore *store, const PlaceFillDoc *fill)
 
 Status place_terrain(Heap *heap, const PlaceDoc *doc, ChunkStore **out, uint32_t *bad_fill)
 {
-    bool plain;
-    ChunkStoreConfig config = {.kinds = kinds_of(doc, &plain)};
+    // Also for a place without terrain: the store says which kinds there are.
+    ChunkStoreConfig config = {.kinds = kinds_of(doc)};
     const uint32_t count = doc->scene.terrain.count;
     *bad_fill = UINT32_MAX;
-    if (count == 0 && plain) {
-        *out = NULL;
-        return STATUS_OK;
-    }
     // Each fill brings at most one kind into a chunk it touches, hence at most one more page, and
     // the first of them the mask as well.
     config.chunk_max = doc->touched_count + 1;

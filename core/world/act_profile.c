@@ -3,6 +3,8 @@
 // session's profiles are always its own copies.
 #include "core/world/act_inside.h"
 
+#include "core/base/name_text.h"
+
 #include <string.h>
 
 static NetText keep(char to[65], NetText text)
@@ -105,6 +107,22 @@ void act_profile_list(World *world, Session *session, uint32_t seq)
     session_ack(world, session, seq, 0);
 }
 
+// Whoever did not say who they are gets no promise that could not be kept. False after a denial.
+static bool may_change(World *world, Session *session, uint32_t seq)
+{
+    if (!act_rate(world, session, seq, RATE_PROFILE)) {
+        return false;
+    }
+    const Status status = save_profiles_check(world, session->account);
+    if (status != STATUS_OK) {
+        act_deny(world, session, seq, status,
+                 status == STATUS_DENIED
+                     ? "You did not say who you are, so nothing of yours is stored: sign in first."
+                     : "This world cannot store characters of more players.");
+    }
+    return status == STATUS_OK;
+}
+
 static void changed(World *world, Session *session, uint32_t seq, bool looks)
 {
     session_ack(world, session, seq, 0);
@@ -117,7 +135,7 @@ static void changed(World *world, Session *session, uint32_t seq, bool looks)
 void act_profile_select(World *world, Session *session, uint32_t seq,
                         const MessageProfileSelect *command)
 {
-    if (!act_rate(world, session, seq, RATE_PROFILE)) {
+    if (!may_change(world, session, seq)) {
         return;
     }
     const uint32_t index = find(session, command->character_id);
@@ -138,7 +156,7 @@ void act_profile_select(World *world, Session *session, uint32_t seq,
 void act_profile_save(World *world, Session *session, uint32_t seq,
                       const MessageProfileSave *command)
 {
-    if (!act_rate(world, session, seq, RATE_PROFILE)) {
+    if (!may_change(world, session, seq)) {
         return;
     }
     const WireProfile *profile = command->profiles_count == 1 ? &command->profiles[0] : NULL;
@@ -151,7 +169,7 @@ void act_profile_save(World *world, Session *session, uint32_t seq,
         profile->colour_skin > 0xffffff || profile->colour_shirt > 0xffffff ||
         profile->colour_legs > 0xffffff) {
         act_deny(world, session, seq, STATUS_RANGE,
-                 "A name has 1 to 64 bytes of visible text, a colour is 0 to 0xffffff.");
+                 "Something is out of range: " NAME_TEXT_RULE "; a colour is 0 to 0xffffff.");
         return;
     }
     uint32_t index = find(session, profile->character_id);
@@ -172,7 +190,7 @@ void act_profile_save(World *world, Session *session, uint32_t seq,
 void act_profile_delete(World *world, Session *session, uint32_t seq,
                         const MessageProfileDelete *command)
 {
-    if (!act_rate(world, session, seq, RATE_PROFILE)) {
+    if (!may_change(world, session, seq)) {
         return;
     }
     const uint32_t index = find(session, command->character_id);

@@ -316,11 +316,22 @@ static bool is_requested(const VoxelViewer *viewer, ChunkCoord at)
     return false;
 }
 
+// A viewer follows its player with some delay, and begins a few ticks after the welcome: what is
+// around the eye now counts as well.
+static bool may_ask(const World *world, const VoxelViewer *viewer, const Entity *body,
+                    ChunkCoord at)
+{
+    return may_know(world->voxels, viewer, at) ||
+           (body != NULL &&
+            is_around(world->voxels, voxel_chunk(voxel_at(act_eye(world, body))), at));
+}
+
 void act_chunk_request(World *world, Session *session, uint32_t seq,
                        const MessageChunkRequest *command)
 {
     VoxelViewer *viewer = &world->voxels->viewers[session_number(world, session)];
     const uint32_t count = command->chunks_count;
+    const Entity *body = session_body(world, session);
     if (count > 0 && !rate_take(world, session, RATE_CHUNK, count)) {
         act_deny(world, session, seq, STATUS_LIMIT, "Too many chunks; ask for the rest later.");
         return;
@@ -331,7 +342,7 @@ void act_chunk_request(World *world, Session *session, uint32_t seq,
         const bool inside = at.x < CHUNK_COORD_MAX && at.y < CHUNK_COORD_MAX &&
                             at.z < CHUNK_COORD_MAX && at.x >= -CHUNK_COORD_MAX &&
                             at.y >= -CHUNK_COORD_MAX && at.z >= -CHUNK_COORD_MAX;
-        if (!inside || !may_know(world->voxels, viewer, at)) {
+        if (!inside || !may_ask(world, viewer, body, at)) {
             act_deny(world, session, seq, STATUS_DENIED, "That chunk is out of view; go nearer.");
             return;
         }
@@ -567,8 +578,12 @@ void act_terraform(World *world, Session *session, uint32_t seq, const MessageTe
         return;
     }
     VoxelCoord min, max;
-    if (command->shape > EDIT_SPHERE || command->voxel_kind >= VOXEL_KINDS_MAX ||
-        !edit_range(command, &min, &max)) {
+    if (command->voxel_kind >= terrain_kind_count(sim_terrain_view(world->sim))) {
+        act_deny(world, session, seq, STATUS_NOT_FOUND,
+                 "This place has no such voxel kind; its place.json lists those there are.");
+        return;
+    }
+    if (command->shape > EDIT_SPHERE || !edit_range(command, &min, &max)) {
         act_deny(world, session, seq, STATUS_RANGE,
                  "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
         return;

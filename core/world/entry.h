@@ -11,7 +11,7 @@
 typedef enum EntryType {
     ENTRY_NONE,
     ENTRY_TICK,       // time goes on by a tick: unix_ms
-    ENTRY_CONNECT,    // connection, json
+    ENTRY_CONNECT,    // connection, json, number: where it comes from; 0: nobody counts it
     ENTRY_MESSAGE,    // connection, bytes: one whole message
     ENTRY_DISCONNECT, // connection
     ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
@@ -54,8 +54,8 @@ typedef struct Entry {
     EntryType type;
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
-    uint64_t number;  // TICK: unix milliseconds; AUTH: account; STORED: request; RELOAD: version;
-                      // SCRIPT: ScriptContext, or the number of a packing
+    uint64_t number;  // TICK: unix milliseconds; CONNECT: address; AUTH: account; STORED: request;
+                      // RELOAD: version; SCRIPT: ScriptContext, or the number of a packing
     const char *name; // AUTH: the player's name; SCRIPT, ADMIN
     uint32_t name_bytes;
     const uint8_t *bytes;

@@ -1,19 +1,24 @@
 // Coming in: who is this, which body is theirs, and what they have to know first. Three ways lead
-// to a welcome: a resume token (the token alone says who one is), a sign-in that the owner has
-// checked (ENTRY_AUTH), or, in development, the player id that was given.
+// to a welcome: a ticket or session token that the owner has checked (ENTRY_AUTH), a resume token,
+// or, in development, the player id that was given. A ticket or session token decides whenever one
+// is there: a resume token beside it counts only if it is the same account's.
 //
-// A token is good once: every welcome gives a new one, of which only the hash is kept.
+// A resume token is good once: every welcome gives a new one, of which only the hash is kept.
+//
+// A person has at most one body, and one address has at most GUESTS_PER_ADDRESS_MAX guests. When
+// there is no room, bodies whose players are gone give way.
 #include "core/world/world_inside.h"
 
+#include "core/base/limits.h"
+#include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_CHARACTERS_MAX 32
-#define TOKEN_CHARACTERS    32
-#define PRESENCE_PER_TICK   16 // players that a newcomer is told of
+#define TOKEN_CHARACTERS  32
+#define PRESENCE_PER_TICK 16 // players that a newcomer is told of
 
 static NetText text_of(const char *text)
 {
@@ -37,23 +42,7 @@ static bool id_is_valid(NetText id)
 
 static bool name_is_valid(NetText name)
 {
-    if (name.bytes < 1 || name.bytes > 64 || !utf8_is_valid(name.data, name.bytes)) {
-        return false;
-    }
-    const uint8_t *text = (const uint8_t *)name.data;
-    uint32_t characters = 0;
-    bool seen = false; // something other than space
-    for (size_t at = 0; at < name.bytes;) {
-        const size_t length = utf8_length(text + at, name.bytes - at);
-        const uint32_t code = utf8_code_point(text + at, length);
-        if (utf8_is_hidden(code)) {
-            return false;
-        }
-        seen = seen || (code != ' ' && code != 0xa0);
-        characters += 1;
-        at += length;
-    }
-    return seen && characters <= NAME_CHARACTERS_MAX;
+    return name_text_is_valid(name.data, name.bytes);
 }
 
 static void set_text(char out[65], NetText text)
@@ -283,6 +272,48 @@ static void go_on(World *world, Session *before, Session *session)
     profile_announce(world, session, session);
 }
 
+static bool is_guest_from(const Session *session, uint64_t address)
+{
+    return session->player != 0 && session->guest && session->address == address;
+}
+
+// Makes room: of the bodies whose players are gone (address 0: of all; else of the guests from
+// there) a guest's before others', and the longest gone first. False: there is none.
+static bool give_way(World *world, uint64_t address)
+{
+    Session *found = NULL;
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        Session *session = &world->sessions[i];
+        const bool is_gone = session->player != 0 && (session->state == SESSION_DROPPED ||
+                                                      session->state == SESSION_CLOSING);
+        if (!is_gone || (address != 0 && !is_guest_from(session, address))) {
+            continue;
+        }
+        if (found == NULL || session->guest > found->guest ||
+            (session->guest == found->guest && session->state_tick < found->state_tick)) {
+            found = session;
+        }
+    }
+    if (found == NULL) {
+        return false;
+    }
+    world->stats.bodies_gave_way += 1;
+    session_leave(world, found);
+    return true;
+}
+
+static bool address_has_room(World *world, const Session *session)
+{
+    if (!session->guest || session->address == 0) {
+        return true;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->session_high; i++) {
+        count += is_guest_from(&world->sessions[i], session->address);
+    }
+    return count < GUESTS_PER_ADDRESS_MAX || give_way(world, session->address);
+}
+
 // It is known who this is.
 static void enter(World *world, Session *session)
 {
@@ -291,7 +322,12 @@ static void enter(World *world, Session *session)
         go_on(world, before, session);
         return;
     }
-    if (session_player_count(world) >= world->player_max) {
+    if (!address_has_room(world, session)) {
+        session_error(world, session, 0, ERROR_ADDRESS_FULL,
+                      "there are %d guests from your address here already", GUESTS_PER_ADDRESS_MAX);
+        return;
+    }
+    if (session_player_count(world) >= world->player_max && !give_way(world, 0)) {
         session_error(world, session, 0, ERROR_WORLD_FULL, "there are %u players here already",
                       world->player_max);
         return;
@@ -304,24 +340,44 @@ static void enter(World *world, Session *session)
 
 // --- the ways in --------------------------------------------------------------------------------
 
-// True if the token led somewhere.
-static bool enter_by_token(World *world, Session *session, const MessageHandshake *command)
+// Who the token of the handshake belongs to: the session that has it, or a row that has not
+// expired. False: nobody.
+static bool find_token(World *world, const Session *session, Session **before, RowResume *row)
 {
-    uint8_t hash[SHA256_BYTES];
-    if (command->resume_token.bytes != TOKEN_CHARACTERS) {
+    if (!session->has_token) {
         return false;
     }
-    sha256_of(command->resume_token.data, command->resume_token.bytes, hash);
-    Session *before = session_of_token(world, hash);
+    *before = session_of_token(world, session->token_hash);
+    const bool stored = save_find_resume(world, session->token_hash, row) && row->account != 0 &&
+                        row->expires_unix_ms > world->unix_ms;
+    return *before != NULL || stored;
+}
+
+// The owner has said who this is. Somebody else's token stays theirs, and changes nothing.
+static void use_own_token(World *world, Session *session)
+{
+    Session *before = NULL;
     RowResume row;
-    const bool stored = save_find_resume(world, hash, &row);
-    spend_token(world, hash);
+    RowPlayer player;
+    if (find_token(world, session, &before, &row) &&
+        (before != NULL ? before->account : row.account) == session->account) {
+        spend_token(world, session->token_hash);
+        session->resumed = save_find_player(world, session->account, &player);
+    }
+}
+
+// The token alone says who this is. True if it led somewhere.
+static bool enter_by_token(World *world, Session *session, const MessageHandshake *command)
+{
+    Session *before = NULL;
+    RowResume row;
+    if (!find_token(world, session, &before, &row)) {
+        return false;
+    }
+    spend_token(world, session->token_hash);
     if (before != NULL) {
         go_on(world, before, session);
         return true;
-    }
-    if (!stored || row.account == 0 || row.expires_unix_ms <= world->unix_ms) {
-        return false;
     }
     RowPlayer player;
     session->account = row.account;
@@ -362,6 +418,22 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
     session->state_tick = world->tick;
 }
 
+// A name that is brought must be one, whether it is needed or not. False: the session has ended.
+static bool names_are_valid(World *world, Session *session, uint32_t seq,
+                            const MessageHandshake *command)
+{
+    if (command->player_id.bytes > 0 && !id_is_valid(command->player_id)) {
+        session_error(world, session, seq, ERROR_INVALID_NAME,
+                      "a playerId has 1 to 64 letters, digits, _ and - only");
+        return false;
+    }
+    if (command->name.bytes > 0 && !name_is_valid(command->name)) {
+        session_error(world, session, seq, ERROR_INVALID_NAME, NAME_TEXT_RULE);
+        return false;
+    }
+    return true;
+}
+
 void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command)
 {
     // In JSON the envelope has the version, and its reader has looked at it.
@@ -379,19 +451,27 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
         session_error(world, session, seq, ERROR_STOPPING, "this world is about to end");
         return;
     }
-    if (enter_by_token(world, session, command)) {
+    if (!names_are_valid(world, session, seq, command)) {
         return;
     }
-    // Where nobody needs a ticket, one that is brought counts all the same.
-    if (!world->config.development || command->ticket.bytes > 0) {
+    session->has_token = command->resume_token.bytes == TOKEN_CHARACTERS;
+    if (session->has_token) {
+        sha256_of(command->resume_token.data, TOKEN_CHARACTERS, session->token_hash);
+    }
+    // Where nobody needs a ticket or a session token, one that is brought counts all the same.
+    const bool has_proof = command->ticket.bytes > 0 || command->session_token.bytes > 0;
+    if (!has_proof && enter_by_token(world, session, command)) {
+        return;
+    }
+    if (!world->config.development || has_proof) {
         ask_owner(world, session, seq, command);
         return;
     }
-    if (id_is_valid(command->player_id)) {
+    if (command->player_id.bytes > 0) {
         set_text(session->player_id, command->player_id);
         session->account = account_of(command->player_id);
     }
-    if (name_is_valid(command->name)) {
+    if (command->name.bytes > 0) {
         set_text(session->name, command->name);
     }
     session->guest = true;
@@ -419,6 +499,7 @@ Status join_auth(World *world, const Entry *entry)
     if (name_is_valid(name)) {
         set_text(session->name, name);
     }
+    use_own_token(world, session);
     enter(world, session);
     return STATUS_OK;
 }

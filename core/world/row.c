@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -20,20 +21,7 @@ bool row_text_equal(NetText a, NetText b)
 
 bool row_name_is_valid(NetText name)
 {
-    if (name.bytes < 1 || name.bytes > 64 || !text_is_valid(name.data, name.bytes)) {
-        return false;
-    }
-    bool visible = false;
-    for (uint32_t i = 0; i < name.bytes; i++) {
-        const uint8_t byte = (uint8_t)name.data[i];
-        // C1 controls are two bytes in UTF-8: C2 80 to C2 9F.
-        const bool is_c1 = byte == 0xc2 && i + 1 < name.bytes && (uint8_t)name.data[i + 1] < 0xa0;
-        if (byte < 0x20 || byte == 0x7f || is_c1) {
-            return false;
-        }
-        visible = visible || byte != ' ';
-    }
-    return visible;
+    return name_text_is_valid(name.data, name.bytes);
 }
 
 bool row_id_is_valid(NetText id)

@@ -60,7 +60,7 @@ typedef struct RowProfiles {
     WireProfile profiles[PROFILES_MAX];
     uint32_t count; // at least one after row_repair: "default"
 } RowProfiles;
-// Names people see: 1..64 bytes of UTF-8 without control characters. Ids: letters, digits, _ and -.
+// Names people see: as name_text.h says. Ids: letters, digits, _ and -.
 bool row_name_is_valid(NetText name);
 bool row_id_is_valid(NetText id);
 bool row_text_equal(NetText a, NetText b);

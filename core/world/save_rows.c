@@ -316,6 +316,14 @@ void save_player(World *world, Session *session, bool present)
     }
 }
 
+Status save_profiles_check(World *world, uint64_t account)
+{
+    if (account == 0) {
+        return STATUS_DENIED;
+    }
+    return save_account(world, account) != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
 void save_profiles(World *world, Session *session, uint32_t command_seq)
 {
     Saves *saves = world->saves;

@@ -137,8 +137,12 @@ Status save_row(World *world, const Entry *entry)
     if (world->started) {
         return STATUS_DENIED;
     }
+    static const char *const names[ROW_TYPE_COUNT] = {
+        [ROW_META] = "meta",           [ROW_STRUCTURE] = "structure", [ROW_CHUNK] = "chunk",
+        [ROW_ATTRIBUTE] = "attribute", [ROW_PLAYER] = "player",       [ROW_PROFILES] = "profiles",
+        [ROW_RESUME] = "resume"};
     ByteReader reader = byte_reader(entry->bytes, entry->byte_count);
-    Row row;
+    Row row = {0};
     Status status = row_read(&reader, &row);
     if (status == STATUS_OK) {
         status = byte_reader_finish(&reader);
@@ -148,8 +152,9 @@ Status save_row(World *world, const Entry *entry)
     }
     if (status != STATUS_OK) {
         world->saves->counters.rows_refused += 1;
-        log_write(world->config.log, world->tick, LOG_WARN, "world", "a stored row was refused: %s",
-                  status_text(status));
+        log_write(world->config.log, world->tick, LOG_WARN, "world",
+                  "a stored row (%s) was refused, and the world starts without it: %s",
+                  names[row.type] != NULL ? names[row.type] : "unknown", status_text(status));
     }
     return status;
 }

@@ -177,6 +177,7 @@ Status session_connect(World *world, const Entry *entry)
     session->state = SESSION_CONNECTED;
     session->state_tick = world->tick;
     session->connection = entry->connection;
+    session->address = entry->number;
     rate_fill(session);
     id_map_put(&world->connections, entry->connection, number + 1);
     if (number >= world->session_high) {
@@ -283,9 +284,11 @@ void session_take_over(World *world, Session *from, Session *to)
         act_forget(world, from);
         stand_still(world, from);
     }
-    to->account = from->account;
-    to->guest = from->guest;
-    to->operator_role = from->operator_role;
+    if (to->account == 0) { // the owner said nothing newer
+        to->account = from->account;
+        to->guest = from->guest;
+        to->operator_role = from->operator_role;
+    }
     to->debug = to->debug || from->debug;
     to->player = from->player;
     to->entity = from->entity;
@@ -459,6 +462,12 @@ void session_hash(const World *world, Hash64 *hash)
         hash_bytes(hash, session->player_id, strlen(session->player_id));
         hash_bytes(hash, session->name, strlen(session->name));
         hash_bytes(hash, session->resume_hash, sizeof session->resume_hash);
+        if (session->address != 0) {
+            hash_u64(hash, session->address);
+        }
+        if (session->state == SESSION_VERIFYING && session->has_token) {
+            hash_bytes(hash, session->token_hash, sizeof session->token_hash);
+        }
         hash_u64(hash, session->resume_tick);
         hash_u64(hash, (uint64_t)session->presence_end << 32 | session->presence_at);
         for (uint32_t kind = 0; kind < RATE_COUNT; kind++) {

@@ -84,6 +84,7 @@ static Status create_authority(World *world)
     config.scene_names = place->scene_names;
     config.spawns = place->spawns;
     config.spawn_count = place->spawn_count;
+    config.voxel_kind_names = place->voxel_kind_names;
     config.player_max = world->session_count;
     return authority_create(world->heap, &config, &world->authority);
 }

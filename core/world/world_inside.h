@@ -119,6 +119,9 @@ typedef struct Session {
     bool resumed;
     char player_id[65];
     char name[65];
+    uint64_t address;       // a number for where it comes from; 0: nobody counts it
+    bool has_token;         // the handshake brought a resume token:
+    uint8_t token_hash[32]; // its hash
     uint8_t resume_hash[32];
     uint64_t resume_tick;  // when its row was last stored
     uint32_t presence_at;  // the next session whose player it has to be told of
@@ -382,6 +385,9 @@ void save_profiles(World *world, Session *session, uint32_t command_seq);
 void save_player(World *world, Session *session, bool present);
 void save_resume(World *world, const RowResume *resume);
 // What was stored of an account; false when nothing was.
+// Whether profiles of that account can be stored at all: STATUS_DENIED without an account,
+// STATUS_LIMIT when there is no room for another.
+MUST_USE Status save_profiles_check(World *world, uint64_t account);
 bool save_find_player(World *world, uint64_t account, RowPlayer *out);
 bool save_find_profiles(World *world, uint64_t account, RowProfiles *out);
 bool save_find_resume(World *world, const uint8_t token_hash[32], RowResume *out);

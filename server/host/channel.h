@@ -18,6 +18,7 @@
 #define CHANNEL_REQUEST_MAX   ((1ull << 46) - 1) // of SAVE and STORE
 #define CHANNEL_TICKET_BYTES  4096
 #define CHANNEL_REASON_BYTES  240
+#define CHANNEL_CONNECT_BYTES 9 // of CHANNEL_CONNECT, before what was read
 
 typedef enum ChannelType {
     CHANNEL_NONE,
@@ -27,7 +28,7 @@ typedef enum ChannelType {
     CHANNEL_ENTRIES,  // descriptor: entries (entry.h), one after the other, before GO
     CHANNEL_GO,       // time begins
     CHANNEL_ENTRY,    // one entry
-    CHANNEL_CONNECT,  // u8 json · bytes already read; descriptor: the socket
+    CHANNEL_CONNECT,  // u8 json · u64 address · bytes already read; descriptor: the socket
     // To the host.
     CHANNEL_READY,   // the world is locked in and runs: layers
     CHANNEL_FAILED,  // it cannot be: reason

@@ -411,6 +411,7 @@ static int open_host(Host *host)
     host->development =
         strncmp(host->config.address, "127.", 4) == 0 || strcmp(host->config.address, "::1") == 0;
     entropy_fill(host->boot, sizeof host->boot);
+    entropy_fill(host->address_secret, sizeof host->address_secret);
     raise_limits();
     if (!is_there(host->config.place, "place.json")) {
         diagnostic_print(stderr, "sandlot world: %s: %s", host->config.place,

@@ -5,6 +5,7 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
+#include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "core/wire/message.h"
@@ -280,6 +281,23 @@ static size_t write_query(const HttpRequest *request, bool json, uint8_t *out)
     return header + writer.at;
 }
 
+// The world is a stranger's: it tells addresses apart, and learns none. In development nobody on
+// this machine is counted (0).
+static uint64_t address_key(const Host *host, const HttpRequest *request)
+{
+    if (host->development && http_is_loopback(request)) {
+        return 0;
+    }
+    uint8_t bytes[sizeof host->address_secret + 8], digest[SHA256_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_bytes(&writer, host->address_secret, sizeof host->address_secret);
+    byte_write_u64(&writer, http_address(request));
+    ASSERT(writer.status == STATUS_OK);
+    sha256_of(bytes, writer.at, digest);
+    ByteReader reader = byte_reader(digest, sizeof digest);
+    return byte_read_u64(&reader) | 1;
+}
+
 // On the HTTP thread. The kernel's buffer is made small here: the world sets no options.
 static void take_socket(void *user, int descriptor, const uint8_t *already, size_t bytes, bool json)
 {
@@ -289,7 +307,8 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     const int flags = fcntl(descriptor, F_GETFL);
     (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-    HostSocket socket = {.descriptor = descriptor, .json = json};
+    HostSocket socket = {
+        .descriptor = descriptor, .json = json, .address = address_key(host, request)};
     socket.already = malloc(QUERY_FRAME_BYTES + bytes);
     bool queued = false;
     pthread_mutex_lock(&host->lock);
@@ -347,16 +366,22 @@ typedef struct Wish {
     char name[TICKET_NAME_BYTES];
     char world_id[65];
     bool debug;
-    bool bad; // the body is no JSON object of the form
+    bool bad;      // the body is no JSON object of the form
+    bool bad_name; // what is to be its name is none
 } Wish;
 
-static void copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
+// False: it is there and does not fit, or is no text.
+static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
 {
     const JsonNode *node = json_find(root, name);
-    if (node != NULL && node->kind == JSON_STRING && node->count < capacity &&
-        strlen(node->text) == node->count) {
-        memcpy(out, node->text, node->count + 1);
+    if (node == NULL || node->kind == JSON_NULL) {
+        return true;
     }
+    if (node->kind != JSON_STRING || node->count >= capacity || strlen(node->text) != node->count) {
+        return false;
+    }
+    memcpy(out, node->text, node->count + 1);
+    return true;
 }
 
 static Wish read_wish(const HttpRequest *request)
@@ -378,17 +403,34 @@ static Wish read_wish(const HttpRequest *request)
         wish.bad = true;
         return wish;
     }
-    copy_member(root, "username", wish.name, sizeof wish.name);
-    if (wish.name[0] == '\0') {
-        copy_member(root, "name", wish.name, sizeof wish.name);
+    wish.bad_name = !copy_member(root, "username", wish.name, sizeof wish.name);
+    if (wish.name[0] == '\0' && !copy_member(root, "name", wish.name, sizeof wish.name)) {
+        wish.bad_name = true;
     }
-    copy_member(root, "world_id", wish.world_id, sizeof wish.world_id);
+    if (wish.name[0] != '\0' && !name_text_is_valid(wish.name, strlen(wish.name))) {
+        wish.bad_name = true;
+    }
+    // One that does not fit is nobody's.
+    if (!copy_member(root, "world_id", wish.world_id, sizeof wish.world_id)) {
+        wish.world_id[0] = '?';
+    }
     const JsonNode *debug = json_find(root, "debug");
     wish.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
     return wish;
 }
 
-// A guest of that name; the world looks at the name again, and takes another if it is no name.
+// True: there is a body, and the response says what is wrong with it.
+static bool refuse_wish(const Wish *wish, HttpRequest *request, HttpResponse *response)
+{
+    if (wish->bad) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+    } else if (wish->bad_name) {
+        http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
+    }
+    return wish->bad || wish->bad_name;
+}
+
+// A guest of that name, or of one that is made up.
 static Ticket make_guest(const char *name)
 {
     Ticket guest = {.purpose = TICKET_SIGN_IN,
@@ -445,8 +487,7 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const Wish wish = read_wish(request);
-    if (wish.bad) {
-        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+    if (refuse_wish(&wish, request, response)) {
         return;
     }
     const Ticket guest = make_guest(wish.name);
@@ -527,8 +568,7 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const Wish wish = read_wish(request);
-    if (wish.bad) {
-        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+    if (refuse_wish(&wish, request, response)) {
         return;
     }
     if (wish.world_id[0] != '\0' && !is_our_room(host, wish.world_id)) {

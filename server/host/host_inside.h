@@ -35,6 +35,7 @@
 typedef struct HostSocket {
     int descriptor;
     bool json;
+    uint64_t address; // as the world may know it (address_key); 0: nobody counts it
     uint8_t *already;
     size_t bytes;
 } HostSocket;
@@ -62,6 +63,7 @@ typedef struct Host {
     char journal_path[HOST_PATH_BYTES]; // "": none
     char host_id[33];
     uint8_t boot[TICKET_BOOT_BYTES];
+    uint8_t address_secret[16]; // for address_key
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 

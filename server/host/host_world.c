@@ -335,16 +335,14 @@ void host_world_enter(Host *host, const Entry *entry)
 
 static bool pass_socket(Host *host, HostSocket *socket)
 {
-    uint8_t bytes[1 + (40u << 10)]; // what HTTP keeps of a connection, and its query
-    if (socket->bytes > sizeof bytes - 1) {
-        return false;
-    }
-    bytes[0] = socket->json;
-    if (socket->bytes > 0) {
-        memcpy(bytes + 1, socket->already, socket->bytes);
-    }
-    return channel_put(&host->channel, CHANNEL_CONNECT, bytes, 1 + socket->bytes,
-                       socket->descriptor) == STATUS_OK;
+    // What HTTP keeps of a connection, and its query.
+    uint8_t bytes[CHANNEL_CONNECT_BYTES + (40u << 10)];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_u8(&writer, socket->json);
+    byte_write_u64(&writer, socket->address);
+    byte_write_bytes(&writer, socket->already, socket->bytes);
+    return writer.status == STATUS_OK && channel_put(&host->channel, CHANNEL_CONNECT, bytes,
+                                                     writer.at, socket->descriptor) == STATUS_OK;
 }
 
 // A client whose world has just died may be back before we have seen that end.

@@ -32,6 +32,8 @@
     X(bytes_up, COUNTER, "message_bytes_up_total", "Bytes of messages from players")          \
     X(journal_dropped, COUNTER, "journal_dropped_total", "Journal bytes that found no room")  \
     X(commands_denied, COUNTER, "commands_denied_total", "Commands of players refused")       \
+    X(bodies_gave_way, COUNTER, "bodies_gave_way_total",                                      \
+      "Bodies of absent players removed for others")                                          \
     X(replication_captures, COUNTER, "replication_captures_total", "Captures")                \
     X(replication_versions, COUNTER, "replication_versions_total", "Versions made")           \
     X(replication_frames, COUNTER, "replication_frames_total", "Frames built")                \

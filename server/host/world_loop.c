@@ -115,15 +115,17 @@ static void note_hash(WorldLoop *loop)
 
 // --- sockets ------------------------------------------------------------------------------------
 
-static bool on_message(void *user, uint64_t connection, bool json, const uint8_t *bytes,
-                       size_t count)
+static bool on_message(void *user, uint64_t connection, const SocketsOrigin *from,
+                       const uint8_t *bytes, size_t count)
 {
     WorldLoop *loop = user;
     uint32_t session;
     if (!world_session(loop->world, connection, &session)) {
         // It takes a place in the world only now: one that says nothing takes none.
-        const Entry connect = {
-            .type = ENTRY_CONNECT, .flags = json ? ENTRY_JSON : 0, .connection = connection};
+        const Entry connect = {.type = ENTRY_CONNECT,
+                               .flags = from->json ? ENTRY_JSON : 0,
+                               .connection = connection,
+                               .number = from->address};
         if (enter(loop, &connect) != STATUS_OK) {
             return false;
         }
@@ -198,9 +200,12 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
     if (message->type == CHANNEL_ENTRY) {
         take_entry(loop, message);
     } else if (message->type == CHANNEL_CONNECT && message->descriptor >= 0 &&
-               message->count >= 1) {
-        sockets_add(loop->sockets, message->descriptor, message->bytes[0] != 0, message->bytes + 1,
-                    message->count - 1, loop->now_ms);
+               message->count >= CHANNEL_CONNECT_BYTES) {
+        ByteReader reader = byte_reader(message->bytes, message->count);
+        SocketsOrigin from = {.json = byte_read_u8(&reader) != 0};
+        from.address = byte_read_u64(&reader);
+        sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
+                    message->count - reader.at, loop->now_ms);
         message->descriptor = -1;
     }
     if (message->descriptor >= 0) {
@@ -323,6 +328,7 @@ static void fill_world_stats(HostStats *out, const WorldStats *stats)
     out->bytes_down = stats->bytes_down;
     out->bytes_up = stats->bytes_up;
     out->commands_denied = stats->commands_denied;
+    out->bodies_gave_way = stats->bodies_gave_way;
     out->replication_captures = stats->replication.captures;
     out->replication_versions = stats->replication.versions_made;
     out->replication_frames = stats->replication.frames;

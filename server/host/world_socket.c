@@ -35,7 +35,7 @@ typedef struct Socket {
     SocketState state;
     int descriptor;
     uint64_t connection;
-    bool json;
+    SocketsOrigin from;
     bool known;  // a message of it was taken
     bool writes; // epoll tells when it takes more
     uint32_t active_at;
@@ -211,12 +211,12 @@ void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code)
 
 static bool give_message(Sockets *sockets, Socket *socket, const WebsocketEvent *event)
 {
-    if (event->text != socket->json) {
+    if (event->text != socket->from.json) {
         sockets->stats.broken += 1;
         return false;
     }
     socket->known = true;
-    return sockets->face.message(sockets->face.user, socket->connection, socket->json, event->data,
+    return sockets->face.message(sockets->face.user, socket->connection, &socket->from, event->data,
                                  event->bytes);
 }
 
@@ -226,7 +226,7 @@ static bool handle(Sockets *sockets, Socket *socket, const WebsocketEvent *event
     switch (event->type) {
     case WEBSOCKET_MESSAGE:
         if (!give_message(sockets, socket, event)) {
-            const bool kind = event->text == socket->json;
+            const bool kind = event->text == socket->from.json;
             say_goodbye(sockets, socket, kind ? CLOSE_NO_ROOM : CLOSE_WRONG_KIND, now_ms);
         }
         break;
@@ -303,8 +303,8 @@ static void receive(Sockets *sockets, Socket *socket, uint64_t now_ms)
     }
 }
 
-void sockets_add(Sockets *sockets, int descriptor, bool json, const uint8_t *already, size_t bytes,
-                 uint64_t now_ms)
+void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
+                 const uint8_t *already, size_t bytes, uint64_t now_ms)
 {
     const uint32_t slot =
         sockets->free_count > 0 ? sockets->free[sockets->free_count - 1] : NO_SLOT;
@@ -322,7 +322,7 @@ void sockets_add(Sockets *sockets, int descriptor, bool json, const uint8_t *alr
     *socket = (Socket){.state = SOCKET_OPEN,
                        .descriptor = descriptor,
                        .connection = sockets->count * SOCKETS_MAX + slot,
-                       .json = json,
+                       .from = *from,
                        .active_at = sockets->active_count,
                        .since_ms = now_ms,
                        .heard_ms = now_ms,
@@ -399,7 +399,7 @@ static void gather_part(Gathered *all, const void *data, size_t bytes)
 // What the world has for it, then frames of our own: a goodbye is the last word.
 static void gather(Sockets *sockets, Socket *socket, Gathered *all)
 {
-    const WebsocketOpcode opcode = socket->json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
+    const WebsocketOpcode opcode = socket->from.json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
     all->part_count = 0;
     all->bytes = 0;
     const uint8_t *bytes;

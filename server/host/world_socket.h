@@ -21,10 +21,17 @@
 
 typedef struct Sockets Sockets;
 
+// What is known of a socket from the start.
+typedef struct SocketsOrigin {
+    bool json;
+    uint64_t address; // a number for where it comes from; not looked at here
+} SocketsOrigin;
+
 typedef struct SocketsFace {
     void *user;
     // A whole message. False: nobody wants to hear from it; it is closed as having no room.
-    bool (*message)(void *user, uint64_t connection, bool json, const uint8_t *bytes, size_t count);
+    bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from,
+                    const uint8_t *bytes, size_t count);
     // The connection is over, whoever ended it; once, and only if a message of it was taken.
     void (*gone)(void *user, uint64_t connection);
     // The oldest message for it; valid until the next entry into the world, also once taken.
@@ -42,8 +49,8 @@ MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace
                                Sockets **out);
 void sockets_destroy(Sockets *sockets); // closes what is open; nobody is told
 // A connected socket, which is the sockets' from then on; and the bytes read from it already.
-void sockets_add(Sockets *sockets, int descriptor, bool json, const uint8_t *already, size_t bytes,
-                 uint64_t now_ms);
+void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
+                 const uint8_t *already, size_t bytes, uint64_t now_ms);
 void sockets_drain(Sockets *sockets, uint64_t now_ms);
 void sockets_flush(Sockets *sockets, uint64_t now_ms);
 // Ends one once what is owed to it is out. An unknown connection is no error.

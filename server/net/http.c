@@ -154,6 +154,13 @@ bool http_is_loopback(const HttpRequest *request)
     return info != NULL && http_watch_is_loopback(info->client_addr);
 }
 
+uint64_t http_address(const HttpRequest *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info != NULL ? http_watch_address(info->client_addr) : 0;
+}
+
 static enum MHD_Result find_forwarded(void *user, enum MHD_ValueKind kind, const char *name,
                                       const char *value)
 {

@@ -83,6 +83,8 @@ const char *http_header(const HttpRequest *request, const char *name);
 bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 bool http_is_loopback(const HttpRequest *request);
+// A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
+uint64_t http_address(const HttpRequest *request);
 // Does it say that it was passed on? Behind a proxy on the same machine everybody comes from a
 // loopback address. HTTP/1.0 counts: nginx speaks it unless it is told otherwise, and adds nothing.
 bool http_is_forwarded(const HttpRequest *request);

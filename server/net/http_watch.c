@@ -18,15 +18,11 @@
 #define LOOK_MS_MAX    1000
 #define LOOKS_A_PERIOD 8
 
-typedef struct Address {
-    uint8_t bytes[8];
-} Address;
-
 struct HttpWatched {
     bool used;
     int socket;
     uint64_t deadline_ns;
-    Address from;
+    uint64_t from; // http_watch_address
 };
 
 struct HttpWatch {
@@ -76,21 +72,22 @@ bool http_watch_is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
-static Address address_of(const struct sockaddr *from)
+uint64_t http_watch_address(const struct sockaddr *address)
 {
-    Address address = {{0}};
     uint32_t number;
-    if (!is_internet(from)) {
-        return address;
+    if (!is_internet(address)) {
+        return 0;
     }
-    if (is_v4(from, &number)) {
-        memcpy(address.bytes, &number, sizeof number);
-    } else {
-        struct sockaddr_in6 v6;
-        memcpy(&v6, from, sizeof v6);
-        memcpy(address.bytes, v6.sin6_addr.s6_addr, sizeof address.bytes);
+    if (is_v4(address, &number)) {
+        return number;
     }
-    return address;
+    struct sockaddr_in6 v6;
+    memcpy(&v6, address, sizeof v6);
+    uint64_t prefix = 0;
+    for (uint32_t i = 0; i < sizeof prefix; i++) {
+        prefix = prefix << 8 | v6.sin6_addr.s6_addr[i];
+    }
+    return prefix;
 }
 
 // --- the thread ---------------------------------------------------------------------------------
@@ -177,12 +174,12 @@ bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from)
         (config->loopback_unlimited && http_watch_is_loopback(from))) {
         return true;
     }
-    const Address address = address_of(from);
+    const uint64_t address = http_watch_address(from);
     uint32_t count = 0;
     pthread_mutex_lock(&watch->lock);
     for (uint32_t i = 0; i < config->connection_max; i++) {
         const HttpWatched *slot = &watch->slots[i];
-        count += slot->used && memcmp(&slot->from, &address, sizeof address) == 0;
+        count += slot->used && slot->from == address;
     }
     pthread_mutex_unlock(&watch->lock);
     return count < config->per_address_max;
@@ -208,7 +205,7 @@ HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int s
         found = watch->slots[i].used ? NULL : &watch->slots[i];
     }
     if (found != NULL) {
-        *found = (HttpWatched){true, socket, NEVER, address_of(from)};
+        *found = (HttpWatched){true, socket, NEVER, http_watch_address(from)};
     }
     pthread_mutex_unlock(&watch->lock);
     set(watch, found, watch->config.request_ms);

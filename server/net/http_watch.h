@@ -33,3 +33,6 @@ void http_watch_let_go(HttpWatch *watch, HttpWatched *watched);  // the socket i
 void http_watch_remove(HttpWatch *watch, HttpWatched *watched);
 
 bool http_watch_is_loopback(const struct sockaddr *address);
+// A number for an address: IPv4 the address itself, IPv6 the 64 bits that belong to one customer.
+// 0: there is none.
+uint64_t http_watch_address(const struct sockaddr *address);

@@ -254,7 +254,7 @@ class Relay:
 class Player:
     """A player over JSON: joins, says what it does 30 times a second, keeps what it is told."""
 
-    def __init__(self, world, name="bo", ticket=None, resume=None, player_id=None):
+    def __init__(self, world, name="bo", ticket=None, resume=None, player_id=None, session=None):
         self.socket = WebSocket(world.port, f"/api/rooms/{world.room}/ws")
         check(self.socket.status == 101, f"no upgrade: {self.socket.head}")
         self.seq, self.input_seq, self.last_snapshot = 0, 0, 0
@@ -262,6 +262,8 @@ class Player:
         payload = {"name": name}
         if ticket:
             payload["ticket"] = ticket
+        if session:
+            payload["session_token"] = session
         if resume:
             payload["resumeToken"] = resume
         if player_id:

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/net/http.h"
 
+#include "server/net/http_watch.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "tests/support/test.h"
@@ -478,6 +479,26 @@ static bool is_closed_within(int client, uint32_t ms)
     struct pollfd wait = {client, POLLIN, 0};
     char byte;
     return poll(&wait, 1, (int)ms) == 1 && recv(client, &byte, 1, 0) <= 0;
+}
+
+static uint64_t number_of(const char *text)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
+        return http_watch_address((const struct sockaddr *)(const void *)&v4);
+    }
+    CHECK_INT(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return http_watch_address((const struct sockaddr *)(const void *)&v6);
+}
+
+TEST(addresses_are_told_apart_as_customers_have_them)
+{
+    CHECK(number_of("10.0.0.1") != number_of("10.0.0.2"));
+    CHECK(number_of("10.0.0.1") == number_of("::ffff:10.0.0.1"));
+    CHECK(number_of("2001:db8:1:2::1") == number_of("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+    CHECK(number_of("2001:db8:1:2::1") != number_of("2001:db8:1:3::1"));
+    CHECK(http_watch_address(NULL) == 0);
 }
 
 TEST(connections_of_one_address_are_limited)

@@ -1,4 +1,5 @@
 // Sessions: who gets in and how, who stays, and how each way out looks from both sides.
+#include "core/base/limits.h"
 #include "tests/unit/world_fixture.h"
 
 #include "core/base/utf8.h"
@@ -88,24 +89,35 @@ TEST(a_handshake_must_come_in_time)
 
 TEST(names_and_ids_are_checked)
 {
-    static const char *const names[] = {"", "  ", "a\nb", "\xff\xfe", "a\xe2\x80\xae_"};
+    static const char *const bad_names[] = {"  ", "a\nb", "a\u202e_", "bo\u200b", " bo"};
+    static const char *const bad_ids[] = {"no good!", "bo\u200b", "\u202eob", "a.b"};
     Fixture fixture;
     fixture_open(&fixture);
-    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const MessageHandshake hello = {
-            .version = 2,
-            .player_id = {"no good!", 8},
-            .name = {utf8_is_valid(names[i], strlen(names[i])) ? names[i] : "",
-                     utf8_is_valid(names[i], strlen(names[i])) ? (uint32_t)strlen(names[i]) : 0}};
-        CHECK_OK(fixture_connect(&fixture, i + 1, false));
-        CHECK_OK(fixture_send(&fixture, i + 1, MESSAGE_HANDSHAKE, &hello));
+    uint64_t connection = 0;
+    for (uint32_t i = 0; i < sizeof bad_names / sizeof bad_names[0]; i++) {
+        const MessageHandshake hello = {.version = 2,
+                                        .name = {bad_names[i], (uint32_t)strlen(bad_names[i])}};
+        CHECK_OK(fixture_connect(&fixture, ++connection, false));
+        CHECK_OK(fixture_send(&fixture, connection, MESSAGE_HANDSHAKE, &hello));
         fixture_tick(&fixture, 1);
-        const Session *session = session_of_connection(fixture.world, i + 1);
-        REQUIRE(session != NULL && session->state == SESSION_PLAYING);
-        CHECK(strncmp(session->name, "Player ", 7) == 0);
-        CHECK(strncmp(session->player_id, "p_", 2) == 0);
-        CHECK_INT(session->account, 0);
+        CHECK_TEXT(hear(&fixture, connection).code, "invalid_name");
     }
+    for (uint32_t i = 0; i < sizeof bad_ids / sizeof bad_ids[0]; i++) {
+        const MessageHandshake hello = {.version = 2,
+                                        .player_id = {bad_ids[i], (uint32_t)strlen(bad_ids[i])}};
+        CHECK_OK(fixture_connect(&fixture, ++connection, false));
+        CHECK_OK(fixture_send(&fixture, connection, MESSAGE_HANDSHAKE, &hello));
+        fixture_tick(&fixture, 1);
+        CHECK_TEXT(hear(&fixture, connection).code, "invalid_name");
+    }
+    CHECK_INT(world_stats(fixture.world).players, 0);
+    // Without any, one is made.
+    fixture_join(&fixture, 40, "");
+    const Session *session = session_of_connection(fixture.world, 40);
+    REQUIRE(session != NULL && session->state == SESSION_PLAYING);
+    CHECK(strncmp(session->name, "Player ", 7) == 0);
+    CHECK(strncmp(session->player_id, "p_", 2) == 0);
+    CHECK_INT(session->account, 0);
     fixture_join(&fixture, 50, "zoe");
     CHECK_TEXT(session_of_connection(fixture.world, 50)->name, "zoe");
     fixture_close(&fixture);
@@ -343,6 +355,153 @@ TEST(others_sign_in_through_the_owner)
     CHECK_OK(fixture_send(&fixture, 4, MESSAGE_HANDSHAKE, &hello));
     fixture_tick(&fixture, 605);
     CHECK_TEXT(hear(&fixture, 4).code, "handshake_timeout");
+    fixture_close(&fixture);
+}
+
+// Comes in with that proof, which the owner says is that account's; 0: that it is nobody's.
+static Heard sign_in(Fixture *fixture, uint64_t connection, const MessageHandshake *hello,
+                     uint64_t account)
+{
+    CHECK_OK(fixture_connect(fixture, connection, false));
+    CHECK_OK(fixture_send(fixture, connection, MESSAGE_HANDSHAKE, hello));
+    fixture_tick(fixture, 1);
+    CHECK_INT(session_of_connection(fixture->world, connection)->state, SESSION_VERIFYING);
+    CHECK_OK(fixture_enter(fixture, &(Entry){.type = ENTRY_AUTH,
+                                             .flags = account != 0 ? ENTRY_OK | ENTRY_GUEST : 0,
+                                             .connection = connection,
+                                             .number = account,
+                                             .name = "Bo",
+                                             .name_bytes = 2}));
+    fixture_tick(fixture, 1);
+    return hear(fixture, connection);
+}
+
+TEST(a_session_token_counts_in_development_too)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    CHECK(fixture.world->config.development);
+    const MessageHandshake hello = {.version = 2, .session_token = {"sign-in", 7}};
+    CHECK_INT(sign_in(&fixture, 1, &hello, 77).welcomes, 1);
+    CHECK_INT(session_of_connection(fixture.world, 1)->account, 77);
+    CHECK_TEXT(session_of_connection(fixture.world, 1)->name, "Bo");
+    CHECK_TEXT(sign_in(&fixture, 2, &hello, 0).code, "auth_failed");
+    CHECK_INT(world_stats(fixture.world).players, 1);
+    fixture_close(&fixture);
+}
+
+static MessageHandshake with_token(const char *proof, const char *token)
+{
+    return (MessageHandshake){.version = 2,
+                              .ticket = {proof, (uint32_t)strlen(proof)},
+                              .resume_token = {token, (uint32_t)strlen(token)}};
+}
+
+TEST(a_resume_token_is_for_its_own_account_alone)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    MessageHandshake hello = with_token("ann", "");
+    const Heard ann = sign_in(&fixture, 1, &hello, 71);
+    uint64_t player = 0;
+    uint64_t body = 0;
+    CHECK(world_player(fixture.world, 1, &player, &body));
+    // Eve's ticket and ann's token, while ann is here and while her body waits for her.
+    hello = with_token("eve", ann.token);
+    Heard eve = sign_in(&fixture, 2, &hello, 72);
+    CHECK_INT(eve.welcomes, 1);
+    CHECK(!eve.welcome.resumed);
+    CHECK(eve.welcome.entity_id != body);
+    CHECK_INT(session_of_connection(fixture.world, 2)->account, 72);
+    CHECK_OK(fixture_disconnect(&fixture, 2));
+    CHECK_OK(fixture_disconnect(&fixture, 1));
+    fixture_tick(&fixture, 1);
+    eve = sign_in(&fixture, 3, &hello, 72);
+    CHECK(eve.welcome.entity_id != body);
+    // And when nothing is left of her but the row.
+    session_leave(fixture.world, session_of_account(fixture.world, 71));
+    fixture_tick(&fixture, 2);
+    CHECK_OK(fixture_disconnect(&fixture, 3));
+    session_leave(fixture.world, session_of_account(fixture.world, 72));
+    fixture_tick(&fixture, 2);
+    eve = sign_in(&fixture, 4, &hello, 72);
+    CHECK_INT(session_of_connection(fixture.world, 4)->account, 72);
+    CHECK(!eve.welcome.resumed);
+    // The token is still ann's, once.
+    hello = with_token("ann again", ann.token);
+    const Heard again = sign_in(&fixture, 5, &hello, 71);
+    CHECK(again.welcome.resumed);
+    CHECK_INT(session_of_connection(fixture.world, 5)->player, player);
+    fixture_close(&fixture);
+}
+
+TEST(a_new_ticket_says_what_one_may)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    const MessageHandshake hello = with_token("ann", "");
+    (void)sign_in(&fixture, 1, &hello, 71);
+    session_of_connection(fixture.world, 1)->operator_role = true;
+    CHECK_INT(sign_in(&fixture, 2, &hello, 71).welcomes, 1);
+    CHECK(!session_of_connection(fixture.world, 2)->operator_role);
+    fixture_close(&fixture);
+}
+
+TEST(one_who_comes_and_goes_fills_no_world)
+{
+    Fixture fixture;
+    fixture_open_with(&fixture, 60, 20, 8);
+    const MessageHandshake hello = with_token("ann", "");
+    for (uint64_t i = 1; i <= 48; i++) {
+        CHECK_INT(sign_in(&fixture, i, &hello, 71).welcomes, 1);
+        CHECK_INT(world_stats(fixture.world).players, 1);
+        CHECK_OK(fixture_disconnect(&fixture, i));
+    }
+    // Without a name each is somebody else, and those who are gone give way.
+    for (uint64_t i = 101; i <= 148; i++) {
+        fixture_join(&fixture, i, "");
+        CHECK_INT(hear(&fixture, i).welcomes, 1);
+        CHECK_OK(fixture_disconnect(&fixture, i));
+    }
+    CHECK_INT(world_stats(fixture.world).players, 8);
+    CHECK_INT(world_stats(fixture.world).bodies_gave_way, 41);
+    // Those who are here do not.
+    for (uint64_t i = 201; i <= 208; i++) {
+        fixture_join(&fixture, i, "");
+        CHECK_INT(hear(&fixture, i).welcomes, 1);
+    }
+    fixture_join(&fixture, 209, "");
+    CHECK_TEXT(hear(&fixture, 209).code, "world_full");
+    fixture_tick(&fixture, 2);
+    CHECK_INT(world_stats(fixture.world).players, 8);
+    fixture_close(&fixture);
+}
+
+static Heard guest_from(Fixture *fixture, uint64_t connection, uint64_t address)
+{
+    CHECK_OK(fixture_enter(
+        fixture, &(Entry){.type = ENTRY_CONNECT, .connection = connection, .number = address}));
+    CHECK_OK(fixture_handshake(fixture, connection, "", ""));
+    fixture_tick(fixture, 1);
+    return hear(fixture, connection);
+}
+
+TEST(one_address_has_so_many_guests)
+{
+    Fixture fixture;
+    fixture_open_with(&fixture, 60, 20, 100);
+    for (uint64_t i = 1; i <= GUESTS_PER_ADDRESS_MAX; i++) {
+        CHECK_INT(guest_from(&fixture, i, 5).welcomes, 1);
+    }
+    CHECK_TEXT(guest_from(&fixture, 70, 5).code, "address_full");
+    CHECK_INT(guest_from(&fixture, 71, 6).welcomes, 1);
+    CHECK_INT(guest_from(&fixture, 72, 0).welcomes, 1);
+    // One of them is cut off; its body gives way to the next from there, and no other does.
+    CHECK_OK(fixture_disconnect(&fixture, 71));
+    CHECK_OK(fixture_disconnect(&fixture, 9));
+    CHECK_INT(guest_from(&fixture, 73, 5).welcomes, 1);
+    CHECK_TEXT(guest_from(&fixture, 74, 5).code, "address_full");
+    CHECK_INT(world_stats(fixture.world).bodies_gave_way, 1);
     fixture_close(&fixture);
 }
 

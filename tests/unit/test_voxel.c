@@ -401,7 +401,8 @@ TEST(create_takes_what_it_says_and_no_more)
     const TerrainConfig vast = {.chunk_max = UINT32_MAX, .page_max = UINT32_MAX};
     heap = heap_make(UINT64_MAX);
     CHECK_INT(terrain_create(&heap, &vast, NULL, &none), STATUS_LIMIT);
-    const ChunkStoreConfig vast_store = {.chunk_max = UINT32_MAX, .page_max = UINT32_MAX};
+    const ChunkStoreConfig vast_store = {
+        .chunk_max = UINT32_MAX, .page_max = UINT32_MAX, .kinds = voxel_kinds_default()};
     ChunkStore *no_store = NULL;
     CHECK_INT(chunk_store_create(&heap, &vast_store, &no_store), STATUS_LIMIT);
     CHECK(no_store == NULL);

@@ -101,6 +101,43 @@ TEST(characters_are_made_chosen_and_deleted)
     close();
 }
 
+// In development one may come in without saying who one is; then nothing is promised either.
+TEST(nobody_has_no_characters_to_keep)
+{
+    open();
+    act.world->config.development = true;
+    ActClient *a = &act.clients[0];
+    a->connection = 900;
+    merge_reset(&a->merge, 60);
+    CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 900}));
+    const MessageHandshake hello = {.version = 2};
+    act_world_send(&act, a, MESSAGE_HANDSHAKE, &hello);
+    act_world_tick(&act, 4);
+    CHECK_INT(a->counts[MESSAGE_WELCOME], 1);
+    CHECK(!save(a, "knight", "Sir Bo", 1));
+    CHECK_TEXT(act_client_code(a), "denied");
+    CHECK(!choose(a, "default"));
+    CHECK_TEXT(act_client_code(a), "denied");
+    const MessageProfileDelete gone = {.character_id = act_text("knight")};
+    act_world_tick(&act, 40);
+    CHECK(!act_world_ask(&act, a, MESSAGE_PROFILE_DELETE, &gone));
+    CHECK_TEXT(act_client_code(a), "denied");
+    CHECK_INT(list(a)->profiles_count, 1);
+    CHECK_INT(a->counts[MESSAGE_DURABLE], 0);
+    // Under a playerId there is somebody to keep them for.
+    ActClient *b = &act.clients[1];
+    b->connection = 901;
+    merge_reset(&b->merge, 60);
+    CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 901}));
+    const MessageHandshake bo = {.version = 2, .player_id = act_text("bo")};
+    act_world_send(&act, b, MESSAGE_HANDSHAKE, &bo);
+    act_world_tick(&act, 4);
+    CHECK(save(b, "knight", "Sir Bo", 1));
+    act_world_tick(&act, 40);
+    CHECK_INT(b->counts[MESSAGE_DURABLE], 1);
+    close();
+}
+
 TEST(bad_characters_are_refused)
 {
     open();

@@ -31,10 +31,13 @@ typedef struct Ear {
     uint8_t message[70000];
 } Ear;
 
-static bool hear(void *user, uint64_t connection, bool json, const uint8_t *bytes, size_t count)
+#define ORIGIN 0x1122334455667788u
+
+static bool hear(void *user, uint64_t connection, const SocketsOrigin *from, const uint8_t *bytes,
+                 size_t count)
 {
     Ear *ear = user;
-    (void)json;
+    CHECK(from->address == ORIGIN);
     ear->connection = connection;
     if (ear->heard < NOTE_MAX) {
         ear->sizes[ear->heard] = count;
@@ -94,7 +97,8 @@ static int join(Ear *ear, bool json)
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
     const int small = 4096;
     (void)setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    sockets_add(ear->sockets, ends[1], json, NULL, 0, 1000);
+    const SocketsOrigin from = {.json = json, .address = ORIGIN};
+    sockets_add(ear->sockets, ends[1], &from, NULL, 0, 1000);
     return ends[0];
 }
 

@@ -112,6 +112,88 @@ TEST(what_is_not_allowed_changes_nothing)
     close();
 }
 
+TEST(kinds_that_the_place_does_not_have_are_refused)
+{
+    static const uint32_t kinds[] = {5, 900, 1023};
+    open(false);
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    act_world_tick(&act, 2);
+    const uint32_t count = act.place->voxel_kind_count;
+    CHECK_INT(terrain_kind_count(terrain()), count + 1);
+    REQUIRE(count < 5);
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const MessageTerraform one = voxel(3, 0, 3, kinds[i]);
+        const MessageTerraform preview = {
+            .min = {3, 0, 3}, .voxel_kind = kinds[i], .preview = true};
+        const MessageTerraform box = {
+            .shape = 1, .min = {3, 0, 3}, .max = {4, 1, 4}, .voxel_kind = kinds[i]};
+        const MessageTerraform ball = {
+            .shape = 2, .centre = {3, 3, 3}, .radius = 1, .voxel_kind = kinds[i]};
+        const MessageTerraform *const edits[] = {&one, &preview, &box, &ball};
+        for (uint32_t e = 0; e < 4; e++) {
+            act_world_tick(&act, 12); // so often one may ask
+            CHECK(!act_world_ask(&act, a, MESSAGE_TERRAFORM, edits[e]));
+            CHECK_TEXT(act_client_code(a), "not_found");
+        }
+    }
+    CHECK_INT(terrain_edit_count(terrain()), 0);
+    const MessageTerraform last = voxel(3, 4, 3, count);
+    act_world_tick(&act, 12);
+    CHECK(act_world_ask(&act, a, MESSAGE_TERRAFORM, &last));
+    close();
+}
+
+// A row from when the place had more kinds: refused, counted, and the world starts without it.
+TEST(a_stored_chunk_with_an_unknown_kind_is_refused)
+{
+    open(false);
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_place(&act, a, vec3(0, 0, 0));
+    act_world_tick(&act, 2);
+    const MessageTerraform edit = voxel(3, 4, 3, act.place->voxel_kind_count);
+    CHECK(act_world_ask(&act, a, MESSAGE_TERRAFORM, &edit));
+    act_world_tick(&act, 60);
+    act_world_close(&act);
+
+    static const char fewer[] = "{\"format\": 1, \"name\": \"Flat\",\n"
+                                " \"voxelKinds\": [{\"name\": \"grass\"}]}\n";
+    act_world_open(&act, &store, fewer, TEST_PLACE_FLAT_SCENE, false);
+    act_world_rows(&act);
+    CHECK_INT(store.refused, 1);
+    act_world_tick(&act, 2);
+    CHECK_INT(terrain_changed_chunk_count(terrain()), 0);
+    close();
+}
+
+// A viewer begins up to four ticks after the welcome; its own chunk is in view before.
+TEST(the_own_chunk_can_be_asked_for_at_once)
+{
+    for (uint32_t wait = 0; wait < 6; wait++) {
+        open(false);
+        act_world_tick(&act, wait);
+        ActClient *a = &act.clients[0];
+        a->connection = 77;
+        merge_reset(&a->merge, 60);
+        CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 77}));
+        const MessageHandshake hello = {.version = 2, .ticket = act_text("7 ann")};
+        act_world_send(&act, a, MESSAGE_HANDSHAKE, &hello);
+        while (a->counts[MESSAGE_WELCOME] == 0) {
+            act_world_tick(&act, 1);
+        }
+        const Session *session = act_world_session(&act, a);
+        const Entity *body = session_body(act.world, session);
+        REQUIRE(body != NULL);
+        const ChunkCoord at = voxel_chunk(voxel_at(body->position));
+        const WireChunkVersion want = {.at = {at.x, at.y, at.z}};
+        const MessageChunkRequest request = {.chunks = &want, .chunks_count = 1};
+        CHECK(act_world_ask(&act, a, MESSAGE_CHUNK_REQUEST, &request));
+        act_world_tick(&act, 10);
+        CHECK_INT(a->counts[MESSAGE_CHUNK_DATA], 1);
+        close();
+    }
+}
+
 TEST(edits_of_the_server_are_noticed)
 {
     open(false);

@@ -221,7 +221,6 @@ static void make_client(Net *net, NetClient *client)
     config.script.log = &net->log;
     // Some have the scene already, others fetch it.
     config.place = client->index % 3 == 0 ? NULL : net->stripped;
-    snprintf(config.ticket, sizeof config.ticket, "ticket-%u", client->index + 1);
     snprintf(config.name, sizeof config.name, "bot%u", client->index);
     const Status status = client_create(&net->heap, &config, &client->client);
     ASSERT(status == STATUS_OK);
@@ -247,6 +246,10 @@ static void link_up(Net *net, NetClient *client)
         return;
     }
     if (client->client != NULL) {
+        char ticket[32]; // a new one each time, as pages and bots ask for
+        snprintf(ticket, sizeof ticket, "ticket-%u", client->index + 1);
+        const bool fits = client_set_ticket(client->client, ticket);
+        ASSERT(fits);
         client_connect(client->client, (double)net->now_us / 1000);
     } else {
         char text[200];
