@@ -9,6 +9,7 @@
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
+#include "server/sys/jail.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -393,8 +394,12 @@ static void heard_ready(Host *host, const ChannelReport *report)
 {
     host->was_ready = true;
     host->ever_ready = true;
-    host_log(LOG_INFO, "host", "the world runs: epoch %" PRIu64 ", manifest %u, jail layers %#x",
-             host->world.epoch, host->manifest_version, (unsigned)report->layers);
+    char jail[160];
+    jail_layers_describe(report->layers, jail, sizeof jail);
+    const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
+    host_log(is_weak ? LOG_WARN : LOG_INFO, "host",
+             "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s", host->world.epoch,
+             host->manifest_version, jail);
     pthread_mutex_lock(&host->lock);
     host->ready = true;
     host->metrics.ready = true;
