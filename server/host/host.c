@@ -412,6 +412,7 @@ static int open_host(Host *host)
         strncmp(host->config.address, "127.", 4) == 0 || strcmp(host->config.address, "::1") == 0;
     entropy_fill(host->boot, sizeof host->boot);
     raise_limits();
+    host_bounds_open(&host->bounds);
     if (!is_there(host->config.place, "place.json")) {
         diagnostic_print(stderr, "sandlot world: %s: %s", host->config.place,
                          is_there(host->config.place, ".")
@@ -466,6 +467,7 @@ static int open_host(Host *host)
 
 static void close_host(Host *host)
 {
+    host_bounds_close(&host->bounds);
     http_stop(host->http);
     host_build_stop(host);
     if (host->lease_thread_runs) {

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #define QUEUE_BYTES         (16u << 20)
-#define JAIL_BYTES          (6ull << 30)
 #define SECOND_NS           1000000000ull
 #define MESSAGES_PER_SECOND 20000
 #define BYTES_PER_SECOND    (64u << 20)
@@ -179,8 +178,24 @@ static Status put_memory(Host *host, ChannelType type, const void *message, size
     return status;
 }
 
+static uint64_t memory_bytes(const Host *host, const Beginning *all, const HostManifests *manifests)
+{
+    const WorldNeed need = {.player_max = host->world.player_max,
+                            .entity_max = host->world.entity_max,
+                            .json_session_max = host->world.json_session_max,
+                            .place_bytes = host->built.whole_bytes + host->built.stripped_bytes,
+                            .beginning_bytes = all->count + manifests->server.bytes};
+    return world_memory_bytes(&need);
+}
+
 static Status tell_beginning(Host *host, const Beginning *all, const HostManifests *manifests)
 {
+    const uint64_t memory = memory_bytes(host, all, manifests);
+    if (!host_bounds_apply(&host->bounds, memory, host->process.pid)) {
+        host_log(LOG_ERROR, "host", "the world's cgroup in %s cannot be set up",
+                 host->bounds.cgroup.own);
+        return STATUS_DENIED;
+    }
     uint8_t header[JOURNAL_HEADER_BYTES], message[JOURNAL_HEADER_BYTES + 64];
     ByteWriter header_writer = byte_writer(header, sizeof header);
     journal_write_header(&host->world, &header_writer);
@@ -188,7 +203,7 @@ static Status tell_beginning(Host *host, const Beginning *all, const HostManifes
     open_journal(host, header, header_writer.at, all);
     const ChannelStart start = {.whole_bytes = host->built.whole_bytes,
                                 .stripped_bytes = host->built.stripped_bytes,
-                                .memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES,
+                                .memory_bytes_max = memory,
                                 .allow_weak_jail = host->config.allow_weak_jail,
                                 .journal = host->journal.descriptor >= 0,
                                 .header = header,
@@ -394,12 +409,13 @@ static void heard_ready(Host *host, const ChannelReport *report)
 {
     host->was_ready = true;
     host->ever_ready = true;
-    char jail[160];
+    char jail[160], bounds[160];
+    host_bounds_describe(&host->bounds, bounds, sizeof bounds);
     jail_layers_describe(report->layers, jail, sizeof jail);
     const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
     host_log(is_weak ? LOG_WARN : LOG_INFO, "host",
-             "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s", host->world.epoch,
-             host->manifest_version, jail);
+             "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", host->world.epoch,
+             host->manifest_version, jail, bounds);
     pthread_mutex_lock(&host->lock);
     host->ready = true;
     host->metrics.ready = true;

@@ -20,6 +20,7 @@
 #define SEND_MESSAGES    32           // in one call
 #define SEND_BYTES       (128u << 10) // about as many, too
 #define EVENTS_MAX       1024
+#define SPARE_SOCKETS    512   // besides those who play: those who are about to
 #define FIRST_MS         10000 // until the first whole message
 #define MESSAGE_MS       10000 // from the first byte of a message to its last
 #define PING_MS          10000
@@ -72,6 +73,12 @@ struct Sockets {
 };
 
 // --- creation -----------------------------------------------------------------------------------
+
+uint32_t world_socket_max(uint32_t player_max)
+{
+    const uint32_t wanted = 2 * player_max + SPARE_SOCKETS;
+    return wanted < SOCKETS_MAX ? wanted : SOCKETS_MAX;
+}
 
 // Address space; memory comes when it is touched.
 static void *reserve(size_t bytes)
