@@ -548,6 +548,7 @@ static void restart_when_due(Host *host)
     }
     host->restart_at_ns = 0;
     if (host_world_start(host) != STATUS_OK && !host->running) {
+        host_world_turn_away(host);
         host->restart_at_ns = clock_ns() + BACKOFF_MS * 1000000ull;
     }
 }

@@ -171,6 +171,8 @@ void host_world_watch(Host *host); // is it stuck, does it flood?
 // Queues an entry. A world that does not take it any more is ended.
 void host_world_enter(Host *host, const Entry *entry);
 void host_world_pass_sockets(Host *host);
+// Closes the sockets that wait for a world, with a code that says to try again later.
+void host_world_turn_away(Host *host);
 void host_world_kill(Host *host, const char *why);
 void host_world_flush(Host *host);
 // The process is gone: its last words are heard, everything of it is let go.

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/world/row.h"
 #include "server/net/socket_pass.h"
+#include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define QUEUE_BYTES         (16u << 20)
@@ -26,7 +28,8 @@
 #define BYTES_PER_SECOND    (64u << 20)
 #define LOGS_PER_SECOND     500
 #define MESSAGES_PER_ROUND  4096 // then the others have a turn
-#define LOOK_MS_MAX         150  // how much of a pause counts: a stopped host blames nobody
+#define CLOSE_TRY_LATER     1013
+#define LOOK_MS_MAX         150 // how much of a pause counts: a stopped host blames nobody
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -268,8 +271,10 @@ static Status take_lease(Host *host)
     const Status status = store_lease_take(host->store, host->row.world_id, host->host_id,
                                            clock_unix_ms(), HOST_LEASE_MS, &epoch);
     if (status != STATUS_OK) {
+        const StoreDisk disk = store_stats(host->store).disk;
+        const char *why = disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(status);
         host_log(LOG_ERROR, "host", "the world cannot be taken: %s",
-                 status == STATUS_EXISTS ? "another host runs it" : status_text(status));
+                 status == STATUS_EXISTS ? "another host runs it" : why);
         return status;
     }
     host->world.epoch = epoch;
@@ -401,6 +406,28 @@ void host_world_pass_sockets(Host *host)
         // Descriptors on their way count against us: a few at a time.
         host_world_flush(host);
     }
+}
+
+// Those who came while nobody knew yet that there will be no world for a while.
+void host_world_turn_away(Host *host)
+{
+    static const char reason[] = "the world cannot start";
+    uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
+    const size_t head = websocket_header(frame, WEBSOCKET_CLOSE, 2 + sizeof reason - 1, NULL);
+    frame[head] = CLOSE_TRY_LATER >> 8;
+    frame[head + 1] = CLOSE_TRY_LATER & 0xff;
+    memcpy(frame + head + 2, reason, sizeof reason - 1);
+    pthread_mutex_lock(&host->lock);
+    for (uint32_t i = 0; i < host->waiting_count; i++) {
+        const HostSocket *socket = &host->waiting[i];
+        (void)!send(socket->descriptor, frame, head + 2 + sizeof reason - 1,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        close(socket->descriptor);
+        free(socket->already);
+    }
+    host->metrics.sockets_refused += host->waiting_count;
+    host->waiting_count = 0;
+    pthread_mutex_unlock(&host->lock);
 }
 
 // --- from the world -----------------------------------------------------------------------------

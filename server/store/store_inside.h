@@ -70,6 +70,7 @@ struct Store {
     Sql writer;
     int checkpoint_pages;          // when the log is written back next
     uint64_t damaged, disk_errors; // not in the stats yet
+    StoreDisk disk;                // of the last error
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
     uint8_t value[VALUE_BYTES_MAX];          // of the entry that a request is about

@@ -149,6 +149,17 @@ static bool run_in_batch(Store *store, Sql *sql, Job *job)
     return sql_status(sql) == STATUS_OK;
 }
 
+// What an error says of the disk.
+static StoreDisk disk_of(const Sql *sql)
+{
+    const int code = sql->error & 0xff;
+    const int problem = sqlite3_system_errno(sql->db);
+    if (code == SQLITE_FULL || problem == ENOSPC || problem == EDQUOT || problem == EFBIG) {
+        return STORE_DISK_FULL;
+    }
+    return code == SQLITE_READONLY || problem == EROFS ? STORE_DISK_READ_ONLY : STORE_DISK_FAILED;
+}
+
 static bool run_transaction(Store *store, Sql *sql, const JobList *batch)
 {
     sql_clear(sql);
@@ -163,6 +174,7 @@ static bool run_transaction(Store *store, Sql *sql, const JobList *batch)
     }
     if (!ok) {
         store->disk_errors += 1;
+        store->disk = disk_of(sql);
         sql_clear(sql);
         if (sqlite3_get_autocommit(sql->db) == 0) {
             exec(sql, SQL_ROLLBACK);
@@ -299,6 +311,9 @@ static void run_batch(Store *store, JobList *batch)
         stats->commit_ms_max = took > stats->commit_ms_max ? took : stats->commit_ms_max;
     }
     stats->disk_refuses = ok ? stats->disk_refuses && !wrote : true;
+    if (!ok || wrote) {
+        stats->disk = ok ? STORE_DISK_FINE : store->disk;
+    }
     stats->disk_errors += store->disk_errors;
     stats->damaged += store->damaged;
     store->disk_errors = 0;
@@ -468,6 +483,21 @@ bool store_poll(Store *store, StoreCompletion *out)
 int store_descriptor(const Store *store)
 {
     return store->event;
+}
+
+const char *store_disk_text(StoreDisk disk)
+{
+    switch (disk) {
+    case STORE_DISK_FINE:
+        break;
+    case STORE_DISK_FULL:
+        return "the disk is full";
+    case STORE_DISK_READ_ONLY:
+        return "the disk is read-only";
+    case STORE_DISK_FAILED:
+        return "the disk fails to write";
+    }
+    return "the disk takes writes";
 }
 
 StoreStats store_stats(Store *store)
