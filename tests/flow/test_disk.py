@@ -14,10 +14,10 @@ import sys
 import time
 
 from support import Player, World, check, run, wait_until
-from test_world import build_something, distance, structures
+from test_world import build_something, distance, end_of, structures
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MS_RDONLY, MS_REMOUNT, MS_REC, MS_PRIVATE = 0x1, 0x20, 0x4000, 0x40000
 FULL_SECONDS = 12  # longer than a lease lasts
 
 
@@ -163,6 +163,30 @@ def test_world_killed_on_a_full_disk(program, places, folder):
         world.stop()
     finally:
         world.kill()
+
+
+def test_start_without_a_disk(program, places, folder):
+    """The message names the reason, whichever file is the first that cannot be written."""
+    data = os.path.join(folder, "data")
+    if not small_disk(data, 3):
+        print("skip  test_start_without_a_disk: no file system can be mounted here")
+        return
+    begin = (program, "world", "--place", os.path.join(places, "island"), "--port", "0", "--data",
+             data, "--allow-weak-jail")
+    filler = os.path.join(data, "filler")
+    fill(filler)  # before there is anything, and when there is everything
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is full" in text, f"{code}: {text}")
+    os.remove(filler)
+    World(program, begin[3], data).stop()
+    fill(filler)
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is full" in text, f"{code}: {text}")
+    os.remove(filler)
+    libc = ctypes.CDLL(None, use_errno=True)
+    check(libc.mount(None, data.encode(), None, MS_REMOUNT | MS_RDONLY, None) == 0, "remount")
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is read-only" in text, f"{code}: {text}")
 
 
 if __name__ == "__main__":
