@@ -75,6 +75,13 @@ static int data_failed(const Host *host, const char *what, const char *why)
     return 1;
 }
 
+// What the system refused, it refused because of the disk, if there is something wrong with that.
+static const char *why_refused(const Host *host, Status status, const char *otherwise)
+{
+    const char *disk = status == STATUS_BLOCKED ? file_disk_problem(host->data) : NULL;
+    return disk != NULL ? disk : otherwise;
+}
+
 // The host's own name, for its leases: the same as long as the data folder is.
 static Status open_host_id(Host *host)
 {
@@ -137,8 +144,8 @@ static Status open_store(Host *host)
     if (status == STATUS_MALFORMED) {
         say_damaged(host, reason);
     } else if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: %s: %s\n", path,
-                reason[0] != '\0' ? reason : status_text(status));
+        const char *why = reason[0] != '\0' ? reason : status_text(status);
+        data_failed(host, "sandlot.db", why_refused(host, status, why));
     } else if (reason[0] != '\0') {
         host_log(LOG_WARN, "store", "%s", reason);
     }
@@ -175,18 +182,19 @@ static int open_data(Host *host)
     }
     Status status = file_lock(path, &host->lock_file);
     if (status != STATUS_OK) {
-        return data_failed(host, "host.lock",
-                           status == STATUS_EXISTS ? "another sandlot uses this data folder"
-                                                   : status_text(status));
+        const char *why =
+            status == STATUS_EXISTS ? "another sandlot uses this data folder" : status_text(status);
+        return data_failed(host, "host.lock", why_refused(host, status, why));
     }
     status = open_host_id(host);
     if (status != STATUS_OK) {
-        return data_failed(host, "host.id", status_text(status));
+        return data_failed(host, "host.id", why_refused(host, status, status_text(status)));
     }
     status = host_join_path(path, host->data, "ticket.key") ? signing_key_open(path, &host->key)
                                                             : STATUS_RANGE;
     if (status != STATUS_OK) {
-        return data_failed(host, "ticket.key", signing_key_advice(status));
+        return data_failed(host, "ticket.key",
+                           why_refused(host, status, signing_key_advice(status)));
     }
     if (ticket_book_open(&host->book) != STATUS_OK || open_store(host) != STATUS_OK) {
         return 1;
@@ -413,6 +421,7 @@ static int open_host(Host *host)
     entropy_fill(host->boot, sizeof host->boot);
     entropy_fill(host->address_secret, sizeof host->address_secret);
     raise_limits();
+    host_bounds_open(&host->bounds);
     if (!is_there(host->config.place, "place.json")) {
         diagnostic_print(stderr, "sandlot world: %s: %s", host->config.place,
                          is_there(host->config.place, ".")
@@ -426,7 +435,8 @@ static int open_host(Host *host)
     }
     cancel_on_signals(host);
     if (host_place_open(host) != STATUS_OK) {
-        return 1;
+        const char *disk = file_disk_problem(host->data);
+        return disk != NULL ? data_failed(host, "", disk) : 1;
     }
     if (!open_loop(host)) {
         fprintf(stderr, "sandlot world: %s\n", strerror(errno));
@@ -467,6 +477,7 @@ static int open_host(Host *host)
 
 static void close_host(Host *host)
 {
+    host_bounds_close(&host->bounds);
     http_stop(host->http);
     host_build_stop(host);
     if (host->lease_thread_runs) {
@@ -547,6 +558,7 @@ static void restart_when_due(Host *host)
     }
     host->restart_at_ns = 0;
     if (host_world_start(host) != STATUS_OK && !host->running) {
+        host_world_turn_away(host);
         host->restart_at_ns = clock_ns() + BACKOFF_MS * 1000000ull;
     }
 }

@@ -49,6 +49,25 @@ static bool is_ready(Host *host)
     return ready;
 }
 
+// While there is no world because the disk takes no writes, nobody is let in: a ticket would be
+// worth nothing, and a socket would wait for ever.
+static bool refuse_without_disk(Host *host, HttpRequest *request, HttpResponse *response)
+{
+    static const char *const codes[] = {[STORE_DISK_FULL] = "disk_full",
+                                        [STORE_DISK_READ_ONLY] = "disk_read_only",
+                                        [STORE_DISK_FAILED] = "disk_failed"};
+    const StoreDisk disk = is_ready(host) ? STORE_DISK_FINE : store_stats(host->store).disk;
+    if (disk == STORE_DISK_FINE) {
+        return false;
+    }
+    char message[160];
+    snprintf(message, sizeof message,
+             "the world does not run: %s; it starts again by itself once that is mended",
+             store_disk_text(disk));
+    http_fail(request, response, 503, codes[disk], message);
+    return true;
+}
+
 static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user, (void)request;
@@ -59,7 +78,7 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     if (is_ready(user)) {
         put_text(response, "{\"status\":\"ready\"}");
-    } else {
+    } else if (!refuse_without_disk(user, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
 }
@@ -341,7 +360,8 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such room");
         return;
     }
-    if (host_http_refuse_forwarded(host, request, response)) {
+    if (host_http_refuse_forwarded(host, request, response) ||
+        refuse_without_disk(host, request, response)) {
         return;
     }
     pthread_mutex_lock(&host->lock);
@@ -573,6 +593,9 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     }
     if (wish.world_id[0] != '\0' && !is_our_room(host, wish.world_id)) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
+    if (refuse_without_disk(host, request, response)) {
         return;
     }
     Ticket guest;

@@ -6,6 +6,7 @@
 //   host_http.c   what HTTP is answered
 //   host_build.c  saving scripts and their builds, for an editor
 //   host_place.c  the place as it was built, and its manifests
+//   host_bounds.c how much of the machine the world process may use
 //   host_asset.c  its pictures, sounds and models, for whoever asks
 #pragma once
 
@@ -13,6 +14,7 @@
 
 #include "server/host/channel.h"
 #include "server/host/host.h"
+#include "server/host/host_bounds.h"
 #include "server/host/journal_file.h"
 #include "server/host/metrics.h"
 #include "server/host/ticket.h"
@@ -101,6 +103,7 @@ typedef struct Host {
     bool lease_thread_runs, lease_thread_stop;
 
     // The world process; the main thread's alone.
+    HostBounds bounds;
     Process process;
     bool running;    // there is a process
     bool spawned;    // it was started ahead, and has been told nothing yet
@@ -170,6 +173,8 @@ void host_world_watch(Host *host); // is it stuck, does it flood?
 // Queues an entry. A world that does not take it any more is ended.
 void host_world_enter(Host *host, const Entry *entry);
 void host_world_pass_sockets(Host *host);
+// Closes the sockets that wait for a world, with a code that says to try again later.
+void host_world_turn_away(Host *host);
 void host_world_kill(Host *host, const char *why);
 void host_world_flush(Host *host);
 // The process is gone: its last words are heard, everything of it is let go.

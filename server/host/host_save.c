@@ -84,8 +84,9 @@ static void note_disk(Host *host, bool refuses)
 {
     if (refuses && !host->disk_refuses) {
         host_log(LOG_WARN, "store",
-                 "the disk takes nothing: is it full? Play goes on, nothing is durable, and "
-                 "saving is tried again twice a second");
+                 "the disk takes nothing: %s. Play goes on, nothing is durable, and saving is "
+                 "tried again twice a second",
+                 store_disk_text(store_stats(host->store).disk));
     } else if (!refuses && host->disk_refuses) {
         host_log(LOG_INFO, "store", "the disk takes writes again");
     }

@@ -6,9 +6,11 @@
 #include "core/base/check.h"
 #include "core/world/row.h"
 #include "server/net/socket_pass.h"
+#include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
+#include "server/sys/jail.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,16 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define QUEUE_BYTES         (16u << 20)
-#define JAIL_BYTES          (6ull << 30)
 #define SECOND_NS           1000000000ull
 #define MESSAGES_PER_SECOND 20000
 #define BYTES_PER_SECOND    (64u << 20)
 #define LOGS_PER_SECOND     500
 #define MESSAGES_PER_ROUND  4096 // then the others have a turn
-#define LOOK_MS_MAX         150  // how much of a pause counts: a stopped host blames nobody
+#define CLOSE_TRY_LATER     1013
+#define LOOK_MS_MAX         150 // how much of a pause counts: a stopped host blames nobody
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -178,8 +181,24 @@ static Status put_memory(Host *host, ChannelType type, const void *message, size
     return status;
 }
 
+static uint64_t memory_bytes(const Host *host, const Beginning *all, const HostManifests *manifests)
+{
+    const WorldNeed need = {.player_max = host->world.player_max,
+                            .entity_max = host->world.entity_max,
+                            .json_session_max = host->world.json_session_max,
+                            .place_bytes = host->built.whole_bytes + host->built.stripped_bytes,
+                            .beginning_bytes = all->count + manifests->server.bytes};
+    return world_memory_bytes(&need);
+}
+
 static Status tell_beginning(Host *host, const Beginning *all, const HostManifests *manifests)
 {
+    const uint64_t memory = memory_bytes(host, all, manifests);
+    if (!host_bounds_apply(&host->bounds, memory, host->process.pid)) {
+        host_log(LOG_ERROR, "host", "the world's cgroup in %s cannot be set up",
+                 host->bounds.cgroup.own);
+        return STATUS_DENIED;
+    }
     uint8_t header[JOURNAL_HEADER_BYTES], message[JOURNAL_HEADER_BYTES + 64];
     ByteWriter header_writer = byte_writer(header, sizeof header);
     journal_write_header(&host->world, &header_writer);
@@ -187,7 +206,7 @@ static Status tell_beginning(Host *host, const Beginning *all, const HostManifes
     open_journal(host, header, header_writer.at, all);
     const ChannelStart start = {.whole_bytes = host->built.whole_bytes,
                                 .stripped_bytes = host->built.stripped_bytes,
-                                .memory_bytes_max = SANITIZED ? 0 : JAIL_BYTES,
+                                .memory_bytes_max = memory,
                                 .allow_weak_jail = host->config.allow_weak_jail,
                                 .journal = host->journal.descriptor >= 0,
                                 .header = header,
@@ -252,8 +271,10 @@ static Status take_lease(Host *host)
     const Status status = store_lease_take(host->store, host->row.world_id, host->host_id,
                                            clock_unix_ms(), HOST_LEASE_MS, &epoch);
     if (status != STATUS_OK) {
+        const StoreDisk disk = store_stats(host->store).disk;
+        const char *why = disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(status);
         host_log(LOG_ERROR, "host", "the world cannot be taken: %s",
-                 status == STATUS_EXISTS ? "another host runs it" : status_text(status));
+                 status == STATUS_EXISTS ? "another host runs it" : why);
         return status;
     }
     host->world.epoch = epoch;
@@ -385,14 +406,41 @@ void host_world_pass_sockets(Host *host)
     }
 }
 
+// Those who came while nobody knew yet that there will be no world for a while.
+void host_world_turn_away(Host *host)
+{
+    static const char reason[] = "the world cannot start";
+    uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
+    const size_t head = websocket_header(frame, WEBSOCKET_CLOSE, 2 + sizeof reason - 1, NULL);
+    frame[head] = CLOSE_TRY_LATER >> 8;
+    frame[head + 1] = CLOSE_TRY_LATER & 0xff;
+    memcpy(frame + head + 2, reason, sizeof reason - 1);
+    pthread_mutex_lock(&host->lock);
+    for (uint32_t i = 0; i < host->waiting_count; i++) {
+        const HostSocket *socket = &host->waiting[i];
+        (void)!send(socket->descriptor, frame, head + 2 + sizeof reason - 1,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        close(socket->descriptor);
+        free(socket->already);
+    }
+    host->metrics.sockets_refused += host->waiting_count;
+    host->waiting_count = 0;
+    pthread_mutex_unlock(&host->lock);
+}
+
 // --- from the world -----------------------------------------------------------------------------
 
 static void heard_ready(Host *host, const ChannelReport *report)
 {
     host->was_ready = true;
     host->ever_ready = true;
-    host_log(LOG_INFO, "host", "the world runs: epoch %" PRIu64 ", manifest %u, jail layers %#x",
-             host->world.epoch, host->manifest_version, (unsigned)report->layers);
+    char jail[160], bounds[160];
+    host_bounds_describe(&host->bounds, bounds, sizeof bounds);
+    jail_layers_describe(report->layers, jail, sizeof jail);
+    const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
+    host_log(is_weak ? LOG_WARN : LOG_INFO, "host",
+             "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", host->world.epoch,
+             host->manifest_version, jail, bounds);
     pthread_mutex_lock(&host->lock);
     host->ready = true;
     host->metrics.ready = true;

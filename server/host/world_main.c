@@ -22,9 +22,13 @@
 
 #define CHANNEL_DESCRIPTOR 3
 #define QUEUE_BYTES        (16u << 20) // address space; what is never used is never there
-#define HEAP_BYTES         (6ull << 30)
 #define START_MS           30000
-#define SOCKETS_SPARE      512 // besides those who play: those who are about to
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true // shadow memory takes terabytes of addresses; our own heap is bounded still
+#else
+#define SANITIZED false
+#endif
 
 typedef struct WorldProcess {
     Channel channel;
@@ -101,7 +105,7 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
 {
     JailConfig jail = jail_config_default();
     jail.allow_weak = process.start.allow_weak_jail;
-    jail.memory_bytes_max = process.start.memory_bytes_max;
+    jail.memory_bytes_max = SANITIZED ? 0 : process.start.memory_bytes_max;
     return jail_enter(&jail, layers, reason, bytes);
 }
 
@@ -222,18 +226,13 @@ static Status take_beginning(World *world)
     }
 }
 
-static uint32_t socket_max(void)
-{
-    const uint32_t wanted = 2 * process.config.player_max + SOCKETS_SPARE;
-    return wanted < SOCKETS_MAX ? wanted : SOCKETS_MAX;
-}
-
 static int run(void)
 {
     Status status = take_start();
     if (status != STATUS_OK) {
         return fail("the host's first words", status_text(status));
     }
+    process.heap = heap_make(process.start.memory_bytes_max);
     uint32_t layers = 0;
     char reason[CHANNEL_REASON_BYTES / 2];
     if (lock_in(&layers, reason, sizeof reason) != STATUS_OK) {
@@ -246,8 +245,8 @@ static int run(void)
     }
     process.loop.journal = process.start.journal;
     process.loop.heap_bytes = process.heap.bytes_now;
-    status = world_loop_open(&process.loop, world, process.place->tick_rate, socket_max(),
-                             process.epoll);
+    status = world_loop_open(&process.loop, world, process.place->tick_rate,
+                             world_socket_max(process.config.player_max), process.epoll);
     if (status == STATUS_OK) {
         status = take_beginning(world);
     }
@@ -270,7 +269,6 @@ int world_main(void)
     signal(SIGPIPE, SIG_IGN);
     process.epoll = epoll_create1(EPOLL_CLOEXEC); // the jail allows none
     process.log = (LogSink){.write = world_loop_log, .user = &process.loop, .level_min = LOG_INFO};
-    process.heap = heap_make(HEAP_BYTES);
     if (process.epoll < 0 ||
         channel_open(&process.channel, CHANNEL_DESCRIPTOR, QUEUE_BYTES) != STATUS_OK ||
         world_loop_init(&process.loop, &process.channel) != STATUS_OK || sodium_init() < 0) {

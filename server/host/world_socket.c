@@ -21,6 +21,7 @@
 #define SEND_MESSAGES    32           // in one call
 #define SEND_BYTES       (128u << 10) // about as many, too
 #define EVENTS_MAX       1024
+#define SPARE_SOCKETS    512  // besides those who play: those who are about to
 #define LAST_MS          5000 // for what is still owed
 #define LINGER_MS        2000
 #define CONTROL_BYTES    (2 * (2 + WEBSOCKET_CONTROL_MAX))
@@ -69,6 +70,12 @@ struct Sockets {
 };
 
 // --- creation -----------------------------------------------------------------------------------
+
+uint32_t world_socket_max(uint32_t player_max)
+{
+    const uint32_t wanted = 2 * player_max + SPARE_SOCKETS;
+    return wanted < SOCKETS_MAX ? wanted : SOCKETS_MAX;
+}
 
 // Address space; memory comes when it is touched.
 static void *reserve(size_t bytes)

@@ -31,7 +31,8 @@
 #define CONNECTION_MEMORY      32768        // of headers, for each connection
 #define CONNECTION_MAX_DEFAULT 1024
 #define TIMEOUT_MS_DEFAULT     15000
-#define ANSWER_TIMEOUTS        20 // an answer has so many times the time of a request
+#define RETRY_AFTER            "5" // seconds; how long a host waits before it tries again
+#define ANSWER_TIMEOUTS        20  // an answer has so many times the time of a request
 #define STRICT_POLICY                                                                         \
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src "    \
     "'self' blob: data:; connect-src 'self' ws: wss:; worker-src 'self'; object-src 'none'; " \
@@ -52,6 +53,7 @@ struct HttpRequest {
     bool path_is_known;     // to a route of some method
     bool is_get;            // HEAD is not
     bool http_1_0;
+    bool must_close; // after the answer
     HttpParts parts;
     uint8_t *body;
     size_t body_bytes, body_capacity, body_dropped;
@@ -258,8 +260,12 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
 static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
                                uint32_t status)
 {
-    if (status == 405) {
-        return add(reply, "Allow", request->allow);
+    if (request->must_close && !add(reply, "Connection", "close")) {
+        return false;
+    }
+    if (status == 405 || status == 503) {
+        return status == 405 ? add(reply, "Allow", request->allow)
+                             : add(reply, "Retry-After", RETRY_AFTER);
     }
     return status != 426 ||
            (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
@@ -541,24 +547,20 @@ static size_t body_max(const HttpRequest *request)
     return request->route != NULL ? request->route->body_max : 0;
 }
 
-// How large the body will be, as far as the headers say. A request of which two readers could think
-// differently where it ends is malformed.
-static Status read_declared(const HttpRequest *request, uint64_t *out)
+static enum MHD_Result add_framing(void *user, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
 {
-    const char *length = http_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    const char *encoding = http_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-    if (encoding != NULL && (length != NULL || strcasecmp(encoding, "chunked") != 0)) {
-        return STATUS_MALFORMED;
-    }
-    uint64_t bytes = 0;
-    for (const char *at = length; at != NULL && *at != '\0'; at++) {
-        if (*at < '0' || *at > '9' || bytes > UINT64_MAX / 20) {
-            return STATUS_MALFORMED;
-        }
-        bytes = bytes * 10 + (uint64_t)(*at - '0');
-    }
-    *out = bytes;
-    return STATUS_OK;
+    (void)kind;
+    http_rules_framing_add(user, name, value);
+    return MHD_YES;
+}
+
+// How large the body will be, as far as the headers say; NULL, or what is wrong with them.
+static const char *read_declared(const HttpRequest *request, uint64_t *out)
+{
+    HttpFraming framing = {0};
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, add_framing, &framing);
+    return http_rules_framing(&framing, request->http_1_0, out);
 }
 
 static bool grow_body(HttpRequest *request, size_t bytes)
@@ -630,8 +632,10 @@ static enum MHD_Result begin(HttpRequest *request, const char *method, const cha
 {
     uint64_t declared;
     find_route(request, method, path);
-    if (read_declared(request, &declared) != STATUS_OK) {
-        return fail_now(request, 400, "malformed", "it is not clear where this request ends");
+    const char *wrong = read_declared(request, &declared);
+    if (wrong != NULL) {
+        request->must_close = true; // whatever follows may be a part of it
+        return fail_now(request, 400, "malformed", wrong);
     }
     request->body_too_large = declared > body_max(request);
     const bool waits = http_header(request, MHD_HTTP_HEADER_EXPECT) != NULL;

@@ -92,6 +92,89 @@ bool http_rules_list_has(const char *list, const char *word)
     return false;
 }
 
+// --- where a request ends -----------------------------------------------------------------------
+
+static size_t token_bytes(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                        "!#$%&'*+-.^_`|~");
+}
+
+// A header whose value goes on in the next line reaches us under another name: libmicrohttpd puts
+// the rest of the value after the name. So names that only begin like these are refused, or such a
+// header would be overlooked here and obeyed by somebody else.
+static bool name_is_spoilt(const char *name)
+{
+    static const char *const names[] = {"Host",   "Content-Length", "Transfer-Encoding",
+                                        "Origin", "Forwarded",      "Via"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const size_t bytes = strlen(names[i]);
+        if (strncasecmp(name, names[i], bytes) == 0 && name[bytes] != '\0') {
+            return true;
+        }
+    }
+    return name[0] == '\0' || name[token_bytes(name)] != '\0';
+}
+
+void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value)
+{
+    value = value != NULL ? value : "";
+    framing->has_bad_name = framing->has_bad_name || name_is_spoilt(name);
+    if (strcasecmp(name, "Host") == 0) {
+        framing->host_count += 1;
+        framing->host = value;
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        framing->length_count += 1;
+        framing->length = value;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        framing->encoding_count += 1;
+        framing->encoding = value;
+    }
+}
+
+// A name or an address, perhaps with a port.
+static bool host_is_valid(const char *host)
+{
+    return host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "-._~!$&'()*+,;=%[]:")] == '\0';
+}
+
+static bool read_length(const char *text, uint64_t *out)
+{
+    uint64_t bytes = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9' || bytes > UINT64_MAX / 20) {
+            return false;
+        }
+        bytes = bytes * 10 + (uint64_t)(*at - '0');
+    }
+    *out = bytes;
+    return text[0] != '\0';
+}
+
+const char *http_rules_framing(const HttpFraming *framing, bool http_1_0, uint64_t *declared)
+{
+    *declared = 0;
+    if (framing->has_bad_name) {
+        return "a header has no valid name, or goes on in the next line";
+    }
+    if (framing->host_count > 1 || (framing->host_count == 0 && !http_1_0) ||
+        (framing->host != NULL && !host_is_valid(framing->host))) {
+        return "HTTP/1.1 needs one valid Host";
+    }
+    if (framing->length_count > 1 || framing->encoding_count > 1 ||
+        framing->length_count + framing->encoding_count > 1) {
+        return "it is not clear where this request ends: more than one header says so";
+    }
+    if (framing->encoding != NULL && (http_1_0 || strcasecmp(framing->encoding, "chunked") != 0)) {
+        return "the only Transfer-Encoding is chunked, in HTTP/1.1";
+    }
+    if (framing->length != NULL && !read_length(framing->length, declared)) {
+        return "Content-Length is no number";
+    }
+    return NULL;
+}
+
 // --- codings ------------------------------------------------------------------------------------
 
 // How much a client likes a coding: refused, good for want of another, or from 1 to 1,000.
@@ -106,12 +189,6 @@ _Static_assert(sizeof coding_names / sizeof coding_names[0] == HTTP_CODING_COUNT
 const char *http_rules_coding_name(HttpCoding coding)
 {
     return coding < HTTP_PLAIN ? coding_names[coding] : NULL;
-}
-
-static size_t token_bytes(const char *text)
-{
-    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                        "!#$%&'*+-.^_`|~");
 }
 
 // "0.5", "1", "0.001", "1.": thousandths. False: it is no quality.

@@ -31,6 +31,20 @@ bool http_rules_path_is_plain(const char *path);
 // Is the word one of a comma-separated list's, in whatever case?
 bool http_rules_list_has(const char *list, const char *word);
 
+// What decides where a request ends, and for whom the request is; filled one header after the
+// other.
+typedef struct HttpFraming {
+    uint32_t host_count, length_count, encoding_count;
+    const char *host, *length, *encoding;
+    bool has_bad_name;
+} HttpFraming;
+
+void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value);
+// NULL, and how many bytes of body are declared (chunked: 0); or what is wrong. A request that two
+// readers could understand differently is refused: what one takes for a body the other may take
+// for the next request.
+const char *http_rules_framing(const HttpFraming *framing, bool http_1_0, uint64_t *declared);
+
 // What a body may be coded as, in the order in which we like to send it.
 typedef enum HttpCoding {
     HTTP_BROTLI,

@@ -86,10 +86,20 @@ typedef struct StoreCompletion {
 bool store_poll(Store *store, StoreCompletion *out);
 int store_descriptor(const Store *store); // readable when there is one
 
+// Why the disk takes no writes.
+typedef enum StoreDisk {
+    STORE_DISK_FINE,
+    STORE_DISK_FULL,
+    STORE_DISK_READ_ONLY,
+    STORE_DISK_FAILED
+} StoreDisk;
+const char *store_disk_text(StoreDisk disk); // "the disk is full"
+
 typedef struct StoreStats {
     uint64_t commits, rows, bytes, refused, disk_errors;
     double commit_ms_last, commit_ms_max;
     bool disk_refuses;   // at the moment
+    StoreDisk disk;      // why; fine while it does not refuse
     uint64_t repaired;   // sets of profiles that were damaged
     uint64_t backfilled; // users who had none yet and got the default
     uint64_t damaged;    // rows that are not what was written

@@ -70,6 +70,7 @@ struct Store {
     Sql writer;
     int checkpoint_pages;          // when the log is written back next
     uint64_t damaged, disk_errors; // not in the stats yet
+    StoreDisk disk;                // of the last error
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
     uint8_t value[VALUE_BYTES_MAX];          // of the entry that a request is about
@@ -81,8 +82,10 @@ bool store_id_is_valid(const char *id);
 Status store_call(Store *store, JobCall call, void *user);
 
 // --- store_schema.c -----------------------------------------------------------------------------
-// Checks, migrates and repairs what the connection has open.
-MUST_USE Status schema_open(Sql *sql, StoreStats *stats, char *reason, size_t reason_bytes);
+// Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
+// it is being made.
+MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason,
+                            size_t reason_bytes);
 
 // --- store_world.c ------------------------------------------------------------------------------
 // Raises the number of the world's last save: STATUS_DENIED when it is not the next of the epoch.

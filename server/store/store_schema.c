@@ -201,7 +201,7 @@ static Status check_schema(Sql *sql, char *reason, size_t reason_bytes)
 }
 
 // What the file says it is, before anything in it is believed.
-static Status check_kind(Sql *sql, int64_t *version, char *reason, size_t reason_bytes)
+static Status check_kind(Sql *sql, bool is_new, int64_t *version, char *reason, size_t reason_bytes)
 {
     const int64_t application = sql_number(sql, "PRAGMA application_id");
     *version = sql_number(sql, "PRAGMA user_version");
@@ -209,7 +209,7 @@ static Status check_kind(Sql *sql, int64_t *version, char *reason, size_t reason
     if (sql->error != SQLITE_OK) {
         return explain(sql, sql_status(sql), "the database cannot be read", reason, reason_bytes);
     }
-    if (tables == 0 && application == 0 && *version == 0) {
+    if (is_new && tables == 0 && application == 0 && *version == 0) {
         return STATUS_OK;
     }
     if (application != APPLICATION_ID) {
@@ -223,10 +223,10 @@ static Status check_kind(Sql *sql, int64_t *version, char *reason, size_t reason
     return STATUS_OK;
 }
 
-Status schema_open(Sql *sql, StoreStats *stats, char *reason, size_t reason_bytes)
+Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason, size_t reason_bytes)
 {
     int64_t version = 0;
-    Status status = check_kind(sql, &version, reason, reason_bytes);
+    Status status = check_kind(sql, is_new, &version, reason, reason_bytes);
     if (status != STATUS_OK) {
         return status;
     }

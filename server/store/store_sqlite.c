@@ -10,6 +10,7 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
+#include "server/store/log_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,6 +150,17 @@ static bool run_in_batch(Store *store, Sql *sql, Job *job)
     return sql_status(sql) == STATUS_OK;
 }
 
+// What an error says of the disk.
+static StoreDisk disk_of(const Sql *sql)
+{
+    const int code = sql->error & 0xff;
+    const int problem = sqlite3_system_errno(sql->db);
+    if (code == SQLITE_FULL || problem == ENOSPC || problem == EDQUOT || problem == EFBIG) {
+        return STORE_DISK_FULL;
+    }
+    return code == SQLITE_READONLY || problem == EROFS ? STORE_DISK_READ_ONLY : STORE_DISK_FAILED;
+}
+
 static bool run_transaction(Store *store, Sql *sql, const JobList *batch)
 {
     sql_clear(sql);
@@ -163,6 +175,7 @@ static bool run_transaction(Store *store, Sql *sql, const JobList *batch)
     }
     if (!ok) {
         store->disk_errors += 1;
+        store->disk = disk_of(sql);
         sql_clear(sql);
         if (sqlite3_get_autocommit(sql->db) == 0) {
             exec(sql, SQL_ROLLBACK);
@@ -299,6 +312,9 @@ static void run_batch(Store *store, JobList *batch)
         stats->commit_ms_max = took > stats->commit_ms_max ? took : stats->commit_ms_max;
     }
     stats->disk_refuses = ok ? stats->disk_refuses && !wrote : true;
+    if (!ok || wrote) {
+        stats->disk = ok ? STORE_DISK_FINE : store->disk;
+    }
     stats->disk_errors += store->disk_errors;
     stats->damaged += store->damaged;
     store->disk_errors = 0;
@@ -470,6 +486,21 @@ int store_descriptor(const Store *store)
     return store->event;
 }
 
+const char *store_disk_text(StoreDisk disk)
+{
+    switch (disk) {
+    case STORE_DISK_FINE:
+        break;
+    case STORE_DISK_FULL:
+        return "the disk is full";
+    case STORE_DISK_READ_ONLY:
+        return "the disk is read-only";
+    case STORE_DISK_FAILED:
+        return "the disk fails to write";
+    }
+    return "the disk takes writes";
+}
+
 StoreStats store_stats(Store *store)
 {
     pthread_mutex_lock(&store->lock);
@@ -546,52 +577,116 @@ static Status sync_folder(const char *path)
     return result == 0 ? STATUS_OK : STATUS_BLOCKED;
 }
 
-// A file without one whole page is a new one to SQLite, which removes the log that it finds with
-// it. But a new one is empty, and has no log before its first page is on disk.
-static bool is_cut_off(const char *path, off_t bytes)
+static bool log_is_there(const char *path)
 {
     char log[PATH_MAX];
     struct stat file;
     const int length = snprintf(log, sizeof log, "%s-wal", path);
-    const bool has_log =
-        length < (int)sizeof log && bytes == 0 && stat(log, &file) == 0 && file.st_size > 0;
-    return has_log || (bytes > 0 && bytes < PAGE_BYTES_MIN);
+    return length < (int)sizeof log && stat(log, &file) == 0 && file.st_size > 0;
 }
 
-// The file is there, readable by us alone, before SQLite sees it; its log gets the same mode.
-static Status make_file(const char *path, char *reason, size_t reason_bytes)
+// The database, its log and its index, under the name at which a new one is made.
+static void remove_fresh(const char *fresh)
 {
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
-        snprintf(reason, reason_bytes, "the database cannot be opened: %s", strerror(errno));
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof path, "%s%s", fresh, endings[i]) < (int)sizeof path) {
+            (void)unlink(path);
+        }
+    }
+}
+
+// The tables, with nothing in the log: the file is all there is.
+static Status fill_fresh(const char *fresh, char *reason, size_t reason_bytes)
+{
+    Sql sql;
+    StoreStats unused;
+    Status status = sql_connect(&sql, fresh, reason, reason_bytes);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = schema_open(&sql, true, &unused, reason, reason_bytes);
+    sql_disconnect(&sql);
+    if (status == STATUS_OK && log_is_there(fresh)) {
+        snprintf(reason, reason_bytes, "the new database cannot be written whole");
         return STATUS_BLOCKED;
     }
-    struct stat file;
-    const bool cut = fstat(descriptor, &file) == 0 && is_cut_off(path, file.st_size);
-    close(descriptor);
-    if (cut) {
-        snprintf(reason, reason_bytes, "the database is damaged: the file is cut off");
-        return STATUS_MALFORMED;
+    return status;
+}
+
+// Under another name until it is whole: whenever a process is killed here, there is no database or
+// a good one. Readable by us alone before SQLite sees it; its log gets the same mode.
+static Status make_database(const char *path, char *reason, size_t reason_bytes)
+{
+    char fresh[PATH_MAX];
+    if (snprintf(fresh, sizeof fresh, "%s.new", path) >= (int)sizeof fresh - 8) {
+        snprintf(reason, reason_bytes, "the path of the database is too long");
+        return STATUS_RANGE;
     }
-    const Status status = sync_folder(path);
+    remove_fresh(fresh); // of a start that was cut off
+    const int descriptor = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        snprintf(reason, reason_bytes, "the database cannot be made: %s", strerror(errno));
+        return STATUS_BLOCKED;
+    }
+    close(descriptor);
+    Status status = fill_fresh(fresh, reason, reason_bytes);
+    if (status == STATUS_OK && rename(fresh, path) != 0) {
+        snprintf(reason, reason_bytes, "the database cannot be made: %s", strerror(errno));
+        status = STATUS_BLOCKED;
+    }
+    if (status != STATUS_OK) {
+        remove_fresh(fresh);
+        return status;
+    }
+    status = sync_folder(path);
     if (status != STATUS_OK) {
         snprintf(reason, reason_bytes, "the folder of the database cannot be written");
     }
     return status;
 }
 
+// SQLite takes a file without one whole page for a new database, and removes the log that it finds
+// with it. Here a new one is whole from the beginning, so such a file was cut off.
+static Status find_database(const char *path, char *reason, size_t reason_bytes)
+{
+    const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    if (descriptor < 0 && errno == ENOENT) {
+        if (!log_is_there(path)) {
+            return make_database(path, reason, reason_bytes);
+        }
+        snprintf(reason, reason_bytes,
+                 "the database is damaged: the file is gone, and its log (-wal) is still there");
+        return STATUS_MALFORMED;
+    }
+    if (descriptor < 0) {
+        snprintf(reason, reason_bytes, "the database cannot be opened: %s", strerror(errno));
+        return STATUS_BLOCKED;
+    }
+    struct stat file;
+    const bool is_cut = fstat(descriptor, &file) == 0 && file.st_size < PAGE_BYTES_MIN;
+    close(descriptor);
+    if (is_cut) {
+        snprintf(reason, reason_bytes, "the database is damaged: the file is %s",
+                 file.st_size == 0 ? "empty" : "cut off");
+    }
+    return is_cut ? STATUS_MALFORMED : STATUS_OK;
+}
+
 static Status open_database(Store *store, char *reason, size_t reason_bytes)
 {
     const char *path = store->config.path;
-    Status status = make_file(path, reason, reason_bytes);
+    Status status = find_database(path, reason, reason_bytes);
     if (status != STATUS_OK) {
         return status;
     }
+    const LogDamage damage = log_check(path);
     status = sql_connect(&store->writer, path, reason, reason_bytes);
     if (status != STATUS_OK) {
         return status == STATUS_RANGE ? STATUS_MALFORMED : status;
     }
-    status = schema_open(&store->writer, &store->stats, reason, reason_bytes);
+    status = schema_open(&store->writer, false, &store->stats, reason, reason_bytes);
     if (status == STATUS_OK) {
         char unused[STORE_REASON_BYTES];
         status = sql_connect(&store->reader, path, unused, sizeof unused);
@@ -601,6 +696,10 @@ static Status open_database(Store *store, char *reason, size_t reason_bytes)
     }
     if (status != STATUS_OK) {
         sql_abandon(&store->writer);
+    } else if (damage.commit_lost > 0) {
+        snprintf(reason, reason_bytes,
+                 "the log (-wal) was damaged at byte %llu; commits lost: %llu",
+                 (unsigned long long)damage.at, (unsigned long long)damage.commit_lost);
     }
     return status;
 }

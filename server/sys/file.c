@@ -13,9 +13,11 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PATH_BYTES 4096
+#define PATH_BYTES       4096
+#define DISK_LEAST_BYTES (64u << 10) // with less than that a database cannot work
 
 // --- reading ------------------------------------------------------------------------------------
 
@@ -172,6 +174,19 @@ Status file_write_private(const char *path, const void *data, size_t bytes)
 Status file_write_shared(const char *path, const void *data, size_t bytes)
 {
     return write_whole(path, data, bytes, 0666);
+}
+
+const char *file_disk_problem(const char *folder)
+{
+    struct statvfs about;
+    if (statvfs(folder, &about) != 0) {
+        return NULL;
+    }
+    if ((about.f_flag & ST_RDONLY) != 0) {
+        return "the disk is read-only";
+    }
+    const uint64_t blocks = geteuid() == 0 ? about.f_bfree : about.f_bavail;
+    return blocks * about.f_frsize < DISK_LEAST_BYTES ? "the disk is full" : NULL;
 }
 
 Status file_make_folders(const char *path)

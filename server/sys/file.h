@@ -26,6 +26,9 @@ bool file_write_whole(int file, const void *data, size_t bytes);
 MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);
 // The same for a file that is somebody's own: readable as the process's umask says.
 MUST_USE Status file_write_shared(const char *path, const void *data, size_t bytes);
+// Why nothing can be written in a folder: "the disk is full", "the disk is read-only"; NULL when it
+// is neither. For messages: it looks at the disk, not at the write that failed.
+const char *file_disk_problem(const char *folder);
 MUST_USE Status
 file_make_folders(const char *path); // for the owner alone; those that are there stay
 // Holds a file locked as long as the descriptor is open. STATUS_EXISTS: somebody else holds it.

@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -24,7 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOBODY 65534
+#define NOBODY           65534
+#define CAPABILITIES_MAX 64   // as many as fit into the sets of the kernel
+#define CLIMB_MAX        4096 // folders above the root directory; a path has at most PATH_MAX bytes
 
 JailConfig jail_config_default(void)
 {
@@ -37,6 +42,8 @@ const char *jail_layer_name(JailLayer layer)
     switch (layer) {
     case JAIL_NAMESPACES:
         return "namespaces";
+    case JAIL_EMPTY_ROOT:
+        return "empty root";
     case JAIL_LIMITS:
         return "limits";
     case JAIL_IDENTITY:
@@ -61,27 +68,82 @@ static int namespace_flags(bool network)
     return geteuid() == 0 ? flags : flags | CLONE_NEWUSER;
 }
 
-// An empty folder for a root, so that there is no path to ask about. A file system that forbids
-// mounts to a namespace of its own (some containers) leaves the old one, which Landlock guards.
-static void leave_files(void)
-{
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-        mount("none", "/tmp", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k") ==
-            0 &&
-        chroot("/tmp") == 0) {
-        (void)!chdir("/");
-    }
-}
-
 static bool enter_namespaces(const JailConfig *config)
 {
-    if (unshare(namespace_flags(config->clients)) != 0) {
+    return unshare(namespace_flags(config->clients)) == 0;
+}
+
+// --- an empty root ------------------------------------------------------------------------------
+
+// A new file system without a single name in it. It is mounted nowhere, so this needs no folder to
+// mount it on and works whether or not the root directory is a mount point.
+static int open_empty(void)
+{
+    const int made = fsopen("tmpfs", FSOPEN_CLOEXEC);
+    int mounted = -1;
+    if (made >= 0 && fsconfig(made, FSCONFIG_SET_STRING, "size", "4k", 0) == 0 &&
+        fsconfig(made, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0) {
+        mounted =
+            fsmount(made, FSMOUNT_CLOEXEC,
+                    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    }
+    if (made >= 0) {
+        close(made);
+    }
+    return mounted;
+}
+
+// From the old root up to the top of the mount namespace. In a chroot these are two folders. The
+// root of this process is elsewhere by now, so nothing stops ".." at the old one.
+static bool climb_to_top(int old_root)
+{
+    if (fchdir(old_root) != 0) {
         return false;
     }
-    if (config->kind == JAIL_SEALED) {
-        leave_files();
+    for (uint32_t i = 0; i < CLIMB_MAX; i++) {
+        struct statx here, above;
+        if (statx(AT_FDCWD, ".", 0, STATX_INO | STATX_MNT_ID, &here) != 0 || chdir("..") != 0 ||
+            statx(AT_FDCWD, ".", 0, STATX_INO | STATX_MNT_ID, &above) != 0) {
+            return false;
+        }
+        if (here.stx_ino == above.stx_ino && here.stx_mnt_id == above.stx_mnt_id) {
+            return true;
+        }
     }
-    return true;
+    return false;
+}
+
+// Puts the empty file system in the place of everything that is mounted. It must be private first:
+// what is taken away here would otherwise be taken away from the rest of the system too.
+static bool detach_old_root(int empty, int old_root)
+{
+    return climb_to_top(old_root) && chroot(".") == 0 &&
+           mount(NULL, ".", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           move_mount(empty, "", AT_FDCWD, ".", MOVE_MOUNT_F_EMPTY_PATH) == 0 &&
+           fchdir(empty) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
+           umount2(".", MNT_DETACH) == 0 && chroot(".") == 0;
+}
+
+// Afterwards there is no path to ask about, and the files of the system are not even mounted for
+// this process any more. On failure it must not be taken for locked in: the caller says so.
+static bool enter_empty_root(void)
+{
+    const int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int empty = open_empty();
+    const bool is_empty = old_root >= 0 && empty >= 0 && fchdir(empty) == 0 && chroot(".") == 0;
+    const bool is_detached = is_empty && detach_old_root(empty, old_root);
+    const int problem = errno;
+    if (is_empty && !is_detached && fchdir(empty) == 0) {
+        (void)!chroot("."); // at least nothing can be named
+    }
+    for (int i = 0; i < 2; i++) {
+        const int descriptor = i == 0 ? old_root : empty;
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+    }
+    errno = problem;
+    return is_detached;
 }
 
 // --- limits -------------------------------------------------------------------------------------
@@ -106,13 +168,48 @@ static bool enter_limits(const JailConfig *config)
 
 // --- identity -----------------------------------------------------------------------------------
 
-static bool enter_identity(const JailConfig *config)
+// No program that is started later can get a capability back: not from its file (bounding set), not
+// from us (ambient set). Who may not drop them has none to pass on.
+static bool drop_bounding_set(void)
 {
-    if (geteuid() != 0) {
-        return getuid() != 0;
+    for (unsigned long number = 0; number < CAPABILITIES_MAX; number++) {
+        const int has = prctl(PR_CAPBSET_READ, number, 0, 0, 0);
+        if (has < 0) {
+            break; // the kernel knows no more
+        }
+        if (has == 1 && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0) {
+            return false;
+        }
     }
+    return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0;
+}
+
+static bool has_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    return syscall(SYS_capget, &header, sets) != 0 || sets[0].effective != 0 ||
+           sets[1].effective != 0;
+}
+
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return syscall(SYS_capset, &header, none) == 0;
+}
+
+static bool become_nobody(const JailConfig *config)
+{
     return setgroups(0, NULL) == 0 && setresgid(config->gid, config->gid, config->gid) == 0 &&
            setresuid(config->uid, config->uid, config->uid) == 0 && setuid(0) != 0;
+}
+
+// An ordinary user has every capability in a user namespace of its own, and none without one.
+static bool enter_identity(const JailConfig *config)
+{
+    return (!has_capabilities() || drop_bounding_set()) &&
+           (geteuid() == 0 ? become_nobody(config) : getuid() != 0) && drop_capabilities();
 }
 
 static bool enter_no_privileges(void)
@@ -182,7 +279,8 @@ static bool enter_landlock(const JailConfig *config)
 
 // --- seccomp ------------------------------------------------------------------------------------
 
-// What a world does: talk on sockets it was given, wait, know the time, take memory, end.
+// What a world does: talk on sockets it was given, wait, know the time, take memory, end. It sets
+// no option of a socket: the host has set them before it passed the socket on.
 static const int allowed[] = {
     SCMP_SYS(read),         SCMP_SYS(write),
     SCMP_SYS(readv),        SCMP_SYS(writev),
@@ -204,8 +302,7 @@ static const int allowed[] = {
     SCMP_SYS(exit),         SCMP_SYS(exit_group),
     SCMP_SYS(getrandom),    SCMP_SYS(getpid),
     SCMP_SYS(gettid),       SCMP_SYS(restart_syscall),
-    SCMP_SYS(sched_yield),  SCMP_SYS(setsockopt),
-    SCMP_SYS(getsockopt),   SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(sched_yield),  SCMP_SYS(sched_getaffinity),
 };
 
 // What a runtime does besides: read files by name, and be a program with threads.
@@ -257,6 +354,31 @@ static bool allow_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condi
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &condition) == 0;
 }
 
+// Options of sockets, by name: others route packets elsewhere, or ask for the rights of a process.
+typedef struct SocketOption {
+    int level, name;
+} SocketOption;
+
+static bool allow_options(scmp_filter_ctx filter, int call, const SocketOption *options,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct scmp_arg_cmp both[] = {
+            {1, SCMP_CMP_EQ, (scmp_datum_t)options[i].level, 0},
+            {2, SCMP_CMP_EQ, (scmp_datum_t)options[i].name, 0},
+        };
+        if (seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 2, both) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+#define ALLOW_OPTIONS(filter, call, options) \
+    allow_options(filter, call, options, sizeof(options) / sizeof((options)[0]))
+
+// Node asks what its streams are.
+static const SocketOption runtime_reads[] = {{SOL_SOCKET, SO_TYPE}, {SOL_SOCKET, SO_ERROR}};
+
 // execve is there for the one program that the process is about to become. A filter cannot count:
 // that it stays the only one is Landlock's work, which knows what may be run.
 static bool add_runtime_rules(scmp_filter_ctx filter)
@@ -271,6 +393,7 @@ static bool add_runtime_rules(scmp_filter_ctx filter)
     const struct scmp_arg_cmp set_close = {1, SCMP_CMP_EQ, F_SETFD, 0};
     const struct scmp_arg_cmp close_on_exec = {1, SCMP_CMP_EQ, FIOCLEX, 0};
     return ALLOW_ALL(filter, allowed_runtime) && allow_if(filter, SCMP_SYS(openat), reads_only) &&
+           ALLOW_OPTIONS(filter, SCMP_SYS(getsockopt), runtime_reads) &&
            allow_if(filter, SCMP_SYS(clone), is_thread) &&
            allow_if(filter, SCMP_SYS(prlimit64), no_new_limit) &&
            allow_if(filter, SCMP_SYS(prctl), set_name) &&
@@ -310,6 +433,12 @@ static const int client_calls[] = {
     SCMP_SYS(timerfd_settime), SCMP_SYS(rseq),        SCMP_SYS(set_robust_list),
 };
 
+static const SocketOption client_reads[] = {{SOL_SOCKET, SO_ERROR}};
+static const SocketOption client_sets[] = {
+    {IPPROTO_TCP, TCP_NODELAY}, {SOL_SOCKET, SO_TIMESTAMPNS}, {SOL_SOCKET, SO_RCVBUF},
+    {SOL_SOCKET, SO_RCVTIMEO},  {SOL_SOCKET, SO_SNDTIMEO},
+};
+
 static bool add_client_rules(scmp_filter_ctx filter)
 {
     // TCP and nothing else; another thread and no other process. The newer call hides its flags
@@ -321,6 +450,8 @@ static bool add_client_rules(scmp_filter_ctx filter)
     const struct scmp_arg_cmp thread = {0, SCMP_CMP_MASKED_EQ, CLONE_VM | CLONE_THREAD,
                                         CLONE_VM | CLONE_THREAD};
     return ALLOW_ALL(filter, client_calls) &&
+           ALLOW_OPTIONS(filter, SCMP_SYS(getsockopt), client_reads) &&
+           ALLOW_OPTIONS(filter, SCMP_SYS(setsockopt), client_sets) &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, four) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, six) == 0 &&
            seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread) == 0 &&
@@ -366,6 +497,8 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
     switch (layer) {
     case JAIL_NAMESPACES:
         return enter_namespaces(config);
+    case JAIL_EMPTY_ROOT:
+        return enter_empty_root();
     case JAIL_LIMITS:
         return enter_limits(config);
     case JAIL_IDENTITY:
@@ -382,6 +515,11 @@ static bool enter_layer(const JailConfig *config, JailLayer layer)
     return false;
 }
 
+uint32_t jail_layers_of(JailKind kind)
+{
+    return kind == JAIL_RUNTIME ? JAIL_LAYERS_ALL & ~(uint32_t)JAIL_EMPTY_ROOT : JAIL_LAYERS_ALL;
+}
+
 Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes)
 {
     uint32_t held = 0;
@@ -392,7 +530,12 @@ Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size
     }
     for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
         errno = 0;
-        if (enter_layer(config, (JailLayer)layer)) {
+        if ((jail_layers_of(config->kind) & layer) == 0) {
+            continue;
+        }
+        // Without a namespace of its own it would change what the whole system has mounted.
+        const bool is_possible = layer != JAIL_EMPTY_ROOT || (held & JAIL_NAMESPACES) != 0;
+        if (is_possible && enter_layer(config, (JailLayer)layer)) {
             held |= layer;
             continue;
         }
@@ -409,19 +552,42 @@ Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size
     return STATUS_OK;
 }
 
+// Trying is doing, so this is for a child.
+static uint32_t try_namespaces(void)
+{
+    if (unshare(namespace_flags(false)) != 0) {
+        return 0;
+    }
+    return enter_empty_root() ? JAIL_NAMESPACES | JAIL_EMPTY_ROOT : JAIL_NAMESPACES;
+}
+
 uint32_t jail_layers_here(void)
 {
-    // Namespaces are tried in a child, because trying is doing.
     uint32_t layers = JAIL_LIMITS | JAIL_IDENTITY | JAIL_NO_PRIVILEGES;
     layers |= landlock_version() > 0 ? JAIL_LANDLOCK : 0;
     layers |= prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? JAIL_SECCOMP : 0;
     const pid_t child = fork();
     if (child == 0) {
-        _exit(unshare(namespace_flags(false)) == 0 ? 0 : 1);
+        _exit((int)try_namespaces());
     }
-    int status = 1;
-    if (child > 0 && waitpid(child, &status, 0) == child && status == 0) {
-        layers |= JAIL_NAMESPACES;
+    int status = 0;
+    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)) {
+        layers |= (uint32_t)WEXITSTATUS(status);
     }
     return layers;
+}
+
+void jail_layers_describe(uint32_t held, char *out, size_t bytes)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
+        if ((held & layer) == 0 && at < bytes) {
+            at += (size_t)snprintf(out + at, bytes - at, "%s%s", at > 0 ? ", " : "without ",
+                                   jail_layer_name((JailLayer)layer));
+        }
+    }
+    if (at == 0) {
+        snprintf(out, bytes, "all layers");
+    }
 }

@@ -1,9 +1,9 @@
 // Locks the calling process in for good: no files, no network, no new programs. Each layer that
 // this kernel has is used; a missing one is an error unless weak jails are allowed.
 //
-// A terminal is made one that can be written to and not read. Then, in this order: namespaces, and
-// an empty folder for a root (of the sealed) → limits → groups, gid, uid → no dump, no new
-// privileges → Landlock → seccomp. A process with more than one thread cannot be locked in.
+// A terminal is made one that can be written to and not read. Then, in this order: namespaces → an
+// empty file system for a root (of the sealed) → limits → groups, gid, uid, capabilities → no dump,
+// no new privileges → Landlock → seccomp. A process with more than one thread cannot be locked in.
 //
 // There are two jails. A world and the build worker are sealed: they work on descriptors that they
 // were given. A runtime is the looser one, for a process that is about to become another program
@@ -19,12 +19,13 @@
 
 typedef enum JailLayer {
     JAIL_NAMESPACES = 1 << 0,
-    JAIL_LIMITS = 1 << 1,
-    JAIL_IDENTITY = 1 << 2, // root gives up being root
-    JAIL_NO_PRIVILEGES = 1 << 3,
-    JAIL_LANDLOCK = 1 << 4,
-    JAIL_SECCOMP = 1 << 5,
-    JAIL_LAYERS_ALL = (1 << 6) - 1
+    JAIL_EMPTY_ROOT = 1 << 1, // no file can be named, and none is mounted; not for a runtime
+    JAIL_LIMITS = 1 << 2,
+    JAIL_IDENTITY = 1 << 3, // root gives up being root; nobody keeps a capability
+    JAIL_NO_PRIVILEGES = 1 << 4,
+    JAIL_LANDLOCK = 1 << 5,
+    JAIL_SECCOMP = 1 << 6,
+    JAIL_LAYERS_ALL = (1 << 7) - 1
 } JailLayer;
 
 typedef enum JailKind { JAIL_SEALED, JAIL_RUNTIME } JailKind;
@@ -46,6 +47,10 @@ JailConfig jail_config_default(void);
 // *layers gets what holds. On failure the process must exit: it may be half locked in. The reason
 // names the layer.
 MUST_USE Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes);
+// The layers that a jail of this kind has where nothing is missing.
+uint32_t jail_layers_of(JailKind kind);
 // What this kernel would give.
 uint32_t jail_layers_here(void);
+// "all layers", or "without " and the names of those that a sealed process does not have.
+void jail_layers_describe(uint32_t held, char *out, size_t bytes);
 const char *jail_layer_name(JailLayer layer);

@@ -20,6 +20,13 @@
 
 #define FIRST_DESCRIPTOR 3
 
+// A sanitizer's leak check traces the process, which a jail forbids. Nothing else is passed on.
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZER_OPTIONS "ASAN_OPTIONS=detect_leaks=0",
+#else
+#define SANITIZER_OPTIONS
+#endif
+
 // --- what a child says ---------------------------------------------------------------------------
 
 // Nothing that speaks to a terminal: controls but the ends of lines, and what is no UTF-8, become
@@ -127,8 +134,7 @@ _Noreturn static void become(const ProcessConfig *config, pid_t parent, int word
         signal(number, SIG_DFL);
     }
     place_descriptors(config, words);
-    // A sanitizer's leak check traces the process, which a jail forbids.
-    char *const environment[] = {"ASAN_OPTIONS=detect_leaks=0", "LC_ALL=C.UTF-8", NULL};
+    char *const environment[] = {SANITIZER_OPTIONS NULL};
     const char *program = config->program != NULL ? config->program : "/proc/self/exe";
     execve(program, (char *const *)config->arguments, environment);
     _exit(127);

@@ -1,9 +1,10 @@
 // Starting our own program again as another process with a few descriptors, and knowing when it
-// ends. Nothing is inherited but those descriptors; the environment is empty but for what is named.
-// What it writes to its standard error comes out of ours, cleaned and bounded: a child may be a
-// stranger's by then, and our terminal is for a person. The child dies with its parent, or rather
-// with the thread that started it: `outlives_thread` is for those started from threads that come
-// and go, and that see by themselves when their descriptor has nobody at its other end.
+// ends. Nothing is inherited but those descriptors; the environment is empty (in a build with
+// AddressSanitizer it holds one option for that). What it writes to its standard error comes out of
+// ours, cleaned and bounded: a child may be a stranger's by then, and our terminal is for a person.
+// The child dies with its parent, or rather with the thread that started it: `outlives_thread` is
+// for those started from threads that come and go, and that see by themselves when their descriptor
+// has nobody at its other end.
 #pragma once
 
 #include "core/base/status.h"

@@ -104,6 +104,27 @@ def test_no_database(program, places, folder):
     check(read(path).startswith(b"This is a shopping list"), "it is left alone")
 
 
+def test_empty_database(program, places, folder):
+    """A file of no bytes is damage, not a new world; no file at all is a new one."""
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    world, pieces = built(program, place, data, 1)
+    world.stop()
+    path = os.path.join(data, "sandlot.db")
+    write(path, b"")
+    world, text = start(program, place, data)
+    check(world is None and "the file is empty" in text and "Nothing was changed" in text and
+          "Put back a copy" in text, text)
+    check(read(path) == b"", "it is left alone")
+    os.remove(path)
+    world, text = start(program, place, data)
+    check(world is not None, text)
+    try:
+        check(not set(pieces) & seen(world), "a new world")
+        world.stop()
+    finally:
+        world.kill()
+
+
 def test_damage_beside_a_log(program, places, folder):
     """Refused while there is a log: that stays too, since it may hold what the file lost."""
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
@@ -121,6 +142,10 @@ def test_damage_beside_a_log(program, places, folder):
         world, text = start(program, place, data)
         check(world is None and "damaged" in text, text)
         check(read(path) == harmed and read(log) == before, "both are left alone")
+    os.remove(path)
+    world, text = start(program, place, data)
+    check(world is None and "the file is gone" in text, text)
+    check(not os.path.exists(path) and read(log) == before, "the log is left alone")
 
 
 def test_cut_log(program, places, folder):
@@ -149,6 +174,9 @@ def test_cut_log(program, places, folder):
                 count = sum(piece in there for piece in pieces)
                 check(there & set(pieces) == set(pieces[:count]), f"cut at {cut}: {there}")
                 counts.add(count)
+                told = any("commits lost: " in line for line in world.lines)
+                check(told or not flip, f"a bit at {cut}: nothing is said of it")
+                check(flip or not told, f"cut at {cut}: a log that ends is whole")
                 world.stop()
             finally:
                 world.kill()

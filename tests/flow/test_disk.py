@@ -7,15 +7,17 @@ the system allows no such thing the test says so and is skipped.
 
 import ctypes
 import errno
+import json
 import os
+import signal
 import sys
 import time
 
 from support import Player, World, check, run, wait_until
-from test_world import build_something, distance, structures
+from test_world import build_something, distance, end_of, structures
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MS_RDONLY, MS_REMOUNT, MS_REC, MS_PRIVATE = 0x1, 0x20, 0x4000, 0x40000
 FULL_SECONDS = 12  # longer than a lease lasts
 
 
@@ -117,6 +119,74 @@ def test_full_disk(program, places, folder):
         world.kill()
         if again is not None:
             again.kill()
+
+
+UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+           "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+           "Sec-WebSocket-Protocol": "sandlot.v2.json"}
+
+
+def refusal(world, method, path, **rest):
+    """The error's code and the header Retry-After of a 503; None for any other answer."""
+    status, headers, body = world.request(method, path, **rest)
+    return (json.loads(body)["error"]["code"], headers.get("Retry-After")) if status == 503 else None
+
+
+def test_world_killed_on_a_full_disk(program, places, folder):
+    """No world can start then. Whoever comes is told so at once, and it starts by itself later."""
+    data = os.path.join(folder, "data")
+    if not small_disk(data, 24):
+        print("skip  test_world_killed_on_a_full_disk: no file system can be mounted here")
+        return
+    world = World(program, os.path.join(places, "island"), data)
+    socket_path = f"/api/rooms/{world.room}/ws"
+    try:
+        Player(world, player_id="bo").walk(0.3, move_z=0)
+        fill(os.path.join(data, "filler"))
+        os.kill(world.children()[0], signal.SIGKILL)
+        wait_until(lambda: refusal(world, "POST", "/join", body={"name": "bo"}), "a refusal", 15)
+        for _ in range(3):
+            check(refusal(world, "POST", "/join", body={"name": "bo"}) == ("disk_full", "5"),
+                  "/join")
+            check(refusal(world, "GET", socket_path, headers=UPGRADE) == ("disk_full", "5"),
+                  "the socket")
+            check(refusal(world, "GET", "/readyz") == ("disk_full", "5"), "/readyz")
+            time.sleep(1)
+        world.wait_line(r"error .*the world cannot be taken: the disk is full", 10)
+        check(not any("in the way" in line for line in world.lines), "\n".join(world.lines))
+        check(world.request("GET", "/healthz")[0] == 200, "the host itself is well")
+        os.remove(os.path.join(data, "filler"))
+        wait_until(world.is_ready, "the world is back", 15)
+        player = Player(world, ticket=world.join(name="bo")["ticket"])
+        player.walk(0.3)
+        build_something(player)
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_start_without_a_disk(program, places, folder):
+    """The message names the reason, whichever file is the first that cannot be written."""
+    data = os.path.join(folder, "data")
+    if not small_disk(data, 3):
+        print("skip  test_start_without_a_disk: no file system can be mounted here")
+        return
+    begin = (program, "world", "--place", os.path.join(places, "island"), "--port", "0", "--data",
+             data, "--allow-weak-jail")
+    filler = os.path.join(data, "filler")
+    fill(filler)  # before there is anything, and when there is everything
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is full" in text, f"{code}: {text}")
+    os.remove(filler)
+    World(program, begin[3], data).stop()
+    fill(filler)
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is full" in text, f"{code}: {text}")
+    os.remove(filler)
+    libc = ctypes.CDLL(None, use_errno=True)
+    check(libc.mount(None, data.encode(), None, MS_REMOUNT | MS_RDONLY, None) == 0, "remount")
+    code, text = end_of(*begin)
+    check(code == 1 and "the disk is read-only" in text, f"{code}: {text}")
 
 
 if __name__ == "__main__":

@@ -424,6 +424,42 @@ def test_stuck_world_is_ended(program, places, folder):
         world.kill()
 
 
+def status_of(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return re.search(rf"^{name}:\s*(\S+)", file.read(), re.MULTILINE)[1]
+
+
+def address_space(pid):
+    """In bytes; None without a limit."""
+    with open(f"/proc/{pid}/limits", encoding="ascii") as file:
+        found = re.search(r"^Max address space\s+(\S+)\s+(\S+)", file.read(), re.MULTILINE)
+    check(found[1] == found[2], "it can raise the limit again")
+    return None if found[1] == "unlimited" else int(found[1])
+
+
+def test_world_process_has_little(program, places, folder):
+    """Nothing of the host's environment, no capability to get, and memory by what the place needs.
+    A build with AddressSanitizer has one option in the environment and no limit on addresses."""
+    os.environ["SANDLOT_MODEL_KEY"] = "a secret of the host's"
+    world = island(program, places, folder)
+    try:
+        pid = world.children()[0]
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = file.read()
+        is_sanitized = environment == b"ASAN_OPTIONS=detect_leaks=0\0"
+        check(is_sanitized or environment == b"", f"the environment is {environment}")
+        for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            check(int(status_of(pid, name), 16) == 0, f"{name} is {status_of(pid, name)}")
+        limit = address_space(pid)
+        check(limit is None if is_sanitized else 0 < limit < 1 << 30, f"address space {limit}")
+        world.wait_line(r"the world runs: .* jail: .*cgroup", 5)
+        Player(world).walk(0.3)
+        world.stop()
+    finally:
+        world.kill()
+        del os.environ["SANDLOT_MODEL_KEY"]
+
+
 def test_debug_truth(program, places, folder):
     world = island(program, places, folder)
     try:

@@ -36,6 +36,27 @@ static const char *header(size_t line)
     return strcmp(lines[line], "-") == 0 ? NULL : lines[line];
 }
 
+// Each line but the first as a header. What is accepted has one meaning.
+static void check_framing(void)
+{
+    HttpFraming framing = {0};
+    static char names[LINES_MAX][LINE_BYTES];
+    for (size_t i = 1; i < LINES_MAX; i++) {
+        const size_t bytes = strcspn(lines[i], ":");
+        memcpy(names[i], lines[i], bytes);
+        names[i][bytes] = '\0';
+        if (lines[i][bytes] == ':') {
+            http_rules_framing_add(&framing, names[i], lines[i] + bytes + 1);
+        }
+    }
+    uint64_t declared = 1;
+    if (http_rules_framing(&framing, false, &declared) == NULL) {
+        ASSERT(framing.host_count == 1 && framing.length_count + framing.encoding_count <= 1);
+        ASSERT(framing.length_count == 1 || declared == 0);
+        ASSERT(!framing.has_bad_name);
+    }
+}
+
 static void check_upgrade(void)
 {
     static const char *const origins[] = {"https://play.example", NULL};
@@ -131,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     split(data, size);
     check_upgrade();
+    check_framing();
     check_range();
     check_path();
     check_coding();

@@ -293,6 +293,7 @@ TEST(errors_are_json)
     CHECK_INT(ask(server, "BREW /nothing HTTP/1.1\r\n", ""), 404);
     CHECK_INT(get(server, "/failure", ""), 503);
     check_error("busy");
+    CHECK(reply_has("Retry-After: 5\r\n"));
     CHECK(reply_has("too \\\"much\\\""));
     CHECK_INT(get(server, "/failure?long=1", ""), 503);
     check_error("failed"); // a message without end is left out, not cut inside its JSON
@@ -439,10 +440,84 @@ TEST(two_readers_agree_where_a_request_ends)
     CHECK_INT(
         ask(server, "POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
         400);
+    check_error("malformed");
     const int negative = ask(server, "POST /echo HTTP/1.1\r\nContent-Length: -5\r\n", "");
     CHECK(negative == 400 || negative == 0);
     const int words = ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 5x\r\n", "xxxxx");
     CHECK(words == 400 || words == 0);
+    http_stop(server);
+}
+
+// What comes after such a request may be a part of it, so the connection ends.
+static void check_malformed(const HttpServer *server, const char *text)
+{
+    const int client = connect_to(server);
+    send_text(client, text);
+    read_to_end(client);
+    close(client);
+    if (reply_status() != 400 || strstr(reply, "HTTP/1.1 200") != NULL) {
+        test_fail(__FILE__, __LINE__, "%s\nis answered with\n%s", text, reply);
+    }
+    check_error("malformed");
+    CHECK(reply_has("Connection: close\r\n"));
+}
+
+TEST(a_request_says_once_where_it_ends)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    static const char *const heads[] = {
+        "Content-Length: 2\r\nContent-Length: 5\r\n\r\nxx",
+        "Content-Length: 5\r\nContent-Length: 2\r\n\r\nxx",
+        "Content-Length: 2\r\nContent-Length: 2\r\n\r\nxx",
+        "content-length: 0\r\nCONTENT-LENGTH: 5\r\n\r\n",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length : 2\r\n\r\nxx",
+        "Content-Length: 2\r\n 5\r\nX: y\r\n\r\nxx",
+        "Transfer-Encoding: chu\r\n\tnked\r\nX: y\r\n\r\n0\r\n\r\n",
+        "Origin: http://elsewhere.example\r\n /\r\nX: y\r\nContent-Length: 0\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: a\r\n%s", heads[i]);
+        check_malformed(server, text);
+    }
+    // The browser's header that begins like one of those is none of them.
+    CHECK_INT(get(server, "/hello", "Upgrade-Insecure-Requests: 1\r\n"), 200);
+    http_stop(server);
+}
+
+TEST(a_request_says_once_for_whom_it_is)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    static const char *const requests[] = {
+        "GET /hello HTTP/1.1\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nX: Host\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: a/b\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: user@a\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: a\r\n b\r\nX: y\r\n\r\n",
+        "GET /hello HTTP/1.1\r\n Host: a\r\n\r\n",
+        "GET /hello HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /ws/room HTTP/1.1\r\n" UPGRADE_REST "\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: a\r\nHost: b\r\n" UPGRADE_REST "\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: "
+        "1\r\n" UPGRADE_REST "\r\n",
+    };
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        check_malformed(server, requests[i]);
+    }
+    const int client = connect_to(server);
+    send_text(client, "GET /hello HTTP/1.0\r\n\r\n"); // older than the header
+    read_to_end(client);
+    CHECK_INT(reply_status(), 200);
+    close(client);
+    CHECK_INT(get(server, "/hello", ""), 200);
     http_stop(server);
 }
 

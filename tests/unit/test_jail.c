@@ -8,9 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -512,6 +516,225 @@ TEST(a_client_can_do_nothing_else)
     }
 }
 
+// --- options of sockets -------------------------------------------------------------------------
+
+static int given = -1; // a TCP socket that was open before
+
+static int option_refused(int level, int name, const void *value, socklen_t bytes)
+{
+    return setsockopt(given, level, name, value, bytes) != 0 && errno == EPERM;
+}
+static int try_bind_to_device(void)
+{
+    return option_refused(SOL_SOCKET, SO_BINDTODEVICE, "lo", 3);
+}
+static int try_ip_options(void)
+{
+    return option_refused(IPPROTO_IP, IP_OPTIONS, "", 0);
+}
+static int try_mark(void)
+{
+    const int mark = 1;
+    return option_refused(SOL_SOCKET, SO_MARK, &mark, sizeof mark);
+}
+static int try_attach_filter(void)
+{
+    return option_refused(SOL_SOCKET, SO_ATTACH_FILTER, "", 0);
+}
+static int try_send_buffer(void)
+{
+    const int bytes = 1 << 20;
+    return option_refused(SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+static int try_no_delay(void)
+{
+    const int one = 1;
+    return option_refused(IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+static int try_read_peer(void)
+{
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    return getsockopt(given, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 && errno == EPERM;
+}
+static int try_read_error(void)
+{
+    int error;
+    socklen_t bytes = sizeof error;
+    return getsockopt(given, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 && errno == EPERM;
+}
+
+TEST(options_of_sockets_are_few)
+{
+    static int (*const never[])(void) = {try_bind_to_device, try_ip_options,  try_mark,
+                                         try_attach_filter,  try_send_buffer, try_read_peer};
+    JailConfig client = config();
+    client.clients = true;
+    given = socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(given >= 0);
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        CHECK_INT(in_jail(never[i]), REFUSED);
+        CHECK_INT(in_jail_of(&client, never[i]), REFUSED);
+        CHECK_INT(in_runtime_jail(never[i]), REFUSED);
+    }
+    CHECK_INT(in_jail(try_no_delay), REFUSED); // the host has done it
+    CHECK_INT(in_jail(try_read_error), REFUSED);
+    CHECK_INT(in_jail_of(&client, try_no_delay), DONE);
+    CHECK_INT(in_jail_of(&client, try_read_error), DONE);
+    close(given);
+}
+
+// --- seen from outside --------------------------------------------------------------------------
+
+typedef struct Held {
+    pid_t pid;
+    int hold; // closed: it ends
+} Held;
+
+// A child that is locked in and waits.
+static bool hold_in_jail(const JailConfig *jail, Held *out)
+{
+    int ready[2], hold[2];
+    fflush(NULL);
+    if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(hold, O_CLOEXEC) != 0) {
+        return false;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t layers;
+        char reason[200], byte = 1;
+        close(hold[1]);
+        if (jail_enter(jail, &layers, reason, sizeof reason) == STATUS_OK &&
+            write(ready[1], &byte, 1) == 1) {
+            (void)!read(hold[0], &byte, 1);
+        }
+        _exit(0);
+    }
+    close(ready[1]);
+    close(hold[0]);
+    char byte = 0;
+    const bool is_held = child > 0 && read(ready[0], &byte, 1) == 1;
+    close(ready[0]);
+    *out = (Held){child, hold[1]};
+    return is_held;
+}
+
+static void let_go(const Held *held)
+{
+    int status;
+    close(held->hold);
+    waitpid(held->pid, &status, 0);
+}
+
+TEST(no_capability_is_left_to_get)
+{
+    static const char *const sets[] = {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"};
+    const JailConfig jail = config();
+    Held held;
+    char path[64], line[256];
+    uint32_t seen = 0;
+    REQUIRE(hold_in_jail(&jail, &held));
+    snprintf(path, sizeof path, "/proc/%d/status", (int)held.pid);
+    FILE *file = fopen(path, "re");
+    REQUIRE(file != NULL);
+    const bool can_drop = geteuid() == 0 || (jail_layers_here() & JAIL_NAMESPACES) != 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+            if (strncmp(line, sets[i], strlen(sets[i])) == 0) {
+                const uint64_t bits = strtoull(line + strlen(sets[i]), NULL, 16);
+                CHECK_INT(can_drop || i != 3 ? bits : 0, 0);
+                seen += 1;
+            }
+        }
+    }
+    fclose(file);
+    let_go(&held);
+    CHECK_INT(seen, 5);
+}
+
+// Takes the empty file system away and looks again: 0 when nothing was hidden by it.
+static int look_below(int mounts)
+{
+    struct stat about;
+    struct statfs top;
+    if (setns(mounts, CLONE_NEWNS) != 0 || stat("/etc", &about) == 0 || statfs("/", &top) != 0 ||
+        top.f_type != TMPFS_MAGIC || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        return 1;
+    }
+    const bool is_uncovered = umount2("/", MNT_DETACH) == 0;
+    return is_uncovered && setns(mounts, CLONE_NEWNS) == 0 && stat("/etc", &about) == 0 ? 2 : 0;
+}
+
+// Whoever gets out of the empty root, by a hole in the kernel or as root by setns, finds nothing:
+// the files of the system are not mounted in there.
+TEST(the_old_root_is_not_below)
+{
+    const JailConfig jail = config();
+    Held held;
+    char path[64];
+    const bool is_empty_here = (jail_layers_here() & JAIL_EMPTY_ROOT) != 0;
+    if (geteuid() != 0 || !is_empty_here) {
+        printf("skip  the_old_root_is_not_below: %s\n",
+               is_empty_here
+                   ? "only root may look into the mounts of a process that cannot be dumped"
+                   : "no empty root can be had here");
+        return;
+    }
+    REQUIRE(hold_in_jail(&jail, &held));
+    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)held.pid);
+    const int mounts = open(path, O_RDONLY | O_CLOEXEC);
+    REQUIRE(mounts >= 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(look_below(mounts));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_INT(WEXITSTATUS(status), 0);
+    close(mounts);
+    let_go(&held);
+}
+
+// A container that allows namespaces and no mounts.
+static void forbid_mounts(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    const bool forbids =
+        filter != NULL &&
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mount), 0) == 0 &&
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fsopen), 0) == 0 &&
+        seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    if (!forbids) {
+        _exit(1);
+    }
+}
+
+TEST(a_root_that_is_not_empty_is_no_layer)
+{
+    for (int i = 0; i < 2; i++) {
+        fflush(NULL);
+        const pid_t child = fork();
+        if (child == 0) {
+            uint32_t layers = 0;
+            char reason[200] = "", words[200];
+            JailConfig jail = config();
+            jail.allow_weak = i == 0;
+            forbid_mounts();
+            const Status status = jail_enter(&jail, &layers, reason, sizeof reason);
+            jail_layers_describe(layers, words, sizeof words);
+            const bool right = jail.allow_weak
+                                   ? status == STATUS_OK && (layers & JAIL_EMPTY_ROOT) == 0 &&
+                                         strstr(words, "empty root") != NULL
+                                   : status == STATUS_DENIED && strstr(reason, "\"") != NULL;
+            _exit(right ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK_INT(status, 0);
+    }
+}
+
 TEST(every_layer_that_is_here_is_used)
 {
     const uint32_t here = jail_layers_here();
@@ -617,6 +840,29 @@ TEST(a_process_gets_its_descriptors_and_nothing_else)
     CHECK_INT(code, 0);
     CHECK_TEXT(text, "0\n1\n2\n3\n4\n"); // the last is the folder that ls looks into
     close(ends[0]);
+}
+
+TEST(a_process_has_an_empty_environment)
+{
+    int ends[2];
+    REQUIRE(setenv("SANDLOT_MODEL_KEY", "a secret", 1) == 0 && pipe(ends) == 0);
+    const char *const arguments[] = {"sh", "-c", "cat /proc/$$/environ >&3", NULL};
+    const ProcessConfig start = {.program = "/bin/sh",
+                                 .arguments = arguments,
+                                 .descriptors = {ends[1]},
+                                 .descriptor_count = 1};
+    Process process;
+    REQUIRE(process_start(&start, &process) == STATUS_OK);
+    close(ends[1]);
+    int code = -1;
+    process_wait(&process, &code);
+    char text[200] = "";
+    CHECK(read(ends[0], text, sizeof text - 1) >= 0);
+    CHECK_INT(code, 0);
+    CHECK_TEXT(text, SANITIZED ? "ASAN_OPTIONS=detect_leaks=0" : "");
+    CHECK(!SANITIZED || text[strlen(text) + 1] == '\0'); // and nothing after it
+    close(ends[0]);
+    unsetenv("SANDLOT_MODEL_KEY");
 }
 
 // What a child writes to its standard error, as it comes out of ours.

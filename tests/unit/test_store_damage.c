@@ -281,6 +281,8 @@ static void fill_world(StoreFixture *fixture, const char *world_id, Rng *rng)
     }
 }
 
+#define FIRST_STARTS 20
+
 typedef struct Outcome {
     uint32_t refused, damaged, repaired, whole;
 } Outcome;
@@ -439,10 +441,9 @@ TEST(a_damaged_database_is_refused_or_says_so)
             outcome.refused += 1;
             continue;
         }
-        // A file cut to nothing is a new one; everything else is what it was, or says so.
-        if (count > 0) {
-            check_opened(&fixture, want, &got, &outcome);
-        }
+        // Everything is what it was, or says so.
+        CHECK(count > 0);
+        check_opened(&fixture, want, &got, &outcome);
         if (!test_is_passing()) {
             test_fail(__FILE__, __LINE__, "damage number %u", i);
         }
@@ -459,7 +460,153 @@ TEST(a_damaged_database_is_refused_or_says_so)
     fixture_end(&fixture);
 }
 
+static void check_refused(StoreFixture *fixture, const char *why)
+{
+    CHECK_INT(fixture_open(fixture), STATUS_MALFORMED);
+    if (strstr(fixture->reason, why) == NULL) {
+        test_fail(__FILE__, __LINE__, "the reason is: %s", fixture->reason);
+    }
+}
+
+TEST(an_empty_file_is_no_new_database)
+{
+    StoreFixture fixture;
+    char log_path[128];
+    struct stat file;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    snprintf(log_path, sizeof log_path, "%s-wal", fixture.path);
+    fixture_close(&fixture);
+    write_whole(fixture.path, (const uint8_t *)"", 0);
+    check_refused(&fixture, "the file is empty");
+    CHECK(stat(fixture.path, &file) == 0 && file.st_size == 0); // left as it is
+    // Nor is one of SQLite's without a table.
+    sqlite3 *db = NULL;
+    REQUIRE(unlink(fixture.path) == 0 && sqlite3_open(fixture.path, &db) == SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, "CREATE TABLE t(x); DROP TABLE t", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    check_refused(&fixture, "no database of ours");
+    // Nor is a log alone: it would be played into the new one.
+    REQUIRE(unlink(fixture.path) == 0);
+    write_whole(log_path, (const uint8_t *)"a log", 5);
+    check_refused(&fixture, "the file is gone");
+    CHECK(stat(log_path, &file) == 0 && file.st_size == 5);
+    CHECK(stat(fixture.path, &file) != 0);
+    // Nothing at all is.
+    REQUIRE(unlink(log_path) == 0);
+    CHECK_OK(fixture_open(&fixture));
+    (void)fixture_world(&fixture, "w1");
+    fixture_end(&fixture);
+}
+
+static uint32_t elapsed_us(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)((now.tv_sec - since->tv_sec) * 1000000 +
+                      (now.tv_nsec - since->tv_nsec) / 1000);
+}
+
+// How long a child takes for a first start.
+static uint32_t first_start_us(StoreFixture *fixture)
+{
+    struct timespec begin;
+    int state = 0;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        _exit(fixture_open(fixture) == STATUS_OK ? 0 : 1);
+    }
+    CHECK(waitpid(pid, &state, 0) == pid && state == 0);
+    return elapsed_us(&begin);
+}
+
+static void remove_database(StoreFixture *fixture)
+{
+    fixture_close(fixture);
+    remove_log(fixture);
+    REQUIRE(unlink(fixture->path) == 0);
+}
+
+// Whatever ends the first start, the next one makes a database.
+TEST(a_first_start_may_be_killed)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    Rng rng = rng_make(test_seed(), 14);
+    uint32_t cut_off = 0;
+    remove_database(&fixture);
+    const uint32_t usual_us = first_start_us(&fixture);
+    CHECK_OK(fixture_open(&fixture));
+    for (uint32_t i = 0; i < FIRST_STARTS && test_is_passing(); i++) {
+        struct stat file;
+        remove_database(&fixture);
+        const pid_t pid = fork();
+        REQUIRE(pid >= 0);
+        if (pid == 0) {
+            _exit(fixture_open(&fixture) == STATUS_OK ? 0 : 1);
+        }
+        const uint32_t pause_us = rng_below(&rng, 2 * usual_us);
+        const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
+        nanosleep(&pause, NULL);
+        kill(pid, SIGKILL);
+        int state = 0;
+        CHECK_INT(waitpid(pid, &state, 0), pid);
+        cut_off += stat(fixture.path, &file) != 0;
+        if (fixture_open(&fixture) != STATUS_OK) {
+            test_fail(__FILE__, __LINE__, "start %u: %s", i, fixture.reason);
+            return;
+        }
+    }
+    printf("  %u first starts, %u of them ended before there was a database\n", FIRST_STARTS,
+           cut_off);
+    CHECK(cut_off > 0 && cut_off < FIRST_STARTS);
+    fixture_end(&fixture);
+}
+
+TEST(a_first_start_may_fail)
+{
+    StoreFixture fixture;
+    REQUIRE(failing_disk_install());
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    Status status = STATUS_BLOCKED;
+    uint32_t after = 0;
+    for (; status != STATUS_OK && after < 200 && test_is_passing(); after += after < 8 ? 1 : 6) {
+        struct stat file;
+        remove_database(&fixture);
+        failing_disk_arm(after, UINT32_MAX, SQLITE_FULL);
+        status = fixture_open(&fixture);
+        failing_disk_arm(0, 0, 0);
+        CHECK(status == STATUS_OK || status == STATUS_BLOCKED);
+        // It is whole, or it is not there.
+        CHECK(stat(fixture.path, &file) != 0 || file.st_size > 4096);
+        if (status != STATUS_OK) {
+            REQUIRE(fixture_open(&fixture) == STATUS_OK);
+        }
+    }
+    CHECK(after > 5 && status == STATUS_OK);
+    fixture_end(&fixture);
+}
+
 #define LOG_SAVES 40
+
+// The bit may be one of those that mark a commit, which makes one more or less of them; and of the
+// last commit alone nobody can tell that it was one.
+static bool is_told_right(const char *reason, uint64_t lost)
+{
+    static const char words[] = "commits lost: ";
+    const char *at = strstr(reason, words);
+    if (lost == 0 || at == NULL) {
+        return at == NULL && lost <= 1;
+    }
+    const uint64_t said = strtoull(at + sizeof words - 1, NULL, 10);
+    return said + 1 >= lost && said <= lost + 1;
+}
 
 TEST(a_torn_log_is_a_clean_prefix)
 {
@@ -510,6 +657,12 @@ TEST(a_torn_log_is_a_clean_prefix)
             break;
         }
         CHECK_INT(prefix_of(fixture.store), safe);
+        // What was only cut off looks like a log that ended there. A wrong bit is told.
+        const uint64_t lost = LOG_SAVES - safe;
+        if (!is_told_right(fixture.reason, i % 2 == 0 ? 0 : lost)) {
+            test_fail(__FILE__, __LINE__, "byte %zu, %llu lost: %s", at, (unsigned long long)lost,
+                      fixture.reason);
+        }
         fixture_close(&fixture);
     }
     free(copy);

@@ -1,0 +1,32 @@
+// How much of the machine a world process may use: memory by what its place asks for, processor
+// time by a cgroup where the system has delegated one. The numbers are in core/base/limits.h.
+#pragma once
+
+#include "server/sys/cgroup.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+// What the size of a world depends on.
+typedef struct WorldNeed {
+    uint32_t player_max, entity_max, json_session_max;
+    uint64_t place_bytes;     // of both forms of the place
+    uint64_t beginning_bytes; // stored rows and scripts that it begins with
+} WorldNeed;
+
+// Address space. Everything is taken before the first tick, so a world that starts has enough.
+uint64_t world_memory_bytes(const WorldNeed *need);
+
+typedef struct HostBounds {
+    Cgroup cgroup;    // own is empty: none
+    char missing[96]; // why there is none
+    char name[32];    // of the world's cgroup
+} HostBounds;
+
+// Before any other process is started: those would stand in the way.
+void host_bounds_open(HostBounds *bounds);
+// Before the process does anything. False: it is not bound, and must not go on.
+bool host_bounds_apply(const HostBounds *bounds, uint64_t memory_bytes, pid_t pid);
+// "cgroup: cpu memory pids", or that there is none and why.
+void host_bounds_describe(const HostBounds *bounds, char *out, size_t bytes);
+void host_bounds_close(HostBounds *bounds); // the world has ended
