@@ -45,6 +45,26 @@
 #define PATH_NODES_PER_TICK_MAX 65536
 #define PATH_CELLS_MAX          65536
 
+// What scripts may make the sim do. A script's things are counted by the slot of the script, of
+// which there are at most 1,024.
+#define SIM_MAKERS_MAX 1024
+// Steps of a tick for the things of all scripts together; at 2 ns a step this is 4 ms. With the 8 ms
+// that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots. 512
+// NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
+#define SIM_MAKER_STEPS_PER_TICK 2000000
+// Free places are looked for so long in one tick, for all characters that something was built into
+// (1 ms); the rest waits for the next tick.
+#define SIM_UNSTUCK_STEPS_PER_TICK 500000
+// For one character that is put somewhere; then it stays where the search has come to.
+#define SIM_FREE_STEPS_MAX 100000
+// What one script may have in a world of 16,384 entities: a quarter of all, an eighth as
+// projectiles, and half of the 512 NPCs.
+#define SCRIPT_ENTITIES_MAX    4096
+#define SCRIPT_PROJECTILES_MAX 2048
+#define SCRIPT_NPCS_MAX        256
+// Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
+#define SCRIPT_EFFECTS_PER_TICK_MAX 1024
+
 // Structures a player or a world may have standing.
 #define STRUCTURES_PER_PLAYER_MAX 2000
 #define STRUCTURE_CATALOGUE_MAX   256
