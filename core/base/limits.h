@@ -48,9 +48,9 @@
 // What scripts may make the sim do. A script's things are counted by the slot of the script, of
 // which there are at most 1,024.
 #define SIM_MAKERS_MAX 1024
-// Steps of a tick for the things of all scripts together; at 2 ns a step this is 4 ms. With the 8 ms
-// that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots. 512
-// NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
+// Steps of a tick for the things of all scripts together; at 2 ns a step this is 4 ms. With the 8
+// ms that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots.
+// 512 NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
 #define SIM_MAKER_STEPS_PER_TICK 2000000
 // Free places are looked for so long in one tick, for all characters that something was built into
 // (1 ms); the rest waits for the next tick.

@@ -123,6 +123,7 @@ const Effect *authority_effects(const Authority *authority, uint32_t *count)
 
 void authority_effects_clear(Authority *authority)
 {
+    memset(authority->effect_counts, 0, sizeof authority->effect_counts);
     effect_clear(&authority->effects);
 }
 

@@ -70,8 +70,8 @@ static void gather_terrain(Sim *sim, Aabb region, Colliders *out)
     const VoxelCoord min = voxel_at(region.min);
     const VoxelCoord max = voxel_at(region.max);
     const int32_t height = max.y - min.y + 1;
-    sim_add_work(sim, (uint64_t)(max.x - min.x + 1) * (uint64_t)(max.z - min.z + 1) *
-                          WORK_COLUMN_STEPS);
+    sim_add_work(sim,
+                 (uint64_t)(max.x - min.x + 1) * (uint64_t)(max.z - min.z + 1) * WORK_COLUMN_STEPS);
     RowRange before = {0, 0};
     for (int32_t z = min.z; z <= max.z; z++) {
         const uint32_t row_first = out->box_count;
@@ -162,8 +162,7 @@ static void gather_entities(Sim *sim, Aabb region, Colliders *out)
     const uint32_t found_max = sizeof found / sizeof found[0];
     const uint32_t part_first = out->part_count;
     const uint32_t zone_first = out->zone_count;
-    const uint32_t count = 
-        grid_query(&sim->grid, region, GRID_MASK(GRID_SHAPES), found, found_max);
+    const uint32_t count = grid_query(&sim->grid, region, GRID_MASK(GRID_SHAPES), found, found_max);
     if (count > found_max) {
         gather_crowded(sim, region, out);
     } else {

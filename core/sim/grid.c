@@ -247,8 +247,7 @@ void grid_found_sort(GridFound *found)
 // Everything of a level, when there are more cells than things.
 static void query_level(const Grid *grid, uint32_t level, Aabb box, GridFound *found)
 {
-    for (uint32_t slot = grid->level_heads[level]; slot != 0;
-         slot = grid->items[slot].level_next) {
+    for (uint32_t slot = grid->level_heads[level]; slot != 0; slot = grid->items[slot].level_next) {
         if (aabb_overlaps(grid->items[slot].bounds, box)) {
             grid_found_add(found, slot);
         }

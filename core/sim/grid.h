@@ -12,8 +12,8 @@
 #include "core/base/math.h"
 #include "core/base/status.h"
 
-#define GRID_SHAPE_LEVELS 5    // cells of 4, 16, 64, 256 and 1024 m: the largest part fits the last
-#define GRID_LEVELS       7    // one more for characters, one for projectiles: none is wider than 4 m
+#define GRID_SHAPE_LEVELS 5 // cells of 4, 16, 64, 256 and 1024 m: the largest part fits the last
+#define GRID_LEVELS       7 // one more for characters, one for projectiles: none is wider than 4 m
 #define GRID_CELL_MIN_M   4.0f // a power of two
 
 typedef enum GridLayer { GRID_SHAPES, GRID_CHARACTERS, GRID_PROJECTILES, GRID_LAYERS } GridLayer;

@@ -416,7 +416,8 @@ static void candidates_collect(Sim *sim, const Eye *eye, Candidates *candidates)
     if (grid_is_cheaper(sim, range)) {
         uint32_t *slots = sim->npcs->near;
         const Aabb box = aabb_grow((Aabb){eye->feet, eye->feet}, range);
-        const uint32_t count = grid_query(&sim->grid, box, GRID_MASK(GRID_CHARACTERS), slots, NPC_NEAR_MAX);
+        const uint32_t count =
+            grid_query(&sim->grid, box, GRID_MASK(GRID_CHARACTERS), slots, NPC_NEAR_MAX);
         if (count <= NPC_NEAR_MAX) {
             for (uint32_t i = 0; i < count; i++) {
                 candidate_consider(sim, eye, slots[i], candidates);

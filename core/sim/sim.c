@@ -279,8 +279,8 @@ const Entity *sim_entity(const Sim *sim, Handle entity)
 
 void sim_emit(Sim *sim, SimEvent event)
 {
-    sim_add_work(sim, WORK_EVENT_STEPS +
-                          (uint64_t)WORK_PLAYER_STEPS * sim->type_counts[ENTITY_PLAYER]);
+    sim_add_work(sim,
+                 WORK_EVENT_STEPS + (uint64_t)WORK_PLAYER_STEPS * sim->type_counts[ENTITY_PLAYER]);
     if (sim->event_count == sim->config.event_max) {
         sim->counters.events_dropped += 1;
         return;

@@ -183,7 +183,7 @@ static Aabb entity_bounds(const Sim *sim, const Entity *entity)
 void sim_place(Sim *sim, uint32_t slot)
 {
     const Entity *entity = sim_at(sim, slot);
-    const GridLayer layer = entity_is_character(entity)           ? GRID_CHARACTERS
+    const GridLayer layer = entity_is_character(entity)         ? GRID_CHARACTERS
                             : entity->type == ENTITY_PROJECTILE ? GRID_PROJECTILES
                                                                 : GRID_SHAPES;
     grid_put(&sim->grid, slot, layer, entity_bounds(sim, entity));

@@ -22,11 +22,11 @@ typedef struct Work Work;
 #define WORK_PROJECTILE_STEPS 100 // one tick of one
 #define WORK_CHARACTER_STEPS  800
 #define WORK_MIND_STEPS       200
-#define WORK_PART_STEPS       60 // one tick of one that moves
-#define WORK_TEST_STEPS       40 // a shape or a capsule against a way
-#define WORK_COLLIDER_STEPS   60 // one thing around a character, for all tests of a tick
-#define WORK_COLUMN_STEPS     8  // up to 64 voxels above each other
-#define WORK_METRE_STEPS      6  // of a ray through terrain
+#define WORK_PART_STEPS       60  // one tick of one that moves
+#define WORK_TEST_STEPS       40  // a shape or a capsule against a way
+#define WORK_COLLIDER_STEPS   60  // one thing around a character, for all tests of a tick
+#define WORK_COLUMN_STEPS     8   // up to 64 voxels above each other
+#define WORK_METRE_STEPS      6   // of a ray through terrain
 #define WORK_NODE_STEPS       300 // of a path
 #define WORK_EVENT_STEPS      20  // and WORK_PLAYER_STEPS for each player
 #define WORK_PLAYER_STEPS     10
