@@ -100,3 +100,24 @@ TEST(the_answer_does_not_depend_on_the_past)
     CHECK_INT(got[1], 2);
     CHECK_INT(got[2], 3);
 }
+
+TEST(a_query_finds_only_the_layers_it_wants)
+{
+    open_fixture();
+    const Aabb here = {{0, 0, 0}, {1, 1, 1}};
+    for (uint32_t slot = 1; slot < SLOTS; slot++) {
+        grid_put(&fixture.grid, slot, slot == 7 ? GRID_SHAPES : GRID_PROJECTILES, here);
+    }
+    grid_put(&fixture.grid, 9, GRID_CHARACTERS, here); // out of one layer, into another
+    uint32_t got[SLOTS];
+    const uint64_t before = *fixture.grid.work;
+    CHECK_INT(grid_query(&fixture.grid, here, GRID_BLOCKING, got, SLOTS), 2);
+    CHECK_INT(got[0], 7);
+    CHECK_INT(got[1], 9);
+    // What is not asked for is not looked at either.
+    CHECK(*fixture.grid.work - before <= 4 * GRID_ITEM_STEPS + 200 * GRID_CELL_STEPS);
+    CHECK_INT(grid_query(&fixture.grid, here, GRID_ALL, got, SLOTS), SLOTS - 1);
+    for (uint32_t i = 0; i < SLOTS - 1; i++) {
+        CHECK_INT(got[i], i + 1);
+    }
+}
