@@ -26,6 +26,11 @@
 #define CHUNK_VOXELS    (CHUNK_EDGE * CHUNK_EDGE * CHUNK_EDGE)
 #define CHUNK_COORD_MAX (WORLD_EXTENT_M / CHUNK_EDGE) // coordinates are in [-512, 511]
 #define VOXEL_KINDS_MAX 1024                          // kinds 0..1023, 0 is air
+// Chunks that are written out in one tick, because they were edited or somebody asks for them; one
+// takes about 30 us, so either is at most 2 ms. The rest waits for the next tick.
+#define CHUNK_SAVES_PER_TICK 64
+#define CHUNK_SENDS_PER_TICK 64
+#define CHUNK_WRITE_STEPS    15000 // of 2 ns
 // One edit: a box of at most 64 x 64 x 64, a sphere of at most radius 24 (57,906 voxels).
 #define VOXEL_EDIT_BOX_EDGE_MAX      64
 #define VOXEL_EDIT_SPHERE_RADIUS_MAX 24.0f

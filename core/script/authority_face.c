@@ -11,7 +11,7 @@
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
 #define NAME_STEPS       10  // one more thing of that name
 #define PLAYER_STEPS     5   // one player in a list
-#define RECORD_STEPS     150 // an attribute or a tag, and telling clients
+#define RECORD_STEPS     300 // an attribute or a tag, and telling clients
 #define CHANGE_STEPS     100 // a shape or a voxel changed: characters look where they stand
 #define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
 #define THAW_STEPS       500

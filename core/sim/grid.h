@@ -23,7 +23,7 @@ typedef enum GridLayer { GRID_SHAPES, GRID_CHARACTERS, GRID_PROJECTILES, GRID_LA
 
 // What a query costs, in steps of about two nanoseconds (see work.h).
 #define GRID_CELL_STEPS 2
-#define GRID_ITEM_STEPS 4
+#define GRID_ITEM_STEPS 6
 
 typedef struct GridItem {
     Aabb bounds;

@@ -22,7 +22,7 @@ typedef struct Work Work;
 #define WORK_PROJECTILE_STEPS 100 // one tick of one
 #define WORK_CHARACTER_STEPS  800
 #define WORK_MIND_STEPS       200
-#define WORK_PART_STEPS       60  // one tick of one that moves
+#define WORK_PART_STEPS       150 // one tick of one that moves
 #define WORK_TEST_STEPS       40  // a shape or a capsule against a way
 #define WORK_COLLIDER_STEPS   60  // one thing around a character, for all tests of a tick
 #define WORK_COLUMN_STEPS     8   // up to 64 voxels above each other

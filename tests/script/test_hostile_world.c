@@ -174,7 +174,8 @@ static bool run(const EmbeddedScript *script, Seen *seen)
 static bool is_stopped_as(const char *expect, const Seen *seen)
 {
     if (strcmp(expect, "bounded") == 0) {
-        return seen->makers_first <= MAKERS_STEP && seen->skipped == 0;
+        return seen->makers_first <= MAKERS_STEP && seen->skipped == 0 &&
+               seen->tick_steps <= MAKERS_STEP;
     }
     if (strcmp(expect, "budget") == 0) {
         return seen->fault_counts[FAULT_BUDGET] > 0;
