@@ -247,11 +247,16 @@ void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t 
     }
 }
 
+static uint64_t cost_of(const ScriptAccount *account)
+{
+    return account->step_count + account->work_step_count;
+}
+
 // Keeps the dearest accounts, dearest first; equal ones in the order they come.
 static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccount *account)
 {
     uint32_t at = *count;
-    while (at > 0 && list[at - 1].step_count < account->step_count) {
+    while (at > 0 && cost_of(&list[at - 1]) < cost_of(account)) {
         at -= 1;
     }
     if (at == SCRIPT_DEAREST) {

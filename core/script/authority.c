@@ -76,6 +76,7 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
     authority->config = *config;
     authority->sim = config->sim;
     authority->collected_tick = sim_tick(config->sim);
+    authority->charged_tick = sim_tick(config->sim);
     authority->harvested_tick = sim_tick(config->sim);
     (void)sim_events(config->sim, &authority->harvested_count);
     const Status status = fill_block(authority, &arena);

@@ -96,9 +96,9 @@ typedef struct AuthorityBind {
 const AuthorityBind *authority_binds(const Authority *authority, uint32_t *count);
 void authority_binds_clear(Authority *authority);
 
-// All of it into a ScriptSystem: collects, binds scripts, hands over events. What the system has no
-// room for waits here. Call it after sim_step, and again before script_tick if players came or
-// went.
+// All of it into a ScriptSystem: charges for the last step, collects, binds scripts, hands over
+// events. What the system has no room for waits here. Call it after sim_step, and again before
+// script_tick if players came or went.
 void authority_feed(Authority *authority, ScriptSystem *system);
 
 typedef struct AuthorityCounters {

@@ -631,21 +631,9 @@ void script_host_run(World *world)
     script_tick(world->scripts, (double)world->unix_ms / 1000.0, world_seconds);
 }
 
-// What the step took for the things of each script.
-static void charge_work(World *world)
-{
-    for (uint32_t i = 1; i <= sim_maker_highest(world->sim); i++) {
-        const SimMaker maker = sim_maker(world->sim, i);
-        if (maker.steps != 0) {
-            script_charge_work(world->scripts, i, maker.steps, maker.skipped);
-        }
-    }
-}
-
 void script_host_events(World *world)
 {
     if (world->scripts != NULL && !script_is_dead(world->scripts)) {
-        charge_work(world);
         feed(world);
         return;
     }
