@@ -1,7 +1,6 @@
 // What scripts cost and how they fail. Every fault adds one to what its script has against it, and
 // one is forgiven every ten seconds; at three the script is throttled, longer each time, at ten it
 // is off until it changes.
-#include "core/base/limits.h"
 #include "core/script/script_inside.h"
 
 #include <stdio.h>
@@ -31,25 +30,6 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
             accounts[i]->memory_bytes += grown_bytes;
         }
     }
-}
-
-void account_enter(ScriptSystem *system, const Instance *instance)
-{
-    ScriptWorld *world = system->config.world;
-    world->caller = instance == NULL                           ? 0
-                    : instance->script.index <= SIM_MAKERS_MAX ? instance->script.index
-                                                               : SIM_MAKERS_MAX;
-    system->work_seen = system->face->work(world);
-}
-
-void account_leave(ScriptSystem *system)
-{
-    ScriptWorld *world = system->config.world;
-    const uint64_t left = system->face->work(world) - system->work_seen;
-    system->tick_steps_left -= (int64_t)left;
-    system->work_seen += left;
-    script_charge_work(system, world->caller, left, 0);
-    world->caller = 0;
 }
 
 static void forgive(ScriptSystem *system, Script *script)
@@ -122,13 +102,8 @@ static void say_fault(ScriptSystem *system, const ScriptFault *fault)
     }
 }
 
-// Into the ring and the log, and against its script.
-static void keep_fault(ScriptSystem *system, Script *script, const ScriptFault *fault)
+static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
 {
-    if (script != NULL && script->state == SCRIPT_OFF) {
-        system->totals.faults_dropped += 1; // said often enough; its entry is still unwinding
-        return;
-    }
     const uint32_t at = (system->fault_first + system->fault_count) % SCRIPT_FAULTS_MAX;
     if (system->fault_count == SCRIPT_FAULTS_MAX) {
         system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;
@@ -138,16 +113,6 @@ static void keep_fault(ScriptSystem *system, Script *script, const ScriptFault *
     }
     system->faults[at] = *fault;
     say_fault(system, fault);
-    if (script != NULL) {
-        punish(system, script);
-    }
-}
-
-static void name_fault(ScriptFault *fault, Script *script)
-{
-    snprintf(fault->path, sizeof fault->path, "%s", script->path);
-    snprintf(fault->file, sizeof fault->file, "%s", script->file);
-    script->account.fault_count += 1;
 }
 
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
@@ -164,40 +129,18 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         instance->account.fault_count += 1;
     }
     if (script != NULL) {
-        name_fault(&fault, script);
+        snprintf(fault.path, sizeof fault.path, "%s", script->path);
+        snprintf(fault.file, sizeof fault.file, "%s", script->file);
+        script->account.fault_count += 1;
     }
-    keep_fault(system, script, &fault);
-}
-
-// A script's things took too long, whoever of its instances made them.
-static void work_fault(ScriptSystem *system, Script *script, const char *message)
-{
-    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
-    snprintf(fault.message, sizeof fault.message, "%s", message);
-    system->totals.fault_count += 1;
-    name_fault(&fault, script);
-    keep_fault(system, script, &fault);
-}
-
-void script_charge_work(ScriptSystem *system, uint32_t slot, uint64_t steps, uint32_t skipped)
-{
-    if (!pool_is_live(&system->scripts, slot)) {
-        return; // it is gone, and what it made will be
-    }
-    Script *script = pool_at(&system->scripts, slot);
-    script->account.work_step_count += steps;
-    script->account.work_skipped_count += skipped;
-    if (skipped == 0 || (script->work_fault_tick != 0 &&
-                         system->tick < script->work_fault_tick + system->config.tick_rate)) {
+    if (script != NULL && script->state == SCRIPT_OFF) {
+        system->totals.faults_dropped += 1; // said often enough; its entry is still unwinding
         return;
     }
-    script->work_fault_tick = system->tick;
-    char message[SCRIPT_MESSAGE_BYTES];
-    snprintf(message, sizeof message,
-             "its projectiles, NPCs and parts took %llu steps in one tick; the things of all "
-             "scripts together have %d, so %u of them stood still",
-             (unsigned long long)steps, SIM_MAKER_STEPS_PER_TICK, (unsigned)skipped);
-    work_fault(system, script, message);
+    keep_fault(system, &fault);
+    if (script != NULL) {
+        punish(system, script);
+    }
 }
 
 uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
@@ -209,6 +152,20 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
         system->fault_count -= 1;
     }
     return given;
+}
+
+void account_work_fault(ScriptSystem *system, Script *script, const char *message)
+{
+    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
+    snprintf(fault.path, sizeof fault.path, "%s", script->path);
+    snprintf(fault.file, sizeof fault.file, "%s", script->file);
+    snprintf(fault.message, sizeof fault.message, "%s", message);
+    system->totals.fault_count += 1;
+    script->account.fault_count += 1;
+    if (script->state != SCRIPT_OFF) {
+        keep_fault(system, &fault);
+        punish(system, script);
+    }
 }
 
 // The path goes before the text, unless an error message has it there already.
