@@ -375,10 +375,10 @@ void sim_step(Sim *sim)
     motion_step(sim);
     npc_step(sim);
     character_step(sim);
+    push_step(sim);
     // Whoever could not be freed in this tick looks again in the next.
     sim->geometry_changed = sim->unstuck_steps > SIM_UNSTUCK_STEPS_PER_TICK;
     sim->edit_count_seen = edit_count;
-    push_step(sim);
     projectile_step(sim);
     structure_step(sim);
     if (sim->history != NULL) {
