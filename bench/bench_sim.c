@@ -23,6 +23,7 @@
 #define PLATFORMS         64
 #define SMALL_CROWD       200
 #define PROJECTILES       1000
+#define PILE_TICKS        20
 #define NPCS              200
 #define SMALL_ROUND_TICKS 120
 #define ROUND_TICKS_MAX   120
@@ -172,6 +173,54 @@ static void bench_projectiles(BenchReport *report, BenchScene *scene)
     bench_crowd_destroy(&with);
     bench_row(report, "sim.projectiles", bench_median(rounds, ROUNDS) / PROJECTILES,
               "us/projectile", BENCH_NO_GOAL);
+}
+
+// Fired from one point, against spread out, in turns within one run.
+static Sim *fire_all(Heap *heap, uint32_t count, bool spread)
+{
+    SimConfig config = sim_config_default();
+    Sim *sim = NULL;
+    bench_require(sim_create(heap, &config, NULL, &sim), "sim of projectiles");
+    for (uint32_t i = 0; i < count; i++) {
+        const float x = spread ? (float)(i % 64) * 10 : 0;
+        const float z = spread ? (float)(i / 64) * 10 : 0;
+        const ProjectileDesc desc = {.position = vec3(x, 50, z),
+                                     .velocity = vec3(0, 3, 0),
+                                     .radius = 0.05f,
+                                     .lifetime_ticks = 10 * PILE_TICKS * ROUNDS};
+        Handle fired;
+        bench_require(projectile_fire(sim, &desc, &fired), "projectile");
+    }
+    return sim;
+}
+
+static double pile_round_us(Sim *sim)
+{
+    double steps[PILE_TICKS];
+    for (uint32_t i = 0; i < PILE_TICKS; i++) {
+        steps[i] = timed_step_us(sim);
+    }
+    return bench_middle_mean(steps, PILE_TICKS);
+}
+
+static void bench_pile(BenchReport *report, const char *name, uint32_t count)
+{
+    if (!bench_wants(report, name)) {
+        return;
+    }
+    Heap heap = heap_make(1ull << 30);
+    Sim *spread = fire_all(&heap, count, true);
+    Sim *piled = fire_all(&heap, count, false);
+    double ratios[ROUNDS];
+    (void)pile_round_us(spread);
+    (void)pile_round_us(piled);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const double base = pile_round_us(spread);
+        ratios[i] = pile_round_us(piled) / base;
+    }
+    sim_destroy(&heap, piled);
+    sim_destroy(&heap, spread);
+    bench_row(report, name, bench_median(ratios, ROUNDS), "of spread out", 1.5);
 }
 
 // --- NPCs --------------------------------------------------------------------------------------
@@ -423,6 +472,8 @@ static void run_rows(BenchReport *report, BenchScene *scene)
     bench_characters(report, scene);
     bench_platforms(report, scene);
     bench_projectiles(report, scene);
+    bench_pile(report, "sim.pile_1000", 1000);
+    bench_pile(report, "sim.pile_4000", 4000);
     bench_npcs(report, scene);
     bench_edits(report, scene);
     bench_save(report, scene);

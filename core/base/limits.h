@@ -29,6 +29,11 @@
 #define CHUNK_VOXELS    (CHUNK_EDGE * CHUNK_EDGE * CHUNK_EDGE)
 #define CHUNK_COORD_MAX (WORLD_EXTENT_M / CHUNK_EDGE) // coordinates are in [-512, 511]
 #define VOXEL_KINDS_MAX 1024                          // kinds 0..1023, 0 is air
+// Chunks that are written out in one tick, because they were edited or somebody asks for them; one
+// takes about 30 us, so either is at most 2 ms. The rest waits for the next tick.
+#define CHUNK_SAVES_PER_TICK 64
+#define CHUNK_SENDS_PER_TICK 64
+#define CHUNK_WRITE_STEPS    15000 // of 2 ns
 // One edit: a box of at most 64 x 64 x 64, a sphere of at most radius 24 (57,906 voxels).
 #define VOXEL_EDIT_BOX_EDGE_MAX      64
 #define VOXEL_EDIT_SPHERE_RADIUS_MAX 24.0f
@@ -60,6 +65,26 @@
 // Path finding: 12 bytes a cell, one search at a time.
 #define PATH_NODES_PER_TICK_MAX 65536
 #define PATH_CELLS_MAX          65536
+
+// What scripts may make the sim do. A script's things are counted by the slot of the script, of
+// which there are at most 1,024.
+#define SIM_MAKERS_MAX 1024
+// Steps of a tick for the things of all scripts together; at 2 ns a step this is 4 ms. With the 8
+// ms that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots.
+// 512 NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
+#define SIM_MAKER_STEPS_PER_TICK 2000000
+// Free places are looked for so long in one tick, for all characters that something was built into
+// (1 ms); the rest waits for the next tick.
+#define SIM_UNSTUCK_STEPS_PER_TICK 500000
+// For one character that is put somewhere; then it stays where the search has come to.
+#define SIM_FREE_STEPS_MAX 100000
+// What one script may have in a world of 16,384 entities: a quarter of all, an eighth as
+// projectiles, and half of the 512 NPCs.
+#define SCRIPT_ENTITIES_MAX    4096
+#define SCRIPT_PROJECTILES_MAX 2048
+#define SCRIPT_NPCS_MAX        256
+// Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
+#define SCRIPT_EFFECTS_PER_TICK_MAX 1024
 
 // Structures a player or a world may have standing.
 #define STRUCTURES_PER_PLAYER_MAX 2000

@@ -102,6 +102,19 @@ static void say_fault(ScriptSystem *system, const ScriptFault *fault)
     }
 }
 
+static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
+{
+    const uint32_t at = (system->fault_first + system->fault_count) % SCRIPT_FAULTS_MAX;
+    if (system->fault_count == SCRIPT_FAULTS_MAX) {
+        system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;
+        system->totals.faults_dropped += 1;
+    } else {
+        system->fault_count += 1;
+    }
+    system->faults[at] = *fault;
+    say_fault(system, fault);
+}
+
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback)
 {
@@ -128,15 +141,7 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         system->totals.faults_dropped += 1; // said often enough; its entry is still unwinding
         return;
     }
-    uint32_t at = (system->fault_first + system->fault_count) % SCRIPT_FAULTS_MAX;
-    if (system->fault_count == SCRIPT_FAULTS_MAX) {
-        system->fault_first = (system->fault_first + 1) % SCRIPT_FAULTS_MAX;
-        system->totals.faults_dropped += 1;
-    } else {
-        system->fault_count += 1;
-    }
-    system->faults[at] = fault;
-    say_fault(system, &fault);
+    keep_fault(system, &fault);
     if (script != NULL) {
         punish(system, script);
     }
@@ -151,6 +156,20 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
         system->fault_count -= 1;
     }
     return given;
+}
+
+void account_work_fault(ScriptSystem *system, Script *script, const char *message)
+{
+    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
+    snprintf(fault.path, sizeof fault.path, "%s", script->path);
+    snprintf(fault.file, sizeof fault.file, "%s", script->file);
+    snprintf(fault.message, sizeof fault.message, "%s", message);
+    system->totals.fault_count += 1;
+    script->account.fault_count += 1;
+    if (script->state != SCRIPT_OFF) {
+        keep_fault(system, &fault);
+        punish(system, script);
+    }
 }
 
 // The path goes before the text, unless an error message has it there already.
@@ -189,11 +208,16 @@ void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t 
     }
 }
 
+static uint64_t cost_of(const ScriptAccount *account)
+{
+    return account->step_count + account->work_step_count;
+}
+
 // Keeps the dearest accounts, dearest first; equal ones in the order they come.
 static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccount *account)
 {
     uint32_t at = *count;
-    while (at > 0 && list[at - 1].step_count < account->step_count) {
+    while (at > 0 && cost_of(&list[at - 1]) < cost_of(account)) {
         at -= 1;
     }
     if (at == SCRIPT_DEAREST) {

@@ -213,6 +213,24 @@ void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
     __builtin_unreachable();
 }
 
+void api_charge_work(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint64_t steps = system->face->work(system->config.world) - system->work_seen;
+    system->work_seen += steps;
+    if (steps != 0) {
+        vm_charge(thread, steps);
+    }
+}
+
+static int call_row(lua_State *thread, lua_CFunction function)
+{
+    api_charge_work(thread); // of a call that raised
+    const int result_count = function(thread);
+    api_charge_work(thread);
+    return result_count;
+}
+
 // A function or global: upvalue 1 is the row.
 static int call_function(lua_State *thread)
 {
@@ -221,7 +239,7 @@ static int call_function(lua_State *thread)
     vm_charge(thread, API_CALL_STEPS);
     check_side(thread, row);
     check_arguments(thread, row, &script_of(thread)->api_parsed[index], 1);
-    return row->function(thread);
+    return call_row(thread, row->function);
 }
 
 // A method: upvalue 2 is the object it was taken from, so that object.Name(…) works like
@@ -237,7 +255,7 @@ static int call_method(lua_State *thread)
         lua_insert(thread, 1);
     }
     check_arguments(thread, row, &script_of(thread)->api_parsed[index], 2);
-    return row->function(thread);
+    return call_row(thread, row->function);
 }
 
 // --- classes ------------------------------------------------------------------------------------
@@ -311,7 +329,7 @@ static int index_member(lua_State *thread)
         return 1;
     }
     lua_settop(thread, 1);
-    return row->function(thread);
+    return call_row(thread, row->function);
 }
 
 // __newindex of objects: (object, key, value).
@@ -337,7 +355,7 @@ static int set_member(lua_State *thread)
                           row->name);
     }
     lua_remove(thread, 2);
-    return row->setter(thread);
+    return call_row(thread, row->setter);
 }
 
 static void lock_metatable(lua_State *thread, const char *name)
@@ -559,6 +577,13 @@ bool api_changed(lua_State *thread, Status status, const char *what)
         break;
     case STATUS_NOT_FOUND:
         luaL_error(thread, "%s: the entity is gone, or is not of the right kind", what);
+        break;
+    case STATUS_LIMIT:
+        if (api_world(thread)->refusal != NULL) {
+            const char *refusal = api_world(thread)->refusal;
+            api_world(thread)->refusal = NULL;
+            luaL_error(thread, "%s: %s", what, refusal);
+        }
         break;
     default:
         break;

@@ -76,6 +76,11 @@ int api_set_unknown(lua_State *thread);                        // (object, key, 
 #define API_CALL_STEPS   20
 #define API_VECTOR_STEPS 20 // a new vector
 
+// Charges what the world has done since the last time (ScriptWorldFace.work). After every call of
+// a row: what a query costs is known only once it has been asked. Nothing of a call can be large
+// enough to matter before that; what could be is charged by its size beforehand.
+void api_charge_work(lua_State *thread);
+
 ScriptWorld *api_world(lua_State *thread);
 const ScriptWorldFace *api_face(lua_State *thread);
 

@@ -37,7 +37,7 @@ static ScriptMessage pack(lua_State *thread, int name_index, bool reliable)
 static int send(lua_State *thread, const ScriptMessage *message)
 {
     const Status status = api_face(thread)->send(api_world(thread), message);
-    if (status == STATUS_LIMIT) {
+    if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
         return luaL_error(thread, "too many messages, or too large; slow down");
     }
     api_changed(thread, status, "Network");

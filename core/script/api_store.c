@@ -68,7 +68,7 @@ static void submit(lua_State *thread, StoreRequest *request)
 {
     request->request_id = schedule_request(thread);
     const Status status = api_face(thread)->store(api_world(thread), request);
-    if (status == STATUS_LIMIT) {
+    if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
         luaL_error(thread, "DataStore: too many requests at once; slow down");
     }
     api_changed(thread, status, "DataStore");

@@ -76,6 +76,7 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
     authority->config = *config;
     authority->sim = config->sim;
     authority->collected_tick = sim_tick(config->sim);
+    authority->charged_tick = sim_tick(config->sim);
     authority->harvested_tick = sim_tick(config->sim);
     (void)sim_events(config->sim, &authority->harvested_count);
     const Status status = fill_block(authority, &arena);
@@ -123,6 +124,7 @@ const Effect *authority_effects(const Authority *authority, uint32_t *count)
 
 void authority_effects_clear(Authority *authority)
 {
+    memset(authority->effect_counts, 0, sizeof authority->effect_counts);
     effect_clear(&authority->effects);
 }
 

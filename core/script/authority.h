@@ -16,6 +16,11 @@
 // Writing the pose, data or motion of an anchored part thaws it first; reading one, or keeping
 // attributes and tags with it, does not.
 //
+// What a script makes belongs to it (ScriptWorld.caller): it counts against what one script may
+// have at a time (SCRIPT_…_MAX in limits.h), and the sim charges its work to it (core/sim/work.h).
+// What a call costs here beyond looking things up is added to the sim's work, for which the API
+// charges.
+//
 // All memory is one heap block taken at create; caps are STATUS_LIMIT and counted.
 #pragma once
 
@@ -92,9 +97,9 @@ typedef struct AuthorityBind {
 const AuthorityBind *authority_binds(const Authority *authority, uint32_t *count);
 void authority_binds_clear(Authority *authority);
 
-// All of it into a ScriptSystem: collects, binds scripts, hands over events. What the system has no
-// room for waits here. Call it after sim_step, and again before script_tick if players came or
-// went.
+// All of it into a ScriptSystem: charges for the last step, collects, binds scripts, hands over
+// events. What the system has no room for waits here. Call it after sim_step, and again before
+// script_tick if players came or went.
 void authority_feed(Authority *authority, ScriptSystem *system);
 
 typedef struct AuthorityCounters {

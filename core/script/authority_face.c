@@ -8,6 +8,18 @@
 #define FIRE_RADIUS_M   0.05f
 #define FIRE_LIFETIME_S 10
 
+// Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
+#define NAME_STEPS       10  // one more thing of that name
+#define PLAYER_STEPS     5   // one player in a list
+#define RECORD_STEPS     300 // an attribute or a tag, and telling clients
+#define CHANGE_STEPS     100 // a shape or a voxel changed: characters look where they stand
+#define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
+#define THAW_STEPS       500
+#define EFFECT_STEPS     100 // a message, sound or text
+#define RECIPIENT_STEPS  40  // for each player who gets it
+#define STORE_STEPS      2000
+#define EFFECT_BYTE_PART 16 // so many bytes are copied in a step
+
 static Authority *of(ScriptWorld *world)
 {
     return (Authority *)world;
@@ -18,6 +30,11 @@ static Authority *of(ScriptWorld *world)
 static uint64_t face_tick(ScriptWorld *world)
 {
     return sim_tick(of(world)->sim);
+}
+
+static uint64_t face_work(ScriptWorld *world)
+{
+    return sim_work(of(world)->sim);
 }
 
 static bool face_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
@@ -37,6 +54,7 @@ static uint64_t face_find(ScriptWorld *world, Text name)
     WorldThing thing;
     uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
     while (net_id != 0 && !authority_find(authority, net_id, &thing)) {
+        sim_add_work(authority->sim, NAME_STEPS);
         net_id = scene_names_find(&authority->scene_names, name, net_id);
     }
     if (net_id != 0) {
@@ -44,6 +62,7 @@ static uint64_t face_find(ScriptWorld *world, Text name)
     }
     const Record *record = book_named(&authority->book, name, NULL);
     while (record != NULL && !authority_find(authority, record->net_id, &thing)) {
+        sim_add_work(authority->sim, NAME_STEPS);
         record = book_named(&authority->book, name, record);
     }
     return record == NULL ? 0 : record->net_id;
@@ -103,6 +122,7 @@ static uint32_t face_voxel_kinds(ScriptWorld *world, const Text **names)
 
 static uint32_t face_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
 {
+    sim_add_work(of(world)->sim, (uint64_t)PLAYER_STEPS * roster_count(&of(world)->roster));
     return roster_list(&of(world)->roster, out, max);
 }
 
@@ -136,6 +156,40 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
 
 // --- spawning and destroying --------------------------------------------------------------------
 
+#define TEXT_OF(number)    #number
+#define LIMIT_TEXT(number) TEXT_OF(number)
+
+// STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
+static Status check_room(Authority *authority, EntityType type)
+{
+    const uint32_t caller = authority->world.caller;
+    const SimMaker maker = sim_maker(authority->sim, caller);
+    authority->world.refusal = NULL;
+    if (caller == 0) {
+        return STATUS_OK;
+    }
+    if (type == ENTITY_PROJECTILE && maker.counts[type] >= SCRIPT_PROJECTILES_MAX) {
+        authority->world.refusal = "a script has at most " LIMIT_TEXT(
+            SCRIPT_PROJECTILES_MAX) " projectiles in the air; wait until some have ended";
+    } else if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
+        authority->world.refusal =
+            "a script has at most " LIMIT_TEXT(SCRIPT_NPCS_MAX) " NPCs; destroy some first";
+    } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
+        authority->world.refusal = "a script has at most " LIMIT_TEXT(
+            SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
+    }
+    return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+static EntityType prefab_type(const Prefab *prefab)
+{
+    static const EntityType types[] = {[PREFAB_PART] = ENTITY_PART,
+                                       [PREFAB_PROP] = ENTITY_PROP,
+                                       [PREFAB_NPC] = ENTITY_NPC,
+                                       [PREFAB_PROJECTILE] = ENTITY_PROJECTILE};
+    return types[prefab->kind];
+}
+
 static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle *out)
 {
     if (prefab->kind == PREFAB_NPC) {
@@ -160,9 +214,10 @@ static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle 
                                        : sim_spawn_prop(sim, &desc, out);
 }
 
-// The record of a new entity; without one the entity goes again.
+// The record of a new entity, which is the caller's; without one the entity goes again.
 static Status keep_record(Authority *authority, Handle handle, Record **out)
 {
+    sim_set_maker(authority->sim, handle, authority->world.caller);
     const Status status =
         book_open(&authority->book, sim_entity(authority->sim, handle)->net_id, out);
     if (status != STATUS_OK) {
@@ -209,7 +264,10 @@ static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool loca
     }
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = spawn_thing(authority->sim, prefab, position, &handle);
+    Status status = check_room(authority, prefab_type(prefab));
+    if (status == STATUS_OK) {
+        status = spawn_thing(authority->sim, prefab, position, &handle);
+    }
     if (status == STATUS_OK) {
         status = keep_record(authority, handle, &record);
     }
@@ -234,7 +292,11 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
         return STATUS_OK;
     }
     Record *record = NULL;
-    Status status = book_open(&authority->book, net_id, &record);
+    sim_add_work(authority->sim, THAW_STEPS);
+    Status status = check_room(authority, ENTITY_PART);
+    if (status == STATUS_OK) {
+        status = book_open(&authority->book, net_id, &record);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -247,6 +309,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
     }
     thing->entity = sim_entity(authority->sim, thing->handle);
     record->entity = thing->handle;
+    sim_set_maker(authority->sim, thing->handle, authority->world.caller);
     authority->counters.thawed_count += 1;
     return STATUS_OK;
 }
@@ -254,6 +317,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
 // The entity behind a net id, ready to be written.
 static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
 {
+    sim_add_work(authority->sim, CHANGE_STEPS);
     return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
 }
 
@@ -276,6 +340,7 @@ static Status face_destroy(ScriptWorld *world, uint64_t net_id)
         return status;
     }
     sim_remove(authority->sim, thing.handle);
+    sim_add_work(authority->sim, REMOVE_STEPS);
     note_removed(authority, net_id);
     return STATUS_OK;
 }
@@ -353,6 +418,7 @@ static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
                                  const ScriptValue *value, uint32_t flags)
 {
     WorldThing thing;
+    sim_add_work(of(world)->sim, RECORD_STEPS);
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
@@ -367,6 +433,7 @@ static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
 static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
 {
     WorldThing thing;
+    sim_add_work(of(world)->sim, RECORD_STEPS);
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
@@ -380,6 +447,7 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
 
 static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
+    sim_add_work(of(world)->sim, CHANGE_STEPS);
     return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
 }
 
@@ -459,7 +527,10 @@ static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 
                                  .kind = kind};
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = projectile_fire(authority->sim, &desc, &handle);
+    Status status = check_room(authority, ENTITY_PROJECTILE);
+    if (status == STATUS_OK) {
+        status = projectile_fire(authority->sim, &desc, &handle);
+    }
     if (status == STATUS_OK) {
         status = keep_record(authority, handle, &record);
     }
@@ -511,7 +582,10 @@ static Status face_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
     desc.position = position;
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = npc_spawn(authority->sim, &desc, &handle);
+    Status status = check_room(authority, ENTITY_NPC);
+    if (status == STATUS_OK) {
+        status = npc_spawn(authority->sim, &desc, &handle);
+    }
     if (status == STATUS_OK) {
         status = keep_record(authority, handle, &record);
     }
@@ -539,7 +613,10 @@ static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoor
     const StructureDesc desc = {.owner_id = owner_id, .piece = piece, .cell = cell, .turn = turn};
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = structure_place(authority->sim, &desc, &handle);
+    Status status = check_room(authority, ENTITY_STRUCTURE);
+    if (status == STATUS_OK) {
+        status = structure_place(authority->sim, &desc, &handle);
+    }
     if (status == STATUS_OK) {
         status = keep_record(authority, handle, &record);
     }
@@ -552,6 +629,7 @@ static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoor
 static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
 {
     const Status status = structure_remove(of(world)->sim, find_handle(of(world), net_id), 0);
+    sim_add_work(of(world)->sim, REMOVE_STEPS);
     if (status == STATUS_OK) {
         note_removed(of(world), net_id);
     }
@@ -596,36 +674,69 @@ static bool player_is_known(const Authority *authority, uint64_t player_id)
     return player_id == 0 || roster_find(&authority->roster, player_id) != NULL;
 }
 
+// Counts one more effect of the caller, and what it costs to pass it on; STATUS_LIMIT when it has
+// had as many as one script may in a tick.
+static Status count_effect(Authority *authority, uint64_t recipients, size_t bytes)
+{
+    const uint32_t caller = authority->world.caller;
+    authority->world.refusal = NULL;
+    sim_add_work(authority->sim,
+                 EFFECT_STEPS + recipients * (RECIPIENT_STEPS + bytes / EFFECT_BYTE_PART));
+    if (caller == 0) {
+        return STATUS_OK;
+    }
+    if (authority->effect_counts[caller] == SCRIPT_EFFECTS_PER_TICK_MAX) {
+        authority->world.refusal = "a script sends at most " LIMIT_TEXT(
+            SCRIPT_EFFECTS_PER_TICK_MAX) " messages, sounds and requests in a tick; slow down";
+        authority->effects.dropped_count += 1;
+        return STATUS_LIMIT;
+    }
+    authority->effect_counts[caller] += 1;
+    return STATUS_OK;
+}
+
+// The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
+// is not there.
+static Status check_effect(Authority *authority, uint64_t player_id, size_t bytes)
+{
+    if (!player_is_known(authority, player_id)) {
+        return STATUS_NOT_FOUND;
+    }
+    return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
+}
+
 static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                          float volume)
 {
-    return !player_is_known(of(world), player_id)
-               ? STATUS_NOT_FOUND
-               : effect_sound(&of(world)->effects, name, player_id, at, volume);
+    const Status status = check_effect(of(world), player_id, name.bytes);
+    return status != STATUS_OK ? status
+                               : effect_sound(&of(world)->effects, name, player_id, at, volume);
 }
 
 static Status face_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
-    return !player_is_known(of(world), player_id)
-               ? STATUS_NOT_FOUND
-               : effect_chat(&of(world)->effects, text, player_id);
+    const Status status = check_effect(of(world), player_id, text.bytes);
+    return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
 }
 
 static Status face_send(ScriptWorld *world, const ScriptMessage *message)
 {
-    return !player_is_known(of(world), message->player_id)
-               ? STATUS_NOT_FOUND
-               : effect_message(&of(world)->effects, message);
+    const Status status =
+        check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
+    return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
 }
 
 static Status face_store(ScriptWorld *world, const StoreRequest *request)
 {
-    return effect_store(&of(world)->effects, request);
+    sim_add_work(of(world)->sim, STORE_STEPS);
+    const Status status = count_effect(of(world), 1, request->value_bytes);
+    return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
 }
 
 static const ScriptWorldFace face = {
     .side = SCRIPT_SERVER,
     .tick = face_tick,
+    .work = face_work,
     .entity = face_entity,
     .find = face_find,
     .name = face_name,

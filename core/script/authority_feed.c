@@ -23,8 +23,25 @@ static void bind_spawned(Authority *authority, ScriptSystem *system)
     authority_binds_clear(authority);
 }
 
+// What the last step took for the things of each script; once, however often this is called.
+static void charge_work(Authority *authority, ScriptSystem *system)
+{
+    const Sim *sim = authority->sim;
+    if (authority->charged_tick == sim_tick(sim)) {
+        return;
+    }
+    authority->charged_tick = sim_tick(sim);
+    for (uint32_t i = 1; i <= sim_maker_highest(sim); i++) {
+        const SimMaker maker = sim_maker(sim, i);
+        if (maker.steps != 0) {
+            script_charge_work(system, i, maker.steps, maker.skipped);
+        }
+    }
+}
+
 void authority_feed(Authority *authority, ScriptSystem *system)
 {
+    charge_work(authority, system);
     authority_collect(authority);
     bind_spawned(authority, system);
     uint32_t taken = 0;

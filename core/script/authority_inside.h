@@ -24,9 +24,11 @@ struct Authority {
     AuthorityBind *binds;
     uint32_t bind_count;
     uint64_t collected_tick;
-    uint64_t harvested_tick;  // of this tick's sim events
-    uint32_t harvested_count; // so many are translated
-    SimRef *refs;             // scratch
+    uint64_t charged_tick;                      // whose work the scripts have been charged for
+    uint64_t harvested_tick;                    // of this tick's sim events
+    uint32_t harvested_count;                   // so many are translated
+    SimRef *refs;                               // scratch
+    uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
     AuthorityCounters counters;
 };
 

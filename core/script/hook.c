@@ -241,6 +241,7 @@ bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     system->capability_text[0] = 0;
     int result_count = 0;
     const size_t bytes_before = vm_memory(system->vm).used_bytes;
+    account_enter(system, instance_at(system, thread->instance));
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
@@ -249,6 +250,7 @@ bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     system->current_thread = 0;
     const int64_t grown_bytes = (int64_t)vm_memory(system->vm).used_bytes - (int64_t)bytes_before;
     account_call(system, instance_at(system, thread->instance), steps, grown_bytes);
+    account_leave(system);
     settle(system, slot, outcome, result_count);
     system->current_instance = HANDLE_NONE;
     return true;

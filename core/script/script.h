@@ -154,6 +154,11 @@ typedef struct ScriptEvent {
     const uint8_t *payload;
     size_t payload_bytes;
 } ScriptEvent;
+// What the world did in this tick for the things of a script (its slot, as ScriptWorld.caller
+// says), in steps, besides what it asked for itself. `skipped` of the things had to stand still,
+// because all scripts' things together would have taken too long: that is a fault, once a second.
+void script_charge_work(ScriptSystem *system, uint32_t script, uint64_t steps, uint32_t skipped);
+
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);
 // The answer to a request that a script made through the world: `bytes` is a value (value.h), or an
@@ -196,6 +201,8 @@ typedef struct ScriptAccount {
     // meanwhile: over time this is what it keeps.
     int64_t memory_bytes;
     uint64_t ignored_write_count;
+    uint64_t work_step_count;    // that the world took for its things; not in step_count
+    uint64_t work_skipped_count; // times that one of them stood still in a tick
 } ScriptAccount;
 
 #define SCRIPT_DEAREST 20

@@ -57,6 +57,7 @@ typedef struct Script {
     uint64_t wake_tick; // throttled until then
     uint64_t log_tick;  // the second that log_count counts
     uint32_t log_count;
+    uint64_t work_fault_tick; // the last fault for what its things cost
     bool write_was_said;
     ScriptAccount account;
 } Script;
@@ -145,6 +146,8 @@ struct ScriptSystem {
 
     Handle require_stack[SCRIPT_REQUIRE_MAX]; // modules that are running their top level
     uint32_t require_count;
+
+    uint64_t work_seen; // of the world's work; the rest is still to be charged to who runs
 
     // What is running now.
     Handle current_instance;
@@ -284,10 +287,19 @@ int timer_every(lua_State *thread);
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);
+// A fault of kind budget for what a script's things cost, whoever of its instances made them.
+void account_work_fault(ScriptSystem *system, Script *script, const char *message);
+
 // Whether the script may run in this tick.
 bool account_may_run(ScriptSystem *system, Script *script);
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
+
+// --- account_work.c -----------------------------------------------------------------------------
+// Around an entry: the world knows who calls, and its work is charged to that script. A call that
+// raised has not been charged by api_charge_work; leaving does it.
+void account_enter(ScriptSystem *system, const Instance *instance);
+void account_leave(ScriptSystem *system);
 
 // --- params.c -----------------------------------------------------------------------------------
 // Pushes a table for JSON text; on failure nothing, and a message.

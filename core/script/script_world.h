@@ -117,6 +117,9 @@ typedef struct ScriptWorldFace {
     ScriptSide side;
     // --- reading -----------------------------------------------------------------------------
     uint64_t (*tick)(ScriptWorld *world);
+    // What the world has done so far on behalf of whoever called, in steps of the Vm (vm.h): it
+    // rises with each call below whose work depends on what is there. Scripts are charged for it.
+    uint64_t (*work)(ScriptWorld *world);
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
     Text (*name)(ScriptWorld *world, uint64_t net_id);
@@ -180,4 +183,6 @@ typedef struct ScriptWorldFace {
 // Every implementation begins with this.
 struct ScriptWorld {
     const ScriptWorldFace *face;
+    uint32_t caller;     // slot of the script that runs, 0: none; what it makes is charged to it
+    const char *refusal; // why the last call was STATUS_LIMIT, if it was the caller's own limit
 };

@@ -26,6 +26,11 @@ static uint64_t face_tick(ScriptWorld *world)
     return sim_tick(of(world)->sim);
 }
 
+static uint64_t face_work(ScriptWorld *world)
+{
+    return sim_work(of(world)->sim);
+}
+
 static Vec3 local_size(const ViewLocal *local)
 {
     const Vec3 half = local->shape.half;
@@ -603,6 +608,7 @@ static Status face_send(ScriptWorld *world, const ScriptMessage *message)
 static const ScriptWorldFace face = {
     .side = SCRIPT_CLIENT,
     .tick = face_tick,
+    .work = face_work,
     .entity = face_entity,
     .find = face_find,
     .name = face_name,

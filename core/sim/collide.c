@@ -70,6 +70,8 @@ static void gather_terrain(Sim *sim, Aabb region, Colliders *out)
     const VoxelCoord min = voxel_at(region.min);
     const VoxelCoord max = voxel_at(region.max);
     const int32_t height = max.y - min.y + 1;
+    sim_add_work(sim,
+                 (uint64_t)(max.x - min.x + 1) * (uint64_t)(max.z - min.z + 1) * WORK_COLUMN_STEPS);
     RowRange before = {0, 0};
     for (int32_t z = min.z; z <= max.z; z++) {
         const uint32_t row_first = out->box_count;
@@ -124,10 +126,11 @@ static void add_entity(Sim *sim, Colliders *out, uint32_t slot)
     }
 }
 
-// Characters and projectiles are in the grid too: when they fill the list, everything is walked, so
-// that a crowd never hides the floor it stands on.
+// More shapes than the list holds: everything is walked, so that no heap of decoration hides the
+// floor that it lies on.
 static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
 {
+    sim_add_work(sim, (uint64_t)sim->entities.count * GRID_ITEM_STEPS);
     for (uint32_t slot = pool_next(&sim->entities, 1); slot != 0;
          slot = pool_next(&sim->entities, slot + 1)) {
         if (aabb_overlaps(sim->grid.items[slot].bounds, region)) {
@@ -159,7 +162,7 @@ static void gather_entities(Sim *sim, Aabb region, Colliders *out)
     const uint32_t found_max = sizeof found / sizeof found[0];
     const uint32_t part_first = out->part_count;
     const uint32_t zone_first = out->zone_count;
-    const uint32_t count = grid_query(&sim->grid, region, found, found_max);
+    const uint32_t count = grid_query(&sim->grid, region, GRID_MASK(GRID_SHAPES), found, found_max);
     if (count > found_max) {
         gather_crowded(sim, region, out);
     } else {
@@ -182,7 +185,7 @@ void collide_gather(Sim *sim, Aabb region, Colliders *out)
     uint32_t found[COLLIDE_PARTS_MAX + COLLIDE_ZONES_MAX];
     const uint32_t found_max = sizeof found / sizeof found[0];
     if (sim->scene != NULL) {
-        uint32_t count = scene_query(sim->scene, region, found, found_max);
+        uint32_t count = scene_query(sim->scene, region, found, found_max, sim->grid.work);
         if (count > found_max) {
             sim->counters.colliders_dropped += count - found_max;
             count = found_max;
@@ -201,6 +204,8 @@ void collide_gather(Sim *sim, Aabb region, Colliders *out)
         0) {
         gather_entities(sim, region, out);
     }
+    sim_add_work(sim, (uint64_t)(out->box_count + out->part_count + out->zone_count) *
+                          WORK_COLLIDER_STEPS);
 }
 
 void collide_set_fraction(const Sim *sim, Colliders *colliders, float fraction)

@@ -97,9 +97,10 @@ typedef struct Entity {
     uint64_t net_id;   // never reused; 0 in a free slot
     uint64_t owner_id; // 0: the server
     EntityType type;
-    bool removing; // gone when the next step begins
-    bool puppet;   // moved from outside, see puppet.h; never in a sim with authority
-    Vec3 position; // of a character: its feet
+    bool removing;  // gone when the next step begins
+    bool puppet;    // moved from outside, see puppet.h; never in a sim with authority
+    uint16_t maker; // whom its work is charged to, see work.h; 0: nobody
+    Vec3 position;  // of a character: its feet
     Vec3 velocity;
     Quat rotation; // of a character: identity, see input.yaw
     union {

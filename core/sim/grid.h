@@ -2,14 +2,28 @@
 // its centre, on the first level whose cells are at least as wide as the thing; so a move within a
 // cell costs a comparison, and a query looks half a cell further than its box. Results come back in
 // ascending slot order, whatever the order of moves before, so that restored sims answer the same.
+//
+// Shapes, characters and projectiles are in layers of their own, and a query says which it wants:
+// what flies never meets what flies, and a crowd does not stand between anybody and the floor.
+// However many there are in one place, they cost nothing to who does not ask for them.
 #pragma once
 
 #include "core/base/arena.h"
 #include "core/base/math.h"
 #include "core/base/status.h"
 
-#define GRID_LEVELS     5    // cells of 4, 16, 64, 256 and 1024 m: the largest part fits the last
-#define GRID_CELL_MIN_M 4.0f // a power of two
+#define GRID_SHAPE_LEVELS 5 // cells of 4, 16, 64, 256 and 1024 m: the largest part fits the last
+#define GRID_LEVELS       7 // one more for characters, one for projectiles: none is wider than 4 m
+#define GRID_CELL_MIN_M   4.0f // a power of two
+
+typedef enum GridLayer { GRID_SHAPES, GRID_CHARACTERS, GRID_PROJECTILES, GRID_LAYERS } GridLayer;
+#define GRID_MASK(layer) (1u << (layer))
+#define GRID_BLOCKING    (GRID_MASK(GRID_SHAPES) | GRID_MASK(GRID_CHARACTERS))
+#define GRID_ALL         ((1u << GRID_LAYERS) - 1)
+
+// What a query costs, in steps of about two nanoseconds (see work.h).
+#define GRID_CELL_STEPS 2
+#define GRID_ITEM_STEPS 6
 
 typedef struct GridItem {
     Aabb bounds;
@@ -20,7 +34,8 @@ typedef struct GridItem {
 
 typedef struct Grid {
     GridItem *items; // by slot
-    uint32_t *heads; // by hash of the cell; 0 is empty
+    uint32_t *heads; // by layer, then by hash of the cell; 0 is empty
+    uint64_t *work;  // steps of all queries so far; rises only
     uint32_t slot_count;
     uint32_t bucket_mask;
     uint32_t level_counts[GRID_LEVELS];
@@ -32,12 +47,19 @@ MUST_USE Status grid_init(Grid *grid, Arena *arena, uint32_t slot_count);
 void grid_clear(Grid *grid);
 
 // Inserts the slot, or moves it. Slots are 1..slot_count - 1.
-void grid_put(Grid *grid, uint32_t slot, Aabb bounds);
+void grid_put(Grid *grid, uint32_t slot, GridLayer layer, Aabb bounds);
 void grid_remove(Grid *grid, uint32_t slot); // harmless when it is not in the grid
 
-// Slots whose bounds overlap the box, ascending. Returns how many there are; only the first `max`
-// found are written, so a caller that gets more than it asked for must say so.
-uint32_t grid_query(const Grid *grid, Aabb box, uint32_t *out, uint32_t max);
+// Slots of the masked layers whose bounds overlap the box, ascending. Returns how many there are;
+// only the lowest `max` are written, so a caller that gets more than it asked for must say so.
+uint32_t grid_query(const Grid *grid, Aabb box, uint32_t layers, uint32_t *out, uint32_t max);
 
-// Puts a slot into an ascending list that keeps the lowest `max`; returns how many it now holds.
-uint32_t grid_keep_lowest(uint32_t *out, uint32_t held, uint32_t max, uint32_t slot);
+// The lowest `max` of any number of slots: add them in any order, then sort. Zero count and held.
+typedef struct GridFound {
+    uint32_t *out;
+    uint32_t max;
+    uint32_t held;
+    uint32_t count; // of all that were added
+} GridFound;
+void grid_found_add(GridFound *found, uint32_t slot);
+void grid_found_sort(GridFound *found); // ascending; nothing may be added afterwards

@@ -853,10 +853,13 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     mover->bounced = false;
     read_timers(mover);
 
-    if (sim->geometry_changed && is_stuck(mover)) {
+    if (sim->geometry_changed && sim->unstuck_steps <= SIM_UNSTUCK_STEPS_PER_TICK &&
+        is_stuck(mover)) {
+        const uint64_t since = sim_work(sim);
         sim->counters.unstuck += 1;
         mover->feet = sim_free_position(sim, mover->feet);
         mover->grounded = false;
+        sim->unstuck_steps += sim_work(sim) - since;
     }
     const Vec3 carry = ground_carry(sim, character, mover->feet);
     const Vec3 carry_velocity = vec3_scale(carry, 1 / sim->tick_seconds);
@@ -883,13 +886,47 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     }
 }
 
+// A player's way costs those whose parts are around it, each an equal part.
+static void charge_parts(Sim *sim, const Colliders *colliders, uint64_t steps)
+{
+    const uint32_t count = colliders->part_count + colliders->zone_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const ColliderPart *part = i < colliders->part_count
+                                       ? &colliders->parts[i]
+                                       : &colliders->zones[i - colliders->part_count];
+        if (part->slot != 0) {
+            work_charge(sim, sim_at(sim, part->slot)->maker, sim_work(sim) - steps / count);
+        }
+    }
+}
+
+// What scripts made waits when they have used up their part of the tick.
+static void step_one(Sim *sim, uint32_t slot, Mover *mover)
+{
+    const uint32_t maker = sim_at(sim, slot)->maker;
+    const uint64_t since = sim_work(sim);
+    if (!work_allows(sim, maker)) {
+        work_skip(sim, maker);
+        return;
+    }
+    mover->colliders.part_count = 0;
+    mover->colliders.zone_count = 0;
+    sim_add_work(sim, WORK_CHARACTER_STEPS);
+    move_one(sim, slot, mover);
+    work_charge(sim, maker, since);
+    if (maker == 0 && sim->work != NULL) {
+        charge_parts(sim, &mover->colliders, sim_work(sim) - since);
+    }
+}
+
 void character_step(Sim *sim)
 {
     Mover mover;
+    sim->unstuck_steps = 0;
     for (uint32_t slot = sim_next_character(sim, 1); slot != 0;
          slot = sim_next_character(sim, slot + 1)) {
         if (!sim_at(sim, slot)->puppet) {
-            move_one(sim, slot, &mover);
+            step_one(sim, slot, &mover);
         }
     }
 }

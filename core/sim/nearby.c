@@ -3,9 +3,12 @@
 
 void nearby_entities(Nearby *nearby, const Sim *sim, Aabb box)
 {
-    nearby->count = grid_query(&sim->grid, box, nearby->found, NEARBY_MAX);
+    nearby->count = grid_query(&sim->grid, box, GRID_BLOCKING, nearby->found, NEARBY_MAX);
     nearby->everything = nearby->count > NEARBY_MAX;
     nearby->at = nearby->everything ? 1 : 0;
+    if (nearby->everything) {
+        sim_add_work(sim, (uint64_t)sim->entities.count * GRID_ITEM_STEPS);
+    }
 }
 
 uint32_t nearby_next_entity(Nearby *nearby, const Sim *sim)
@@ -26,10 +29,11 @@ void nearby_parts(Nearby *nearby, const Sim *sim, Aabb box)
     nearby->at = 0;
     nearby->everything = false;
     if (sim->scene != NULL && scene_part_count(sim->scene) != 0) {
-        nearby->count = scene_query(sim->scene, box, nearby->found, NEARBY_MAX);
+        nearby->count = scene_query(sim->scene, box, nearby->found, NEARBY_MAX, sim->grid.work);
         if (nearby->count > NEARBY_MAX) {
             nearby->everything = true;
             nearby->count = scene_part_count(sim->scene);
+            sim_add_work(sim, (uint64_t)nearby->count * GRID_ITEM_STEPS);
         }
     }
 }

@@ -14,7 +14,7 @@ typedef struct Nearby {
     uint32_t found[NEARBY_MAX]; // slots, or indices of anchored parts
 } Nearby;
 
-// Entities of every type whose bounds touch the box, or all there are. Ends with 0.
+// Characters and shapes whose bounds touch the box, or all there is. Ends with 0.
 void nearby_entities(Nearby *nearby, const Sim *sim, Aabb box);
 uint32_t nearby_next_entity(Nearby *nearby, const Sim *sim);
 

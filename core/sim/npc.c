@@ -84,6 +84,7 @@ void npc_clear(Npcs *npcs)
     npcs->queue_first = 0;
     npcs->queue_count = 0;
     npcs->searcher = 0;
+    npcs->served = 0;
     npcs->stats = (NpcStats){0};
 }
 
@@ -415,7 +416,8 @@ static void candidates_collect(Sim *sim, const Eye *eye, Candidates *candidates)
     if (grid_is_cheaper(sim, range)) {
         uint32_t *slots = sim->npcs->near;
         const Aabb box = aabb_grow((Aabb){eye->feet, eye->feet}, range);
-        const uint32_t count = grid_query(&sim->grid, box, slots, NPC_NEAR_MAX);
+        const uint32_t count =
+            grid_query(&sim->grid, box, GRID_MASK(GRID_CHARACTERS), slots, NPC_NEAR_MAX);
         if (count <= NPC_NEAR_MAX) {
             for (uint32_t i = 0; i < count; i++) {
                 candidate_consider(sim, eye, slots[i], candidates);
@@ -424,6 +426,7 @@ static void candidates_collect(Sim *sim, const Eye *eye, Candidates *candidates)
         }
     }
     const uint32_t word_count = (sim->entities.slot_count + 63) / 64;
+    sim_add_work(sim, word_count + (uint64_t)sim->type_counts[ENTITY_PLAYER] * GRID_ITEM_STEPS);
     for (uint32_t word = 0; word < word_count; word++) {
         for (uint64_t bits = sim->type_masks[ENTITY_PLAYER][word]; bits != 0; bits &= bits - 1) {
             const uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -666,11 +669,15 @@ void npc_step(Sim *sim)
     for (uint32_t slot = pool_next(minds, 1); slot != 0; slot = pool_next(minds, slot + 1)) {
         const Npc *npc = npc_mind(npcs, slot);
         const uint32_t interval = npc_interval(sim, npc);
+        const uint32_t maker = npc_maker(sim, npc);
+        const uint64_t since = sim_work(sim);
         if (sim_at(sim, npc->entity_slot)->character.health <= 0) {
             mind_die(sim, slot);
-        } else if ((sim->tick + slot) % interval == 0) {
+        } else if ((sim->tick + slot) % interval == 0 && work_allows(sim, maker)) {
             mind_think(sim, slot, interval);
         }
+        sim_add_work(sim, WORK_MIND_STEPS);
+        work_charge(sim, maker, since);
     }
     travel_search(sim);
     for (uint32_t slot = pool_next(minds, 1); slot != 0; slot = pool_next(minds, slot + 1)) {

@@ -12,6 +12,7 @@ struct Npcs {
     Pool minds; // of Npc
     PathFinder *finder;
     uint32_t searcher; // the mind being searched for, or 0
+    uint32_t served;   // the maker whose mind was searched for last
     uint32_t *queue;   // a ring of the minds that wait
     uint32_t queue_max, queue_first, queue_count;
     NpcStats stats;
@@ -21,6 +22,10 @@ struct Npcs {
 static inline Npc *npc_mind(const Npcs *npcs, uint32_t slot)
 {
     return (Npc *)pool_at(&npcs->minds, slot);
+}
+static inline uint32_t npc_maker(const Sim *sim, const Npc *npc)
+{
+    return sim_at(sim, npc->entity_slot)->maker;
 }
 static inline uint32_t npc_interval(const Sim *sim, const Npc *npc)
 {

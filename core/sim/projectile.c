@@ -49,6 +49,7 @@ static void test_shape(Flight *flight, const PlacedShape *shape, uint64_t rank)
     if (!aabb_overlaps(shape->bounds, flight->box)) {
         return;
     }
+    sim_add_work(flight->sim, WORK_TEST_STEPS);
     ShapeHit hit;
     const float radius = flight->projectile->radius;
     if (radius == 0) {
@@ -90,6 +91,7 @@ static void test_terrain(Flight *flight)
 {
     const Terrain *terrain = flight->sim->terrain;
     if (flight->projectile->radius == 0) {
+        sim_add_work(flight->sim, (uint64_t)PIECE_M * WORK_METRE_STEPS);
         TerrainHit hit;
         if (terrain_ray(terrain, flight->origin, flight->direction, flight->length, &hit)) {
             flight_offer(flight, hit.distance, RANK_TERRAIN, hit.normal, hit.point);
@@ -100,6 +102,8 @@ static void test_terrain(Flight *flight)
     const VoxelCoord high = voxel_at(flight->box.max);
     const uint32_t rows = (uint32_t)(high.y - low.y + 1);
     ASSERT(rows <= 64);
+    sim_add_work(flight->sim, (uint64_t)(high.x - low.x + 1) * (uint64_t)(high.z - low.z + 1) *
+                                  WORK_COLUMN_STEPS);
     for (int32_t z = low.z; z <= high.z; z++) {
         for (int32_t x = low.x; x <= high.x; x++) {
             test_column(flight, x, z, low.y, terrain_column(terrain, x, z, low.y, rows));
@@ -163,6 +167,7 @@ static void test_capsule(Flight *flight, Capsule capsule, uint64_t rank)
     if (!aabb_overlaps(capsule_bounds(capsule), flight->box)) {
         return;
     }
+    sim_add_work(flight->sim, WORK_TEST_STEPS);
     const float ball = flight->projectile->radius;
     const Vec3 origin = flight->origin;
     const Vec3 direction = flight->direction;
@@ -281,6 +286,7 @@ static void test_entities(Flight *flight)
     if (rewind != 0) {
         uint32_t count = 0;
         const uint32_t *far = history_far(sim->history, &count);
+        sim_add_work(sim, (uint64_t)count * GRID_ITEM_STEPS);
         for (uint32_t i = 0; i < count; i++) {
             if (pool_is_live(&sim->entities, far[i]) && is_character(sim, far[i])) {
                 test_entity(flight, far[i]);
@@ -402,6 +408,17 @@ static void step_one(Sim *sim, uint32_t slot)
     sim_place(sim, slot);
 }
 
+// Of a maker that has used up its part of the tick: it hangs in the air, and grows older.
+static void hold_one(Sim *sim, uint32_t slot, uint32_t maker)
+{
+    Projectile *projectile = &sim_at(sim, slot)->projectile;
+    projectile->ticks_left -= projectile->ticks_left != 0;
+    if (projectile->ticks_left == 0) {
+        end_of_life(sim, slot);
+    }
+    work_skip(sim, maker);
+}
+
 void projectile_step(Sim *sim)
 {
     if (sim->type_counts[ENTITY_PROJECTILE] == 0) {
@@ -410,8 +427,14 @@ void projectile_step(Sim *sim)
     history_record(sim);
     for (uint32_t i = sim_next_slot(sim, ENTITY_PROJECTILE, 1); i != 0;
          i = sim_next_slot(sim, ENTITY_PROJECTILE, i + 1)) {
-        if (!sim_at(sim, i)->puppet) {
+        const uint32_t maker = sim_at(sim, i)->maker;
+        const uint64_t since = sim_work(sim);
+        if (!work_allows(sim, maker)) {
+            hold_one(sim, i, maker);
+        } else if (!sim_at(sim, i)->puppet) {
+            sim_add_work(sim, WORK_PROJECTILE_STEPS);
             step_one(sim, i);
+            work_charge(sim, maker, since);
         }
     }
 }

@@ -26,13 +26,20 @@ static float squared_distance(Aabb box, Vec3 point)
     return vec3_length_squared(vec3_sub(point, nearest));
 }
 
+static uint32_t layers_of(uint32_t type_mask)
+{
+    return ((type_mask & ENTITY_MASK_SHAPES) != 0 ? GRID_MASK(GRID_SHAPES) : 0) |
+           ((type_mask & ENTITY_MASK_CHARACTERS) != 0 ? GRID_MASK(GRID_CHARACTERS) : 0) |
+           ((type_mask & ENTITY_MASK(ENTITY_PROJECTILE)) != 0 ? GRID_MASK(GRID_PROJECTILES) : 0);
+}
+
 // A negative radius asks for the box alone.
 static uint32_t query(const Sim *sim, Aabb box, Vec3 centre, float radius, uint32_t type_mask,
                       SimRef *out, uint32_t max)
 {
     RefList list = {out, max, 0};
     uint32_t found[QUERY_MAX];
-    uint32_t count = grid_query(&sim->grid, box, found, QUERY_MAX);
+    uint32_t count = grid_query(&sim->grid, box, layers_of(type_mask), found, QUERY_MAX);
     if (count <= QUERY_MAX) {
         for (uint32_t i = 0; i < count; i++) {
             const Entity *entity = sim_at(sim, found[i]);
@@ -44,6 +51,7 @@ static uint32_t query(const Sim *sim, Aabb box, Vec3 centre, float radius, uint3
         }
     } else {
         // More than fits a list: walk all slots instead.
+        sim_add_work(sim, (uint64_t)sim->entities.count * GRID_ITEM_STEPS);
         for (uint32_t i = pool_next(&sim->entities, 1); i != 0;
              i = pool_next(&sim->entities, i + 1)) {
             const Entity *entity = sim_at(sim, i);
@@ -57,9 +65,10 @@ static uint32_t query(const Sim *sim, Aabb box, Vec3 centre, float radius, uint3
     if ((type_mask & ENTITY_MASK(ENTITY_PART)) == 0 || sim->scene == NULL) {
         return list.count;
     }
-    count = scene_query(sim->scene, box, found, QUERY_MAX);
+    count = scene_query(sim->scene, box, found, QUERY_MAX, sim->grid.work);
     const bool all = count > QUERY_MAX;
     const uint32_t candidates = all ? scene_part_count(sim->scene) : count;
+    sim_add_work(sim, (uint64_t)candidates * GRID_ITEM_STEPS);
     for (uint32_t i = 0; i < candidates; i++) {
         const uint32_t part = all ? i : found[i];
         const Aabb bounds = scene_part(sim->scene, part)->placed.bounds;
@@ -132,9 +141,10 @@ static void keep_nearer(SimRayHit *best, bool *any, const ShapeHit *hit, uint64_
 static void ray_scene(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *best, bool *any)
 {
     uint32_t found[QUERY_MAX];
-    const uint32_t count = scene_query(sim->scene, box, found, QUERY_MAX);
+    const uint32_t count = scene_query(sim->scene, box, found, QUERY_MAX, sim->grid.work);
     const bool all = count > QUERY_MAX;
     const uint32_t candidates = all ? scene_part_count(sim->scene) : count;
+    sim_add_work(sim, (uint64_t)candidates * WORK_TEST_STEPS);
     for (uint32_t i = 0; i < candidates; i++) {
         const uint32_t index = all ? i : found[i];
         const ScenePart *part = scene_part(sim->scene, index);
@@ -166,8 +176,11 @@ static bool ray_entity(const Sim *sim, const SimRay *ray, const Entity *entity, 
 static void ray_entities(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *best, bool *any)
 {
     uint32_t found[QUERY_MAX];
-    const uint32_t count = grid_query(&sim->grid, box, found, QUERY_MAX);
+    // Rays go through what flies, whatever the mask says.
+    const uint32_t layers = layers_of(ray->type_mask) & GRID_BLOCKING;
+    const uint32_t count = grid_query(&sim->grid, box, layers, found, QUERY_MAX);
     const bool all = count > QUERY_MAX;
+    sim_add_work(sim, (uint64_t)(all ? sim->entities.count : count) * WORK_TEST_STEPS);
     uint32_t i = 0;
     uint32_t slot = all ? pool_next(&sim->entities, 1) : count > 0 ? found[0] : 0;
     while (slot != 0) {
@@ -209,6 +222,7 @@ bool sim_ray(const Sim *sim, const SimRay *asked, SimRayHit *hit)
     SimRayHit best = {0};
     bool any = false;
     TerrainHit ground;
+    sim_add_work(sim, (uint64_t)math_max(ray->distance_max, 1) * WORK_METRE_STEPS);
     if (ray->terrain &&
         terrain_ray(sim->terrain, ray->origin, ray->direction, ray->distance_max, &ground)) {
         any = true;
@@ -244,8 +258,9 @@ float sim_penetration(const Sim *sim, Vec3 feet)
 Vec3 sim_free_position(Sim *sim, Vec3 feet)
 {
     const float rise = 0.5f;
+    const uint64_t since = sim_work(sim);
     Vec3 at = feet;
-    for (uint32_t i = 0; i < 512; i++) {
+    for (uint32_t i = 0; i < 512 && sim_work(sim) - since < SIM_FREE_STEPS_MAX; i++) {
         if (sim_penetration(sim, at) <= FREE_M) {
             return at;
         }

@@ -412,32 +412,20 @@ uint64_t scene_hash(const Scene *scene)
     return scene->hash;
 }
 
-typedef struct Found {
-    uint32_t *out;
-    uint32_t max;
-    uint32_t held;
-    uint32_t count;
-} Found;
-
-static void found_add(Found *found, uint32_t part)
-{
-    found->count += 1;
-    found->held = grid_keep_lowest(found->out, found->held, found->max, part);
-}
-
 static void query_cells(const Scene *scene, const SceneLevel *level, CellSpan span, Aabb box,
-                        Found *found)
+                        GridFound *found, uint64_t *work)
 {
     for (int32_t z = span.z0; z <= span.z1; z++) {
         for (int32_t y = span.y0; y <= span.y1; y++) {
             for (int32_t x = span.x0; x <= span.x1; x++) {
                 const SceneCell *cell = cell_at(level, x, y, z);
                 const SceneEntry *entry = &scene->entries[cell->first];
+                *work += GRID_CELL_STEPS + (uint64_t)cell->count * GRID_ITEM_STEPS;
                 for (const SceneEntry *end = entry + cell->count; entry != end; entry++) {
                     if (aabb_overlaps(entry->bounds, box) && higher(entry->cell_x, span.x0) == x &&
                         higher(entry->cell_y, span.y0) == y &&
                         higher(entry->cell_z, span.z0) == z) {
-                        found_add(found, entry->part);
+                        grid_found_add(found, entry->part);
                     }
                 }
             }
@@ -445,9 +433,9 @@ static void query_cells(const Scene *scene, const SceneLevel *level, CellSpan sp
     }
 }
 
-uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max)
+uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max, uint64_t *work)
 {
-    Found found = {.out = out, .max = max};
+    GridFound found = {.out = out, .max = max};
     for (uint32_t number = 0; number < SCENE_LEVELS; number++) {
         const SceneLevel *level = &scene->levels[number];
         if (level->part_count == 0) {
@@ -458,16 +446,18 @@ uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max)
             continue;
         }
         if (span_cells(span) <= level->part_count) {
-            query_cells(scene, level, span, box, &found);
+            query_cells(scene, level, span, box, &found, work);
             continue;
         }
         // A box wider than the scene: looking at every part is cheaper than at every cell.
+        *work += (uint64_t)scene->part_count * GRID_ITEM_STEPS;
         for (uint32_t i = 0; i < scene->part_count; i++) {
             const Aabb bounds = scene->parts[i].placed.bounds;
             if (aabb_overlaps(bounds, box) && level_of(bounds) == number) {
-                found_add(&found, i);
+                grid_found_add(&found, i);
             }
         }
     }
+    grid_found_sort(&found);
     return found.count;
 }

@@ -86,5 +86,5 @@ const PieceDesc *scene_piece(const Scene *scene, uint32_t index);
 uint64_t scene_hash(const Scene *scene);
 
 // Indices of the parts whose bounds overlap the box, ascending, each once. Returns how many there
-// are; only the first `max` are written.
-uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max);
+// are; only the first `max` are written. What was looked at is added to *work, as in grid.h.
+uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max, uint64_t *work);

@@ -126,6 +126,7 @@ static size_t block_bytes(const SimConfig *config, const Scene *scene)
     bytes += arena_need(config->event_max * sizeof(SimEvent));
     if (config->authority) {
         bytes += history_bytes(config->character_max) + push_bytes(config->character_max);
+        bytes += work_bytes();
     }
     bytes += npc_bytes(config);
     bytes += structure_bytes(config);
@@ -162,6 +163,9 @@ static Status fill_block(Sim *sim, Arena *arena)
     }
     if (status == STATUS_OK && config->authority) {
         status = push_init(arena, config->character_max, &sim->push_cells);
+    }
+    if (status == STATUS_OK && config->authority) {
+        status = work_init(arena, &sim->work);
     }
     if (status == STATUS_OK) {
         status = npc_init(arena, config, &sim->npcs);
@@ -275,6 +279,8 @@ const Entity *sim_entity(const Sim *sim, Handle entity)
 
 void sim_emit(Sim *sim, SimEvent event)
 {
+    sim_add_work(sim,
+                 WORK_EVENT_STEPS + (uint64_t)WORK_PLAYER_STEPS * sim->type_counts[ENTITY_PLAYER]);
     if (sim->event_count == sim->config.event_max) {
         sim->counters.events_dropped += 1;
         return;
@@ -348,7 +354,10 @@ void motion_step(Sim *sim)
              i = sim_next_slot(sim, types[t], i + 1)) {
             const Part *part = &sim_at(sim, i)->part;
             if (part->motion.count != 0 || part->moving) {
+                const uint64_t since = sim_work(sim);
+                sim_add_work(sim, WORK_PART_STEPS);
                 move_part(sim, i);
+                work_charge(sim, sim_at(sim, i)->maker, since);
             }
         }
     }
@@ -359,15 +368,17 @@ void sim_step(Sim *sim)
     sim->event_count = 0;
     sim->tick += 1;
     sim->tick_latest = sim->tick > sim->tick_latest ? sim->tick : sim->tick_latest;
+    work_begin(sim);
     remove_marked(sim);
     const uint32_t edit_count = terrain_edit_count(sim->terrain);
     sim->geometry_changed = sim->geometry_changed || edit_count != sim->edit_count_seen;
     motion_step(sim);
     npc_step(sim);
     character_step(sim);
-    sim->geometry_changed = false;
-    sim->edit_count_seen = edit_count;
     push_step(sim);
+    // Whoever could not be freed in this tick looks again in the next.
+    sim->geometry_changed = sim->unstuck_steps > SIM_UNSTUCK_STEPS_PER_TICK;
+    sim->edit_count_seen = edit_count;
     projectile_step(sim);
     structure_step(sim);
     if (sim->history != NULL) {
@@ -401,6 +412,7 @@ void sim_clear(Sim *sim)
     sim->next_net_id = sim->scene == NULL ? 1 : (uint64_t)scene_part_count(sim->scene) + 1;
     sim->rng = rng_make(sim->config.seed, 1);
     sim->geometry_changed = false;
+    work_clear(sim->work);
     if (sim->history != NULL) {
         history_clear(sim->history);
     }

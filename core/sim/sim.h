@@ -178,6 +178,23 @@ MUST_USE Status sim_revive(Sim *sim, Handle character, Vec3 position);
 // The capsule of a character standing at `feet`.
 Capsule sim_capsule(const Sim *sim, Vec3 feet);
 
+// --- what it costs ------------------------------------------------------------------------------
+// See work.h. The maker is charged for what the entity does, until it goes; 0..SIM_MAKERS_MAX.
+void sim_set_maker(Sim *sim, Handle entity, uint32_t maker);
+
+typedef struct SimMaker {
+    uint64_t steps;   // that the last step took for its things
+    uint32_t skipped; // of them that stood still, because it had used up its part
+    uint32_t things;  // that are there now
+    uint32_t counts[ENTITY_TYPE_COUNT];
+} SimMaker;
+SimMaker sim_maker(const Sim *sim, uint32_t maker);
+uint32_t sim_maker_highest(const Sim *sim); // none above this number has anything
+// Steps of everything so far, queries from outside included. Rises only; not part of the state.
+uint64_t sim_work(const Sim *sim);
+// For what is done outside on behalf of whoever asked.
+void sim_add_work(const Sim *sim, uint64_t steps);
+
 // --- queries ------------------------------------------------------------------------------------
 // A thing found: an entity, or an anchored part of the scene (then entity is HANDLE_NONE).
 typedef struct SimRef {

@@ -105,6 +105,7 @@ void sim_index_slot(Sim *sim, uint32_t slot)
     sim->type_masks[entity->type][slot / 64] |= 1ull << (slot % 64);
     sim->type_counts[entity->type] += 1;
     net_put(&sim->net_map, entity->net_id, slot);
+    work_count(sim, entity, true);
 }
 
 static bool net_id_is_anchored(const Sim *sim, uint64_t net_id)
@@ -156,6 +157,7 @@ void sim_release(Sim *sim, uint32_t slot)
     }
     sim->type_masks[entity->type][slot / 64] &= ~(1ull << (slot % 64));
     sim->type_counts[entity->type] -= 1;
+    work_count(sim, entity, false);
     net_remove(&sim->net_map, entity->net_id);
     grid_remove(&sim->grid, slot);
     (void)pool_release(&sim->entities, pool_handle(&sim->entities, slot));
@@ -180,7 +182,11 @@ static Aabb entity_bounds(const Sim *sim, const Entity *entity)
 
 void sim_place(Sim *sim, uint32_t slot)
 {
-    grid_put(&sim->grid, slot, entity_bounds(sim, sim_at(sim, slot)));
+    const Entity *entity = sim_at(sim, slot);
+    const GridLayer layer = entity_is_character(entity)         ? GRID_CHARACTERS
+                            : entity->type == ENTITY_PROJECTILE ? GRID_PROJECTILES
+                                                                : GRID_SHAPES;
+    grid_put(&sim->grid, slot, layer, entity_bounds(sim, entity));
 }
 
 // --- characters ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include "core/sim/push.h"
 #include "core/sim/sim.h"
 #include "core/sim/structure.h"
+#include "core/sim/work.h"
 
 // net id → slot, open addressing, power-of-two size, at most half full.
 typedef struct NetMap {
@@ -59,9 +60,11 @@ struct Sim {
     // edited: characters look whether they are inside something.
     bool geometry_changed;
     uint32_t edit_count_seen;
+    uint64_t unstuck_steps; // used in this step for looking for free places
 
     PushCells *push_cells; // NULL when the config is not authority
     History *history;      // NULL when the config is not authority
+    Work *work;            // NULL when the config is not authority
     struct Npcs *npcs;
     struct Structures *structures;
 

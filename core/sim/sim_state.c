@@ -6,6 +6,8 @@
 
 #define STATE_FORMAT 1
 #define TYPE_PUPPET  16u // added to the type of a puppet
+#define TYPE_MAKER   8   // the maker stands above this bit
+#define PENDING_WORK 2   // added to whether geometry is pending: what makers used follows
 _Static_assert(ENTITY_TYPE_COUNT <= TYPE_PUPPET, "types and the bit above them");
 
 static uint64_t config_hash(const SimConfig *config)
@@ -153,11 +155,26 @@ static void visit_part(Sim *sim, Entity *entity, StateIo *io)
 static void visit_entity(Sim *sim, uint32_t slot, StateIo *io)
 {
     Entity *entity = sim_at(sim, slot);
-    uint32_t type = (uint32_t)entity->type | (entity->puppet ? TYPE_PUPPET : 0);
-    state_u32(io, &type, ENTITY_TYPE_COUNT - 1 + (sim->config.authority ? 0 : TYPE_PUPPET));
-    entity->puppet = (type & TYPE_PUPPET) != 0;
-    type &= TYPE_PUPPET - 1;
+    // Who made a thing decides nothing as long as there is work enough for all, so it is kept but
+    // not hashed; what is hashed when there is not says who was cut (work.h).
+    const uint32_t made_by = io->mode == STATE_HASH ? 0 : entity->maker;
+    uint32_t packed = (uint32_t)entity->type | (entity->puppet ? TYPE_PUPPET : 0);
+    packed |= made_by << TYPE_MAKER;
+    state_u32(io, &packed, UINT32_MAX);
+    const uint32_t low = packed % (1u << TYPE_MAKER);
+    const uint32_t type = low % TYPE_PUPPET;
+    entity->puppet = (low & TYPE_PUPPET) != 0;
     entity->type = (EntityType)type;
+    if (io->mode == STATE_READ) {
+        const uint32_t maker = packed >> TYPE_MAKER;
+        const bool authority = sim->config.authority;
+        if (low > ENTITY_TYPE_COUNT - 1 + (authority ? 0 : TYPE_PUPPET) ||
+            maker > (authority ? SIM_MAKERS_MAX : 0)) {
+            state_fail(io, STATUS_RANGE);
+            return;
+        }
+        entity->maker = (uint16_t)maker;
+    }
     state_u64(io, &entity->net_id);
     state_u64(io, &entity->owner_id);
     state_bool(io, &entity->removing);
@@ -221,8 +238,12 @@ static void visit(Sim *sim, StateIo *io)
     state_u64(io, &sim->rng.state);
     state_u64(io, &sim->rng.stream);
     visit_hidden(sim, io);
-    bool pending = geometry_is_pending(sim);
-    state_bool(io, &pending);
+    uint8_t pending = geometry_is_pending(sim) ? 1 : 0;
+    pending = (uint8_t)(pending + (work_is_tight(sim) ? PENDING_WORK : 0));
+    state_u8(io, &pending, sim->work != NULL ? 1 + PENDING_WORK : 1);
+    if ((pending & PENDING_WORK) != 0) {
+        work_visit(sim, io);
+    }
     state_pool(io, &sim->entities);
     for (uint32_t i = pool_next(&sim->entities, 1); i != 0 && state_ok(io);
          i = pool_next(&sim->entities, i + 1)) {
@@ -245,7 +266,7 @@ static void visit(Sim *sim, StateIo *io)
         structure_visit_all(sim, io);
     }
     if (io->mode == STATE_READ) {
-        sim->geometry_changed = pending;
+        sim->geometry_changed = (pending & 1) != 0;
     }
 }
 

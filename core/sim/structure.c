@@ -600,7 +600,10 @@ static void check_ground(Sim *sim)
 {
     Structures *all = sim->structures;
     const uint32_t slot_count = sim->entities.slot_count;
-    for (uint32_t i = 0; i < STRUCTURE_GROUND_CHECKS && all->ground_left > 0; i++) {
+    const uint64_t since = sim_work(sim);
+    for (uint32_t i = 0; i < STRUCTURE_GROUND_CHECKS && all->ground_left > 0 &&
+                         sim_work(sim) - since < STRUCTURE_STEPS_MAX;
+         i++) {
         const uint32_t slot = sim_next_slot(sim, ENTITY_STRUCTURE, all->ground_at);
         const uint32_t passed = (slot != 0 ? slot + 1 : slot_count) - all->ground_at;
         all->ground_left = all->ground_left > passed ? all->ground_left - passed : 0;
@@ -618,12 +621,17 @@ static void update_supports(Sim *sim)
 {
     Structures *all = sim->structures;
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < STRUCTURE_SUPPORT_UPDATES && all->stale_count > 0; i++) {
+    const uint64_t since = sim_work(sim);
+    for (uint32_t i = 0; i < STRUCTURE_SUPPORT_UPDATES && all->stale_count > 0 &&
+                         sim_work(sim) - since < STRUCTURE_STEPS_MAX;
+         i++) {
         slot = bit_next(all->stale, all->word_count, slot + 1);
         if (slot == 0) {
             slot = bit_next(all->stale, all->word_count, 1);
         }
+        const uint64_t before = sim_work(sim);
         update_support(sim, slot);
+        work_charge(sim, sim_at(sim, slot)->maker, before);
     }
     all->settling_ticks = all->stale_count > 0 ? all->settling_ticks + 1 : 0;
 }

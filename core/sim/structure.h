@@ -25,6 +25,8 @@
 #define STRUCTURE_GROUND_CHECKS   512 // per tick, after terrain or anchored parts changed
 #define STRUCTURE_SUPPORT_UPDATES 256 // per tick
 #define STRUCTURE_COLLAPSES       64  // per tick
+// Both looks end for this tick after so much work (work.h): ten times what they usually take.
+#define STRUCTURE_STEPS_MAX 500000
 // Numbers that change all the time somewhere do not keep what is unsupported up for longer.
 #define STRUCTURE_SETTLE_TICKS 120
 

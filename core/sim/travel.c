@@ -18,6 +18,8 @@
 #define ASK_PAUSE_MS   500  // between two questions of one mind
 #define TRUST_PAUSE_MS 3000 // after it got stuck, no straight lines
 #define BEGIN_NODES    4    // what beginning a search costs of the budget
+#define SERVED_SHIFT   20   // in saves, the maker served last stands above the searching mind
+_Static_assert(WORLD_ENTITIES_MAX < 1 << SERVED_SHIFT, "a mind's slot fits below it");
 
 // --- the queue ----------------------------------------------------------------------------------
 static uint32_t queue_at(const Npcs *npcs, uint32_t i)
@@ -33,12 +35,26 @@ static void queue_push(Npcs *npcs, uint32_t slot)
     npc_mind(npcs, slot)->queued = true;
 }
 
-static uint32_t queue_pop(Npcs *npcs)
+// The first that waits, but not twice in a row of the same maker while others wait: a script whose
+// NPCs all ask for ways that do not exist holds up its own.
+static uint32_t queue_pop(const Sim *sim)
 {
+    Npcs *npcs = sim->npcs;
     ASSERT(npcs->queue_count > 0);
-    const uint32_t slot = npcs->queue[npcs->queue_first];
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < npcs->queue_count; i++) {
+        if (npc_maker(sim, npc_mind(npcs, npcs->queue[queue_at(npcs, i)])) != npcs->served) {
+            taken = i;
+            break;
+        }
+    }
+    const uint32_t slot = npcs->queue[queue_at(npcs, taken)];
+    for (uint32_t i = taken; i > 0; i--) {
+        npcs->queue[queue_at(npcs, i)] = npcs->queue[queue_at(npcs, i - 1)];
+    }
     npcs->queue_first = (npcs->queue_first + 1) % npcs->queue_max;
     npcs->queue_count -= 1;
+    npcs->served = npc_maker(sim, npc_mind(npcs, slot));
     return slot;
 }
 
@@ -265,18 +281,26 @@ void travel_search(Sim *sim)
                 break;
             }
             left -= left < BEGIN_NODES ? left : BEGIN_NODES;
-            const uint32_t slot = queue_pop(npcs);
+            const uint32_t slot = queue_pop(sim);
+            const uint64_t since = sim_work(sim);
             Npc *npc = npc_mind(npcs, slot);
             npc->path_goal = npc->goal;
             const Vec3 feet = sim_at(sim, npc->entity_slot)->position;
-            if (!path_begin(npcs->finder, sim, feet, npc->goal)) {
+            const bool begun = path_begin(npcs->finder, sim, feet, npc->goal);
+            if (!begun) {
                 search_refused(sim, slot);
+            }
+            work_charge(sim, npc_maker(sim, npc), since);
+            if (!begun) {
                 continue;
             }
             npcs->searcher = slot;
         }
         uint32_t used = 0;
+        const uint64_t since = sim_work(sim);
         const PathProgress progress = path_advance(npcs->finder, sim, left, &used);
+        sim_add_work(sim, (uint64_t)used * WORK_NODE_STEPS);
+        work_charge(sim, npc_maker(sim, npc_mind(npcs, npcs->searcher)), since);
         left -= used;
         if (progress != PATH_SEARCHING) {
             search_ended(sim, progress);
@@ -448,7 +472,13 @@ void travel_visit_queue(Sim *sim, StateIo *io)
     for (uint32_t i = 0; i < count && state_ok(io); i++) {
         queue_visit_entry(npcs, i, io);
     }
-    state_u32(io, &npcs->searcher, npcs->queue_max);
+    uint32_t searching = npcs->searcher | npcs->served << SERVED_SHIFT;
+    state_u32(io, &searching, npcs->queue_max | SIM_MAKERS_MAX << SERVED_SHIFT);
+    npcs->searcher = searching % (1u << SERVED_SHIFT);
+    npcs->served = searching >> SERVED_SHIFT;
+    if (npcs->searcher > npcs->queue_max || npcs->served > SIM_MAKERS_MAX) {
+        state_fail(io, STATUS_RANGE);
+    }
     path_visit(npcs->finder, io);
     if (io->mode != STATE_READ || !state_ok(io)) {
         return;

@@ -61,7 +61,7 @@ static void area_add_scene(WalkArea *area, Aabb box)
         return;
     }
     uint32_t indices[SLOTS_MAX];
-    uint32_t count = scene_query(sim->scene, box, indices, SLOTS_MAX);
+    uint32_t count = scene_query(sim->scene, box, indices, SLOTS_MAX, sim->grid.work);
     if (count > SLOTS_MAX) {
         area->overflow = true;
         count = SLOTS_MAX;
@@ -81,7 +81,7 @@ static void area_add_entities(WalkArea *area, Aabb box)
         return;
     }
     uint32_t slots[SLOTS_MAX];
-    uint32_t count = grid_query(&sim->grid, box, slots, SLOTS_MAX);
+    uint32_t count = grid_query(&sim->grid, box, GRID_MASK(GRID_SHAPES), slots, SLOTS_MAX);
     if (count > SLOTS_MAX) {
         area->overflow = true;
         count = SLOTS_MAX;

@@ -38,6 +38,7 @@ typedef struct Voxels {
     IdMap map;
     uint32_t edit_count;
     uint32_t request_count; // of all sessions
+    uint32_t answer_next;   // the session at which a tick goes on that had too many to answer
     int32_t radius;         // in chunks
     VoxelViewer *viewers;
     uint8_t bytes[CHUNK_BYTES_MAX];
@@ -257,6 +258,7 @@ static void send_chunk(World *world, Session *session, ChunkCoord at)
     Voxels *voxels = world->voxels;
     const Terrain *terrain = sim_terrain_view(world->sim);
     ByteWriter writer = byte_writer(voxels->bytes, sizeof voxels->bytes);
+    sim_add_work(world->sim, CHUNK_WRITE_STEPS);
     terrain_write_difference(terrain, at, &writer);
     ASSERT(writer.status == STATUS_OK);
     const MessageChunkData data = {.at = {at.x, at.y, at.z},
@@ -265,7 +267,7 @@ static void send_chunk(World *world, Session *session, ChunkCoord at)
     session_send(world, session, MESSAGE_CHUNK_DATA, &data);
 }
 
-static void answer_requests(World *world, Session *session, VoxelViewer *viewer)
+static void answer_requests(World *world, Session *session, VoxelViewer *viewer, uint32_t *sent)
 {
     for (uint32_t i = 0; i < DATA_PER_TICK && viewer->request_count > 0; i++) {
         const bool busy = session_waiting(session) > DATA_BACKLOG;
@@ -273,11 +275,32 @@ static void answer_requests(World *world, Session *session, VoxelViewer *viewer)
             return;
         }
         send_chunk(world, session, viewer->requests[0]);
+        *sent += 1;
         viewer->data_tick = world->tick;
         viewer->request_count -= 1;
         world->voxels->request_count -= 1;
         memmove(&viewer->requests[0], &viewer->requests[1],
                 viewer->request_count * sizeof(ChunkCoord));
+    }
+}
+
+// As many as a tick has time for; the next one goes on with those that had no turn.
+static void answer_all(World *world)
+{
+    Voxels *voxels = world->voxels;
+    const uint32_t first = voxels->answer_next < world->session_high ? voxels->answer_next : 0;
+    uint32_t sent = 0;
+    voxels->answer_next = 0;
+    for (uint32_t k = 0; k < world->session_high && voxels->request_count > 0; k++) {
+        const uint32_t i = (first + k) % world->session_high;
+        Session *session = world_session_at(world, i);
+        if (sent >= CHUNK_SENDS_PER_TICK) {
+            voxels->answer_next = i;
+            return;
+        }
+        if (session_plays(session)) {
+            answer_requests(world, session, &voxels->viewers[i], &sent);
+        }
     }
 }
 
@@ -296,12 +319,7 @@ void voxel_tick(World *world)
             }
         }
     }
-    for (uint32_t i = 0; i < world->session_high && voxels->request_count > 0; i++) {
-        Session *session = world_session_at(world, i);
-        if (session_plays(session)) {
-            answer_requests(world, session, &voxels->viewers[i]);
-        }
-    }
+    answer_all(world);
 }
 
 // --- asking for chunks --------------------------------------------------------------------------

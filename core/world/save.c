@@ -184,9 +184,14 @@ static void flush(World *world)
     const uint64_t seq = saves->save_seq + 1;
     uint8_t *bytes = saves->save_bytes + (seq % SAVES_OUT_MAX) * SAVE_BYTES_MAX;
     ByteWriter writer = byte_writer(bytes, SAVE_BYTES_MAX);
+    uint32_t chunk_count = 0;
     while (saves->queue_head < saves->queue_tail) {
         const SaveItem item = saves->queue[saves->queue_head & saves->queue_mask];
         ByteWriter trial = writer;
+        chunk_count += item.kind == SAVE_CHUNK;
+        if (chunk_count > CHUNK_SAVES_PER_TICK) {
+            break; // a script that edits everywhere makes itself wait, not the tick
+        }
         if (save_write_item(world, item, &trial) != STATUS_OK) {
             break; // the next command has room for it
         }

@@ -198,6 +198,7 @@ static void write_chunk(World *world, ChunkCoord at, ByteWriter *writer)
 {
     Saves *saves = world->saves;
     ByteWriter chunk = byte_writer(saves->chunk_bytes, sizeof saves->chunk_bytes);
+    sim_add_work(world->sim, CHUNK_WRITE_STEPS);
     terrain_write_difference(sim_terrain_view(world->sim), at, &chunk);
     ASSERT(chunk.status == STATUS_OK);
     row_put_chunk(at, saves->chunk_bytes, chunk.at, writer);

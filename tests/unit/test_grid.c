@@ -45,11 +45,11 @@ static void compare(Aabb box)
         }
     }
     uint32_t got[SLOTS];
-    CHECK_INT(grid_query(&fixture.grid, box, got, SLOTS), want_count);
+    CHECK_INT(grid_query(&fixture.grid, box, GRID_ALL, got, SLOTS), want_count);
     CHECK_BYTES(got, want, want_count * sizeof want[0]);
     // With less room the lowest are kept, and the count stays true.
     const uint32_t room = want_count / 2;
-    CHECK_INT(grid_query(&fixture.grid, box, got, room), want_count);
+    CHECK_INT(grid_query(&fixture.grid, box, GRID_ALL, got, room), want_count);
     CHECK_BYTES(got, want, room * sizeof want[0]);
 }
 
@@ -65,7 +65,7 @@ TEST(queries_equal_brute_force_under_movement)
             fixture.present[slot] = false;
         } else if (what < 4 || !fixture.present[slot]) {
             fixture.bounds[slot] = random_box(&rng);
-            grid_put(&fixture.grid, slot, fixture.bounds[slot]);
+            grid_put(&fixture.grid, slot, GRID_SHAPES, fixture.bounds[slot]);
             fixture.present[slot] = true;
         } else {
             // The usual case: a short way.
@@ -73,7 +73,7 @@ TEST(queries_equal_brute_force_under_movement)
                               rng_range(&rng, -1, 1)};
             Aabb *bounds = &fixture.bounds[slot];
             *bounds = (Aabb){vec3_add(bounds->min, way), vec3_add(bounds->max, way)};
-            grid_put(&fixture.grid, slot, *bounds);
+            grid_put(&fixture.grid, slot, GRID_SHAPES, *bounds);
         }
         if (i % 7 == 0) {
             compare(random_box(&rng));
@@ -91,12 +91,33 @@ TEST(the_answer_does_not_depend_on_the_past)
     const Aabb here = {{0, 0, 0}, {1, 1, 1}};
     uint32_t got[4];
     for (uint32_t slot = 3; slot >= 1; slot--) {
-        grid_put(&fixture.grid, slot, here);
+        grid_put(&fixture.grid, slot, GRID_SHAPES, here);
     }
     grid_remove(&fixture.grid, 2);
-    grid_put(&fixture.grid, 2, here);
-    CHECK_INT(grid_query(&fixture.grid, here, got, 4), 3);
+    grid_put(&fixture.grid, 2, GRID_SHAPES, here);
+    CHECK_INT(grid_query(&fixture.grid, here, GRID_ALL, got, 4), 3);
     CHECK_INT(got[0], 1);
     CHECK_INT(got[1], 2);
     CHECK_INT(got[2], 3);
+}
+
+TEST(a_query_finds_only_the_layers_it_wants)
+{
+    open_fixture();
+    const Aabb here = {{0, 0, 0}, {1, 1, 1}};
+    for (uint32_t slot = 1; slot < SLOTS; slot++) {
+        grid_put(&fixture.grid, slot, slot == 7 ? GRID_SHAPES : GRID_PROJECTILES, here);
+    }
+    grid_put(&fixture.grid, 9, GRID_CHARACTERS, here); // out of one layer, into another
+    uint32_t got[SLOTS];
+    const uint64_t before = *fixture.grid.work;
+    CHECK_INT(grid_query(&fixture.grid, here, GRID_BLOCKING, got, SLOTS), 2);
+    CHECK_INT(got[0], 7);
+    CHECK_INT(got[1], 9);
+    // What is not asked for is not looked at either.
+    CHECK(*fixture.grid.work - before <= 4 * GRID_ITEM_STEPS + 200 * GRID_CELL_STEPS);
+    CHECK_INT(grid_query(&fixture.grid, here, GRID_ALL, got, SLOTS), SLOTS - 1);
+    for (uint32_t i = 0; i < SLOTS - 1; i++) {
+        CHECK_INT(got[i], i + 1);
+    }
 }

@@ -45,7 +45,7 @@ static bool is_in[SLOTS];
 static void check_grid(const Grid *grid, Aabb box)
 {
     uint32_t found[SLOTS];
-    const uint32_t count = grid_query(grid, box, found, SLOTS);
+    const uint32_t count = grid_query(grid, box, GRID_ALL, found, SLOTS);
     uint32_t want = 0;
     for (uint32_t slot = 1; slot < SLOTS; slot++) {
         if (is_in[slot] && aabb_overlaps(boxes[slot], box)) {
@@ -59,7 +59,7 @@ static void check_grid(const Grid *grid, Aabb box)
     CHECK_INT(count, want);
     // The count is the same when only a few are written.
     uint32_t few[3];
-    CHECK_INT(grid_query(grid, box, few, 3), want);
+    CHECK_INT(grid_query(grid, box, GRID_ALL, few, 3), want);
 }
 
 TEST(grid_equals_brute_force)
@@ -80,13 +80,13 @@ TEST(grid_equals_brute_force)
         case 1:
         case 2: // somewhere else, of another size, now and then huge
             boxes[slot] = random_box(&rng, 300, rng_below(&rng, 10) == 0 ? 900.0f : 20.0f);
-            grid_put(&grid, slot, boxes[slot]);
+            grid_put(&grid, slot, GRID_SHAPES, boxes[slot]);
             is_in[slot] = true;
             break;
         default: { // a step
             const Vec3 by = random_vec3(&rng, 2);
             boxes[slot] = (Aabb){vec3_add(boxes[slot].min, by), vec3_add(boxes[slot].max, by)};
-            grid_put(&grid, slot, boxes[slot]);
+            grid_put(&grid, slot, GRID_SHAPES, boxes[slot]);
             is_in[slot] = true;
             break;
         }
@@ -217,7 +217,8 @@ TEST(scene_query_equals_brute_force)
     static uint32_t found[FOUND_MAX];
     for (uint32_t round = 0; round < 2000 && test_is_passing(); round++) {
         const Aabb box = random_box(&rng, 40, 60);
-        const uint32_t count = scene_query(world.scene, box, found, FOUND_MAX);
+        uint64_t work = 0;
+        const uint32_t count = scene_query(world.scene, box, found, FOUND_MAX, &work);
         uint32_t at = 0;
         for (uint32_t i = 0; i < options.part_count; i++) {
             if (aabb_overlaps(scene_part(world.scene, i)->placed.bounds, box)) {
@@ -227,7 +228,7 @@ TEST(scene_query_equals_brute_force)
         }
         CHECK_INT(count, at);
         uint32_t few[2];
-        CHECK_INT(scene_query(world.scene, box, few, 2), count);
+        CHECK_INT(scene_query(world.scene, box, few, 2, &work), count);
     }
     property_close(&world);
 }

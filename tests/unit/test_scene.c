@@ -35,9 +35,10 @@ static void compare(const Scene *scene, Aabb box)
             want[want_count++] = i;
         }
     }
-    CHECK_INT(scene_query(scene, box, got, PARTS), want_count);
+    uint64_t work = 0;
+    CHECK_INT(scene_query(scene, box, got, PARTS, &work), want_count);
     CHECK_BYTES(got, want, want_count * sizeof want[0]);
-    CHECK_INT(scene_query(scene, box, got, want_count / 2), want_count);
+    CHECK_INT(scene_query(scene, box, got, want_count / 2, &work), want_count);
     CHECK_BYTES(got, want, want_count / 2 * sizeof want[0]);
 }
 
