@@ -32,6 +32,17 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
     }
 }
 
+void account_charge_work(ScriptSystem *system, Handle handle, uint64_t steps)
+{
+    Script *script = script_at(system, handle);
+    const int64_t charged = steps < INT32_MAX ? (int64_t)steps : INT32_MAX;
+    system->tick_steps_left -= charged;
+    if (script != NULL) {
+        script->credit_steps -= charged;
+        script->account.step_count += (uint64_t)charged;
+    }
+}
+
 static void forgive(ScriptSystem *system, Script *script)
 {
     const uint64_t period = (uint64_t)FORGIVE_SECONDS * system->config.tick_rate;

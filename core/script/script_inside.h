@@ -58,6 +58,7 @@ typedef struct Script {
     uint64_t log_tick;  // the second that log_count counts
     uint32_t log_count;
     bool write_was_said;
+    int64_t credit_steps; // what is left of its share of script time; below zero it is in debt
     ScriptAccount account;
 } Script;
 
@@ -282,6 +283,8 @@ int timer_every(lua_State *thread);
 
 // --- account.c ----------------------------------------------------------------------------------
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
+// Charges a script for work that something else did for it, as if it had used the steps itself.
+void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);
 // Whether the script may run in this tick.
