@@ -56,10 +56,7 @@ int api_task_delay(lua_State *thread)
 
 int api_task_defer(lua_State *thread)
 {
-    if (signal_defer_function(thread, 1, lua_gettop(thread) - 1) != STATUS_OK) {
-        return luaL_error(thread, "too many deferred calls in one tick");
-    }
-    return 0;
+    return signal_raise(thread, signal_defer_function(thread, 1, lua_gettop(thread) - 1));
 }
 
 int api_task_cancel(lua_State *thread)

@@ -10,5 +10,6 @@ typedef struct EmbeddedScript {
 } EmbeddedScript;
 
 extern const EmbeddedScript hostile_scripts[];
+extern const EmbeddedScript neighbour_scripts[];
 extern const EmbeddedScript same_scripts[];
 extern const EmbeddedScript api_scripts[];
