@@ -1,6 +1,8 @@
 // task, Timer, Signal: everything that happens later.
 #include "core/script/api.h"
 
+#define FAULT_STEPS 3000 // describing a fault, keeping and logging it
+
 static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 {
     (void)status;
@@ -41,6 +43,7 @@ int api_task_spawn(lua_State *thread)
     lua_insert(thread, 3);
     lua_call(thread, argument_count + 1, LUA_MULTRET);
     if (!lua_toboolean(thread, 2)) {
+        vm_charge(thread, FAULT_STEPS);
         lua_settop(thread, 3); // coroutine, false, error
         hook_fault_of(system, coroutine, thread);
     }

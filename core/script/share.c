@@ -210,13 +210,13 @@ static int64_t fair_share(const ScriptSystem *system)
     return level;
 }
 
-static void judge(ScriptSystem *system, Script *script, bool others_wait)
+static void judge(ScriptSystem *system, Script *script, bool is_short)
 {
     ScriptShare *share = &script->share;
     if ((int64_t)share->used_steps > system->share_steps) {
         share->good_ticks = 0;
         const bool was_over = share->over_until > system->tick;
-        share->over_count += others_wait || was_over;
+        share->over_count += is_short;
         if (share->over_count >= OVER_TICKS) {
             share->over_until = system->tick + system->config.tick_rate;
             if (!was_over) {
@@ -246,7 +246,7 @@ void share_end(ScriptSystem *system)
     }
     for (uint32_t i = 0; i < system->active_count; i++) {
         Script *script = pool_at(&system->scripts, system->active[i]);
-        judge(system, script, waiting > script->share.waits);
+        judge(system, script, waiting > 0 && system->active_count > 1); // alone it may use all
     }
 }
 
