@@ -52,7 +52,7 @@
 // Scripts. Of everything that scripts share, a script has a few for itself alone (OWN), and takes
 // more from what is there for all (SHARED) until it has its maximum (PER_SCRIPT). However many
 // others take theirs, its own are there.
-#define SCRIPTS_MAX                   4096 // of one side of a world; a config has less
+#define SCRIPTS_OF_A_SIDE_MAX         4096 // of one side of a world; a config has less
 #define SCRIPT_COROUTINES_OWN         16   // that wait or sleep; a timer is one too
 #define SCRIPT_COROUTINES_PER_SCRIPT  2048
 #define SCRIPT_COROUTINES_SHARED      8192

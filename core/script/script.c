@@ -78,10 +78,10 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
 
 Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
 {
-    if (config->world == NULL || config->script_max < 1 || config->script_max > SCRIPTS_MAX ||
-        config->instance_max < 1 || config->call_ms < 1 || config->call_ms > 1000 ||
-        config->tick_ms < 1 || config->tick_ms > 1000 || config->loads_per_tick < 1 ||
-        config->tick_rate < 1) {
+    if (config->world == NULL || config->script_max < 1 ||
+        config->script_max > SCRIPTS_OF_A_SIDE_MAX || config->instance_max < 1 ||
+        config->call_ms < 1 || config->call_ms > 1000 || config->tick_ms < 1 ||
+        config->tick_ms > 1000 || config->loads_per_tick < 1 || config->tick_rate < 1) {
         return STATUS_RANGE;
     }
     const size_t bytes = block_bytes(config);
