@@ -18,10 +18,11 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
     const double ms = (double)steps / VM_STEPS_PER_MS;
     system->totals.step_count += steps;
     system->totals.exec_ms += ms;
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    share_use(system, script, steps + SCRIPT_ENTRY_STEPS);
     if (instance == NULL) {
         return;
     }
-    Script *script = script_at(system, instance->script);
     ScriptAccount *accounts[] = {&instance->account, script != NULL ? &script->account : NULL};
     for (uint32_t i = 0; i < 2; i++) {
         if (accounts[i] != NULL) {

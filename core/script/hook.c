@@ -28,24 +28,17 @@ const char *hook_name(ScriptHook hook)
     return (unsigned)hook < HOOK_COUNT ? hook_names[hook] : "?";
 }
 
-static Script *script_of_instance(const ScriptSystem *system, Handle handle)
+static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle, Script *script,
+                        ScriptHook hook)
 {
-    const Instance *instance = instance_at(system, handle);
-    return instance != NULL ? script_at(system, instance->script) : NULL;
-}
-
-Handle hook_slot(ScriptSystem *system, Handle handle, ScriptHook hook)
-{
-    Instance *instance = instance_at(system, handle);
-    Script *script = script_of_instance(system, handle);
-    if (script == NULL ||
-        !share_take(&script->share.thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN,
+    ScriptShare *share = &script->share;
+    if (!share_take(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN,
                     SCRIPT_COROUTINES_PER_SCRIPT, SCRIPT_COROUTINES_SHARED)) {
         return HANDLE_NONE;
     }
     const Handle made = pool_acquire(&system->threads);
     if (handle_is_none(made)) {
-        share_give(&script->share.thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN);
+        share_give(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN);
         return HANDLE_NONE;
     }
     instance->thread_count += 1;
@@ -54,6 +47,13 @@ Handle hook_slot(ScriptSystem *system, Handle handle, ScriptHook hook)
     thread->script = instance->script;
     thread->hook = hook;
     return made;
+}
+
+Handle hook_slot(ScriptSystem *system, Handle handle, ScriptHook hook)
+{
+    Instance *instance = instance_at(system, handle);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    return script != NULL ? take_slot(system, instance, handle, script, hook) : HANDLE_NONE;
 }
 
 static void release_slot(ScriptSystem *system, uint32_t slot)
@@ -70,9 +70,9 @@ static void release_slot(ScriptSystem *system, uint32_t slot)
     (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
 }
 
-uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+// Gives a slot a coroutine of ours.
+static uint32_t fill_slot(ScriptSystem *system, Handle handle)
 {
-    const Handle handle = hook_slot(system, instance, hook);
     if (handle_is_none(handle)) {
         return 0;
     }
@@ -92,19 +92,26 @@ uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
     return handle.index;
 }
 
-uint32_t hook_event_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
 {
-    Script *script = script_of_instance(system, instance);
+    return fill_slot(system, hook_slot(system, instance, hook));
+}
+
+uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
+{
+    Instance *instance = instance_at(system, handle);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
     if (script == NULL || !account_may_run(system, script)) {
         return 0;
     }
     const bool has_room = script->share.ready_count < SCRIPT_QUEUED_PER_SCRIPT;
-    const uint32_t slot = has_room ? hook_thread(system, instance, hook) : 0;
-    if (slot == 0) {
+    const Handle made = has_room ? take_slot(system, instance, handle, script, hook) : HANDLE_NONE;
+    if (handle_is_none(made)) {
         share_use(system, script, SCRIPT_DROP_STEPS);
         account_dropped(system, script, hook_name(hook));
+        return 0;
     }
-    return slot;
+    return fill_slot(system, made);
 }
 
 // Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
@@ -271,30 +278,32 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     }
 }
 
-static bool may_run(ScriptSystem *system, const Thread *thread)
+// The script of a thread, or NULL when the thread may not run any more.
+static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 {
     const Instance *instance = instance_at(system, thread->instance);
     if (instance == NULL || (instance->ending && thread->hook != HOOK_DESTROY)) {
-        return false;
+        return NULL;
     }
     Script *script = script_at(system, instance->script);
-    return script != NULL && account_may_run(system, script);
+    return script != NULL && account_may_run(system, script) ? script : NULL;
 }
 
 void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
 {
     Thread *thread = thread_at(system, slot);
     ASSERT(system->current_thread == 0); // no script runs inside another's entry
-    if (system->is_dead || !may_run(system, thread)) {
+    Script *script = system->is_dead ? NULL : runnable_script(system, thread);
+    if (script == NULL) {
         give_back(system, slot, false);
         return;
     }
-    Script *script = script_at(system, thread->script);
     if (!share_may_run(system, script)) {
         thread->depth = system->current_depth;
         share_queue(system, script, slot, argument_count);
         return;
     }
+    script->share.has_called = script->share.has_called || thread->hook != HOOK_LOAD;
     thread->state = THREAD_RUNNING;
     system->current_thread = slot;
     system->current_instance = thread->instance;
@@ -305,8 +314,6 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
     const uint64_t steps = vm_steps_used(system->vm);
-    script->share.has_called = script->share.has_called || thread->hook != HOOK_LOAD;
-    share_use(system, script_at(system, thread->script), steps + SCRIPT_ENTRY_STEPS);
     system->current_thread = 0;
     const int64_t grown_bytes = (int64_t)vm_memory(system->vm).used_bytes - (int64_t)bytes_before;
     account_call(system, instance_at(system, thread->instance), steps, grown_bytes);
