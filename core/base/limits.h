@@ -90,6 +90,19 @@
 #define STRUCTURES_PER_PLAYER_MAX 2000
 #define STRUCTURE_CATALOGUE_MAX   256
 
+// Scripts. Of everything that scripts share, a script has a few for itself alone (OWN), and takes
+// more from what is there for all (SHARED) until it has its maximum (PER_SCRIPT). However many
+// others take theirs, its own are there.
+#define SCRIPTS_OF_A_SIDE_MAX         4096 // of one side of a world; a config has less
+#define SCRIPT_COROUTINES_OWN         16   // that wait or sleep; a timer is one too
+#define SCRIPT_COROUTINES_PER_SCRIPT  2048
+#define SCRIPT_COROUTINES_SHARED      8192
+#define SCRIPT_DEFERRED_OWN           16 // signals fired and calls deferred that did not run yet
+#define SCRIPT_DEFERRED_PER_SCRIPT    1024
+#define SCRIPT_DEFERRED_SHARED        4096
+#define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
+#define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
+
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from
 // there in docs/PROTOCOL.md.

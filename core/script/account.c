@@ -1,6 +1,6 @@
 // What scripts cost and how they fail. Every fault adds one to what its script has against it, and
-// one is forgiven every ten seconds; at three the script is throttled, longer each time, at ten it
-// is off until it changes.
+// one is forgiven every minute; at three the script is paused, longer each time, at eight it is off
+// until it changes.
 #include "core/script/script_inside.h"
 
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #define THROTTLE_FAULTS 3
 #define OFF_FAULTS      8
 #define FORGIVE_SECONDS 60
+#define SAY_SECONDS     10 // between two lines about the same
 // Frames of a fault that go into the log; all that were kept are in the fault itself.
 #define TRACE_LINES_MAX 10
 
@@ -17,10 +18,11 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
     const double ms = (double)steps / VM_STEPS_PER_MS;
     system->totals.step_count += steps;
     system->totals.exec_ms += ms;
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    share_use(system, script, steps + SCRIPT_ENTRY_STEPS);
     if (instance == NULL) {
         return;
     }
-    Script *script = script_at(system, instance->script);
     ScriptAccount *accounts[] = {&instance->account, script != NULL ? &script->account : NULL};
     for (uint32_t i = 0; i < 2; i++) {
         if (accounts[i] != NULL) {
@@ -29,6 +31,30 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
             accounts[i]->exec_ms += ms;
             accounts[i]->memory_bytes += grown_bytes;
         }
+    }
+}
+
+void account_charge_work(ScriptSystem *system, Handle handle, uint64_t steps)
+{
+    Script *script = script_at(system, handle);
+    if (script != NULL) {
+        share_charge(system, script, steps);
+        script->account.step_count += steps;
+    }
+}
+
+void account_dropped(ScriptSystem *system, Script *script, const char *what)
+{
+    system->totals.events_dropped += 1;
+    script->account.dropped_count += 1;
+    if (script->share.drop_said == 0 ||
+        system->tick >= script->share.drop_said + SAY_SECONDS * system->config.tick_rate) {
+        script->share.drop_said = system->tick;
+        char text[SCRIPT_MESSAGE_BYTES];
+        snprintf(text, sizeof text,
+                 "a call of %s was dropped: %u calls and coroutines of this script wait already",
+                 what, (unsigned)script->share.thread_count);
+        account_say(system, LOG_WARN, script->path, text);
     }
 }
 
@@ -115,6 +141,36 @@ static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
     say_fault(system, fault);
 }
 
+// A fault of a script as a whole, not of one of its calls.
+static void keep_budget_fault(ScriptSystem *system, Script *script, const char *message)
+{
+    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
+    snprintf(fault.path, sizeof fault.path, "%s", script->path);
+    snprintf(fault.file, sizeof fault.file, "%s", script->file);
+    snprintf(fault.message, sizeof fault.message, "%s", message);
+    system->totals.fault_count += 1;
+    script->account.fault_count += 1;
+    keep_fault(system, &fault);
+}
+
+void account_over_share(ScriptSystem *system, Script *script)
+{
+    ScriptShare *share = &script->share;
+    script->account.throttle_count += 1;
+    if (share->over_said != 0 &&
+        system->tick < share->over_said + SAY_SECONDS * system->config.tick_rate) {
+        return;
+    }
+    share->over_said = system->tick;
+    char message[SCRIPT_MESSAGE_BYTES];
+    snprintf(message, sizeof message,
+             "used %.1f ms in a tick in which others had to wait, and its share was %.1f ms: it is "
+             "throttled, and runs after the others",
+             (double)share->used_steps / VM_STEPS_PER_MS,
+             (double)system->share_steps / VM_STEPS_PER_MS);
+    keep_budget_fault(system, script, message);
+}
+
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback)
 {
@@ -160,14 +216,8 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
 
 void account_work_fault(ScriptSystem *system, Script *script, const char *message)
 {
-    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
-    snprintf(fault.path, sizeof fault.path, "%s", script->path);
-    snprintf(fault.file, sizeof fault.file, "%s", script->file);
-    snprintf(fault.message, sizeof fault.message, "%s", message);
-    system->totals.fault_count += 1;
-    script->account.fault_count += 1;
     if (script->state != SCRIPT_OFF) {
-        keep_fault(system, &fault);
+        keep_budget_fault(system, script, message);
         punish(system, script);
     }
 }
@@ -232,6 +282,13 @@ static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccou
     list[at] = *account;
 }
 
+// Paused for its faults, or behind the others because it used more than its share.
+static ScriptState state_of(const ScriptSystem *system, const Script *script)
+{
+    const bool over = script->state == SCRIPT_RUNNING && script->share.over_until > system->tick;
+    return over ? SCRIPT_THROTTLED : script->state;
+}
+
 void script_stats(const ScriptSystem *system, ScriptStats *out)
 {
     *out = system->totals;
@@ -244,7 +301,9 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
          i = pool_next(&system->scripts, i + 1)) {
         const Script *script = pool_at(&system->scripts, i);
         ScriptAccount account = script->account;
-        account.state = script->state;
+        account.state = state_of(system, script);
+        account.debt_steps = script->share.credit_steps < 0 ? -script->share.credit_steps : 0;
+        account.waiting_count = script->share.ready_count;
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->scripts, &out->scripts_listed, &account);
         out->pending_loads += script->load == LOAD_PENDING;
@@ -258,7 +317,7 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         }
         ScriptAccount account = instance->account;
         account.entity = instance->entity;
-        account.state = script->state;
+        account.state = state_of(system, script);
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->entities, &out->entities_listed, &account);
     }

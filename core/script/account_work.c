@@ -17,8 +17,10 @@ void account_leave(ScriptSystem *system)
 {
     ScriptWorld *world = system->config.world;
     const uint64_t left = system->face->work(world) - system->work_seen;
-    system->tick_steps_left -= (int64_t)left;
     system->work_seen += left;
+    if (pool_is_live(&system->scripts, world->caller)) {
+        account_charge_work(system, pool_handle(&system->scripts, world->caller), left);
+    }
     script_charge_work(system, world->caller, left, 0);
     world->caller = 0;
 }

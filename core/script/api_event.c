@@ -99,8 +99,7 @@ static void widget_used(ScriptSystem *system, const ScriptEvent *event)
                 value_read(thread, event->payload, event->payload_bytes, &count) != STATUS_OK) {
                 count = 0;
             }
-            (void)hook_call(system, pool_handle(&system->instances, i), HOOK_HANDLER, handler,
-                            count);
+            hook_call(system, pool_handle(&system->instances, i), HOOK_HANDLER, handler, count);
             luaL_unref(thread, LUA_REGISTRYINDEX, handler);
             break;
         }

@@ -253,8 +253,9 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
     lua_rawgeti(thread, -1, 1);
     lua_insert(thread, -count - 3);
     lua_pop(thread, 2);
-    const uint32_t slot =
-        instance_at(system, instance) != NULL ? hook_thread(system, instance, HOOK_HANDLER) : 0;
+    const uint32_t slot = instance_at(system, instance) != NULL
+                              ? hook_event_thread(system, instance, HOOK_HANDLER)
+                              : 0;
     if (slot == 0) {
         lua_pop(thread, count + 1);
         api_refuse_invoke(system, event, "nobody answers this call");
@@ -265,10 +266,7 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
     made->invoke_player = event->player_id;
     luaL_checkstack(made->lua, count + 1, NULL);
     lua_xmove(thread, made->lua, count + 1);
-    if (!hook_run(system, slot, count)) {
-        hook_give_back(system, slot);
-        api_refuse_invoke(system, event, "the server is busy");
-    }
+    hook_run(system, slot, count);
 }
 
 void api_message(ScriptSystem *system, const ScriptEvent *event)

@@ -1,6 +1,8 @@
 // task, Timer, Signal: everything that happens later.
 #include "core/script/api.h"
 
+#define FAULT_STEPS 3000 // describing a fault, keeping and logging it
+
 static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 {
     (void)status;
@@ -41,6 +43,7 @@ int api_task_spawn(lua_State *thread)
     lua_insert(thread, 3);
     lua_call(thread, argument_count + 1, LUA_MULTRET);
     if (!lua_toboolean(thread, 2)) {
+        vm_charge(thread, FAULT_STEPS);
         lua_settop(thread, 3); // coroutine, false, error
         hook_fault_of(system, coroutine, thread);
     }
@@ -56,10 +59,7 @@ int api_task_delay(lua_State *thread)
 
 int api_task_defer(lua_State *thread)
 {
-    if (signal_defer_function(thread, 1, lua_gettop(thread) - 1) != STATUS_OK) {
-        return luaL_error(thread, "too many deferred calls in one tick");
-    }
-    return 0;
+    return signal_raise(thread, signal_defer_function(thread, 1, lua_gettop(thread) - 1));
 }
 
 int api_task_cancel(lua_State *thread)

@@ -28,12 +28,52 @@ const char *hook_name(ScriptHook hook)
     return (unsigned)hook < HOOK_COUNT ? hook_names[hook] : "?";
 }
 
-uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle, Script *script,
+                        ScriptHook hook)
 {
-    const Handle handle = pool_acquire(&system->threads);
+    ScriptShare *share = &script->share;
+    if (!share_take(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN,
+                    SCRIPT_COROUTINES_PER_SCRIPT, SCRIPT_COROUTINES_SHARED)) {
+        return HANDLE_NONE;
+    }
+    const Handle made = pool_acquire(&system->threads);
+    if (handle_is_none(made)) {
+        share_give(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN);
+        return HANDLE_NONE;
+    }
+    instance->thread_count += 1;
+    Thread *thread = thread_at(system, made.index);
+    thread->instance = handle;
+    thread->script = instance->script;
+    thread->hook = hook;
+    return made;
+}
+
+Handle hook_slot(ScriptSystem *system, Handle handle, ScriptHook hook)
+{
+    Instance *instance = instance_at(system, handle);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    return script != NULL ? take_slot(system, instance, handle, script, hook) : HANDLE_NONE;
+}
+
+static void release_slot(ScriptSystem *system, uint32_t slot)
+{
+    Thread *thread = thread_at(system, slot);
+    Script *script = script_at(system, thread->script);
+    if (script != NULL) {
+        share_give(&script->share.thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN);
+    }
+    Instance *instance = instance_at(system, thread->instance);
+    if (instance != NULL) {
+        instance->thread_count -= 1;
+    }
+    (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
+}
+
+// Gives a slot a coroutine of ours.
+static uint32_t fill_slot(ScriptSystem *system, Handle handle)
+{
     if (handle_is_none(handle)) {
-        account_fault(system, instance, hook, FAULT_ERROR, 0,
-                      "too many coroutines are waiting; end some with task.cancel", "");
         return 0;
     }
     Thread *thread = thread_at(system, handle.index);
@@ -49,22 +89,46 @@ uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
     ASSERT(lua_gettop(thread->lua) == 0);
     thread->pooled = true;
     thread->state = THREAD_READY;
-    thread->instance = instance;
-    thread->hook = hook;
     return handle.index;
+}
+
+uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+{
+    return fill_slot(system, hook_slot(system, instance, hook));
+}
+
+uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
+{
+    Instance *instance = instance_at(system, handle);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    if (script == NULL || !account_may_run(system, script)) {
+        return 0;
+    }
+    const bool has_room = script->share.ready_count < SCRIPT_QUEUED_PER_SCRIPT;
+    const Handle made = has_room ? take_slot(system, instance, handle, script, hook) : HANDLE_NONE;
+    if (handle_is_none(made)) {
+        share_use(system, script, SCRIPT_DROP_STEPS);
+        account_dropped(system, script, hook_name(hook));
+        return 0;
+    }
+    return fill_slot(system, made);
 }
 
 // Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
 static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
 {
     Thread *thread = thread_at(system, slot);
+    if (thread->state == THREAD_QUEUED) {
+        share_unqueue(system, slot);
+    }
+    schedule_forget(system, thread);
     if (reusable && thread->pooled && system->idle_count < SCRIPT_IDLE_MAX) {
         lua_settop(thread->lua, 0);
         system->idle_refs[system->idle_count++] = thread->ref;
     } else {
         luaL_unref(system->lua, LUA_REGISTRYINDEX, thread->ref);
     }
-    (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
+    release_slot(system, slot);
 }
 
 // A field of the table on top that is a text, raw; "" otherwise. The table keeps it alive.
@@ -214,27 +278,32 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     }
 }
 
-static bool may_run(ScriptSystem *system, const Thread *thread)
+// The script of a thread, or NULL when the thread may not run any more.
+static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 {
     const Instance *instance = instance_at(system, thread->instance);
     if (instance == NULL || (instance->ending && thread->hook != HOOK_DESTROY)) {
-        return false;
+        return NULL;
     }
     Script *script = script_at(system, instance->script);
-    return script != NULL && account_may_run(system, script);
+    return script != NULL && account_may_run(system, script) ? script : NULL;
 }
 
-bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
+void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
 {
     Thread *thread = thread_at(system, slot);
     ASSERT(system->current_thread == 0); // no script runs inside another's entry
-    if (system->is_dead || !may_run(system, thread)) {
+    Script *script = system->is_dead ? NULL : runnable_script(system, thread);
+    if (script == NULL) {
         give_back(system, slot, false);
-        return true;
+        return;
     }
-    if (system->tick_steps_left <= 0) {
-        return false;
+    if (!share_may_run(system, script)) {
+        thread->depth = system->current_depth;
+        share_queue(system, script, slot, argument_count);
+        return;
     }
+    script->share.has_called = script->share.has_called || thread->hook != HOOK_LOAD;
     thread->state = THREAD_RUNNING;
     system->current_thread = slot;
     system->current_instance = thread->instance;
@@ -246,33 +315,27 @@ bool hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
     const uint64_t steps = vm_steps_used(system->vm);
-    system->tick_steps_left -= (int64_t)steps;
     system->current_thread = 0;
     const int64_t grown_bytes = (int64_t)vm_memory(system->vm).used_bytes - (int64_t)bytes_before;
     account_call(system, instance_at(system, thread->instance), steps, grown_bytes);
     account_leave(system);
     settle(system, slot, outcome, result_count);
     system->current_instance = HANDLE_NONE;
-    return true;
 }
 
-bool hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
+void hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
                int argument_count)
 {
-    if (function_ref == 0 || system->tick_steps_left <= 0) {
-        lua_pop(system->lua, argument_count);
-        return function_ref == 0;
-    }
-    const uint32_t slot = hook_thread(system, instance, hook);
+    const uint32_t slot = function_ref != 0 ? hook_event_thread(system, instance, hook) : 0;
     if (slot == 0) {
         lua_pop(system->lua, argument_count);
-        return true;
+        return;
     }
     Thread *thread = thread_at(system, slot);
     lua_rawgeti(system->lua, LUA_REGISTRYINDEX, function_ref);
     lua_insert(system->lua, -argument_count - 1);
     lua_xmove(system->lua, thread->lua, argument_count + 1);
-    return hook_run(system, slot, argument_count);
+    hook_run(system, slot, argument_count);
 }
 
 void hook_give_back(ScriptSystem *system, uint32_t slot)

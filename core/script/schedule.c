@@ -10,7 +10,7 @@ static bool is_before(const SleepEntry *a, const SleepEntry *b)
 
 static void heap_push(ScriptSystem *system, SleepEntry entry)
 {
-    ASSERT(system->sleeper_count < SCRIPT_SLEEPERS_MAX);
+    ASSERT(system->sleeper_count < system->sleeper_max);
     uint32_t at = system->sleeper_count++;
     while (at > 0 && is_before(&entry, &system->sleepers[(at - 1) / 2])) {
         system->sleepers[at] = system->sleepers[(at - 1) / 2];
@@ -55,6 +55,24 @@ static void heap_sweep(ScriptSystem *system)
     }
 }
 
+// Only a thread that pauses is ever asked for by its coroutine.
+static void list_thread(ScriptSystem *system, uint32_t slot)
+{
+    Thread *thread = thread_at(system, slot);
+    if (!thread->listed) {
+        thread->listed = true;
+        id_map_put(&system->thread_slots, (uint64_t)(uintptr_t)thread->lua, slot);
+    }
+}
+
+void schedule_forget(ScriptSystem *system, Thread *thread)
+{
+    if (thread->listed) {
+        thread->listed = false;
+        id_map_remove(&system->thread_slots, (uint64_t)(uintptr_t)thread->lua);
+    }
+}
+
 static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
 {
     Thread *thread = thread_at(system, slot);
@@ -62,7 +80,8 @@ static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
     thread->due_tick = due_tick;
     thread->began_tick = system->tick;
     thread->number = ++system->next_number;
-    if (system->sleeper_count == SCRIPT_SLEEPERS_MAX) {
+    list_thread(system, slot);
+    if (system->sleeper_count == system->sleeper_max) {
         heap_sweep(system);
     }
     heap_push(system, (SleepEntry){due_tick, thread->number, pool_handle(&system->threads, slot)});
@@ -70,14 +89,22 @@ static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
 
 Thread *schedule_find(ScriptSystem *system, lua_State *lua, uint32_t *slot)
 {
-    for (uint32_t i = pool_next(&system->threads, 1); i != 0;
-         i = pool_next(&system->threads, i + 1)) {
-        if (thread_at(system, i)->lua == lua) {
-            *slot = i;
-            return thread_at(system, i);
-        }
-    }
-    return NULL;
+    const uint32_t found = id_map_find(&system->thread_slots, (uint64_t)(uintptr_t)lua);
+    *slot = found;
+    return found != 0 ? thread_at(system, found) : NULL;
+}
+
+static _Noreturn void raise_too_many(lua_State *lua)
+{
+    const ScriptSystem *system = script_of(lua);
+    const Instance *instance = instance_at(system, system->current_instance);
+    const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    luaL_error(lua,
+               "too many coroutines and timers are waiting: this script has %d, a script may have "
+               "%d, and all together %d; end some with task.cancel or Disconnect",
+               script != NULL ? (int)script->share.thread_count : 0, SCRIPT_COROUTINES_PER_SCRIPT,
+               SCRIPT_COROUTINES_SHARED);
+    ASSERT(false); // luaL_error does not return
 }
 
 // The thread of the coroutine that is about to pause: the entry itself, or a coroutine that the
@@ -95,16 +122,16 @@ static uint32_t pausing_thread(lua_State *lua)
     if (schedule_find(system, lua, &slot) != NULL) {
         return slot;
     }
-    const Handle handle = pool_acquire(&system->threads);
+    lua_pushthread(lua);
+    const int ref = luaL_ref(lua, LUA_REGISTRYINDEX); // may raise, so before the slot is taken
+    const Handle handle = hook_slot(system, system->current_instance, HOOK_HANDLER);
     if (handle_is_none(handle)) {
-        luaL_error(lua, "too many coroutines are waiting");
+        luaL_unref(lua, LUA_REGISTRYINDEX, ref);
+        raise_too_many(lua);
     }
     Thread *thread = thread_at(system, handle.index);
-    lua_pushthread(lua);
-    thread->ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    thread->ref = ref;
     thread->lua = lua;
-    thread->instance = system->current_instance;
-    thread->hook = HOOK_HANDLER;
     return handle.index;
 }
 
@@ -119,7 +146,9 @@ void schedule_sleep(lua_State *lua, double seconds)
 uint64_t schedule_request(lua_State *lua)
 {
     ScriptSystem *system = script_of(lua);
-    Thread *thread = thread_at(system, pausing_thread(lua));
+    const uint32_t slot = pausing_thread(lua);
+    Thread *thread = thread_at(system, slot);
+    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = ++system->next_request;
     thread->number = ++system->next_number;
@@ -131,6 +160,7 @@ Handle schedule_wait(lua_State *lua)
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = pausing_thread(lua);
     Thread *thread = thread_at(system, slot);
+    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = 0;
     thread->number = ++system->next_number;
@@ -142,7 +172,7 @@ uint32_t schedule_call(lua_State *lua, int function_index, int argument_count, u
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = hook_thread(system, system->current_instance, HOOK_HANDLER);
     if (slot == 0) {
-        luaL_error(lua, "too many coroutines are waiting");
+        raise_too_many(lua);
     }
     Thread *thread = thread_at(system, slot);
     luaL_checkstack(thread->lua, argument_count + 1, NULL);
@@ -179,47 +209,94 @@ void schedule_cancel(ScriptSystem *system, uint32_t slot)
 
 void schedule_cancel_instance(ScriptSystem *system, Handle instance)
 {
-    for (uint32_t i = pool_next(&system->threads, 1); i != 0;
+    uint32_t left = instance_at(system, instance)->thread_count;
+    for (uint32_t i = pool_next(&system->threads, 1); i != 0 && left > 0;
          i = pool_next(&system->threads, i + 1)) {
         if (handle_equal(thread_at(system, i)->instance, instance)) {
+            left -= 1;
             schedule_cancel(system, i);
         }
     }
 }
 
-bool schedule_run(ScriptSystem *system)
+static void resume(ScriptSystem *system, uint32_t slot)
 {
-    while (system->sleeper_count > 0 && system->sleepers[0].due_tick <= system->tick) {
-        const SleepEntry entry = system->sleepers[0];
-        Thread *thread = pool_find(&system->threads, entry.thread);
-        if (thread == NULL || thread->number != entry.number || thread->state != THREAD_SLEEPING) {
-            heap_pop(system);
-            continue;
+    Thread *thread = thread_at(system, slot);
+    int argument_count = thread->argument_count;
+    if (argument_count == SCHEDULE_ELAPSED) {
+        lua_pushnumber(thread->lua, (double)(system->tick - thread->began_tick) /
+                                        (double)system->config.tick_rate);
+        argument_count = 1;
+    }
+    system->current_depth = thread->depth;
+    hook_run(system, slot, argument_count);
+    system->current_depth = 0;
+}
+
+// What a script has waiting, in order, as far as its share goes. One that is paused for its faults
+// keeps what it has.
+static void run_queue(ScriptSystem *system, uint32_t slot)
+{
+    const Handle handle = pool_handle(&system->scripts, slot);
+    Script *script = script_at(system, handle);
+    system->serving = slot;
+    while (script != NULL && script->share.ready_count > 0 && !system->is_dead) {
+        if ((!account_may_run(system, script) && script->state == SCRIPT_THROTTLED) ||
+            !share_may_run(system, script)) {
+            break;
         }
-        if (system->tick_steps_left <= 0) {
-            return false;
-        }
-        heap_pop(system);
-        // A script that is paused for its faults loses time, not its timers.
-        const Instance *instance = instance_at(system, thread->instance);
-        Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
-        if (script != NULL && !account_may_run(system, script) &&
-            script->state == SCRIPT_THROTTLED) {
-            const uint64_t began_tick = thread->began_tick;
-            put_to_sleep(system, entry.thread.index, script->wake_tick);
-            thread->began_tick = began_tick;
-            continue;
-        }
-        int argument_count = thread->argument_count;
-        if (argument_count == SCHEDULE_ELAPSED) {
-            lua_pushnumber(thread->lua, (double)(system->tick - thread->began_tick) /
-                                            (double)system->config.tick_rate);
-            argument_count = 1;
-        }
-        (void)hook_run(system, entry.thread.index, argument_count);
-        if (system->is_dead) {
-            return false;
+        const uint32_t thread = script->share.ready_first;
+        share_unqueue(system, thread);
+        resume(system, thread);
+        script = script_at(system, handle);
+    }
+    system->serving = 0;
+}
+
+static void run_queues(ScriptSystem *system)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < system->ready_script_count && !system->is_dead; i++) {
+        const uint32_t slot = system->ready_scripts[i];
+        run_queue(system, slot);
+        ScriptShare *share = &((Script *)pool_at(&system->scripts, slot))->share;
+        share->is_listed = share->ready_count > 0;
+        if (share->is_listed) {
+            system->ready_scripts[kept++] = slot;
         }
     }
-    return true;
+    system->ready_script_count = kept;
+}
+
+// A thread that is due: it runs, or it waits for its script's turn.
+static void run_due(ScriptSystem *system, uint32_t slot)
+{
+    Thread *thread = thread_at(system, slot);
+    Script *script = script_at(system, thread->script);
+    // A script that is paused for its faults loses time, not its timers.
+    if (script != NULL && !account_may_run(system, script) && script->state == SCRIPT_THROTTLED) {
+        const uint64_t began_tick = thread->began_tick;
+        put_to_sleep(system, slot, script->wake_tick);
+        thread->began_tick = began_tick;
+        return;
+    }
+    if (script != NULL && !share_may_run(system, script)) {
+        share_queue(system, script, slot, thread->argument_count);
+        return;
+    }
+    resume(system, slot);
+}
+
+void schedule_run(ScriptSystem *system)
+{
+    run_queues(system);
+    while (system->sleeper_count > 0 && system->sleepers[0].due_tick <= system->tick &&
+           !system->is_dead) {
+        const SleepEntry entry = system->sleepers[0];
+        heap_pop(system);
+        const Thread *thread = pool_find(&system->threads, entry.thread);
+        if (thread != NULL && thread->number == entry.number && thread->state == THREAD_SLEEPING) {
+            run_due(system, entry.thread.index);
+        }
+    }
 }

@@ -23,16 +23,28 @@ ScriptConfig script_config_default(void)
     };
 }
 
+// Of all scripts together: what each has for itself, and what they share.
+static uint32_t threads_max(const ScriptConfig *config)
+{
+    return config->script_max * SCRIPT_COROUTINES_OWN + SCRIPT_COROUTINES_SHARED;
+}
+
+static uint32_t deferred_max(const ScriptConfig *config)
+{
+    return config->script_max * SCRIPT_DEFERRED_OWN + SCRIPT_DEFERRED_SHARED + SCRIPT_EVENTS_MAX;
+}
+
 static size_t block_bytes(const ScriptConfig *config)
 {
     return arena_need(sizeof(ScriptSystem)) + pool_bytes(config->script_max, sizeof(Script)) +
            pool_bytes(config->instance_max, sizeof(Instance)) +
-           pool_bytes(SCRIPT_THREADS_MAX, sizeof(Thread)) +
-           arena_need(SCRIPT_QUEUE_MAX * sizeof(Deferred)) +
-           arena_need(SCRIPT_QUEUE_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
+           pool_bytes(threads_max(config), sizeof(Thread)) + id_map_bytes(threads_max(config)) +
+           2 * arena_need((config->script_max + 1) * sizeof(uint32_t)) +
+           arena_need(deferred_max(config) * sizeof(Deferred)) +
+           arena_need(SCRIPT_EVENTS_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
            arena_need(SCRIPT_FAULTS_MAX * sizeof(ScriptFault)) +
-           arena_need(SCRIPT_SLEEPERS_MAX * sizeof(SleepEntry)) + arena_need(SCRIPT_JSON_BYTES) +
-           arena_need(SCRIPT_API_ROWS_MAX * sizeof(ApiParsed));
+           arena_need(2 * threads_max(config) * sizeof(SleepEntry)) +
+           arena_need(SCRIPT_JSON_BYTES) + arena_need(SCRIPT_API_ROWS_MAX * sizeof(ApiParsed));
 }
 
 static Status fill_block(ScriptSystem *system, Arena *arena)
@@ -40,19 +52,24 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
     const ScriptConfig *config = &system->config;
     if (pool_init(&system->scripts, arena, config->script_max, sizeof(Script)) != STATUS_OK ||
         pool_init(&system->instances, arena, config->instance_max, sizeof(Instance)) != STATUS_OK ||
-        pool_init(&system->threads, arena, SCRIPT_THREADS_MAX, sizeof(Thread)) != STATUS_OK) {
+        pool_init(&system->threads, arena, threads_max(config), sizeof(Thread)) != STATUS_OK ||
+        id_map_init(&system->thread_slots, arena, threads_max(config)) != STATUS_OK) {
         return STATUS_LIMIT;
     }
-    system->deferred = arena_array(arena, SCRIPT_QUEUE_MAX, sizeof(Deferred));
-    system->events = arena_array(arena, SCRIPT_QUEUE_MAX, sizeof(ScriptEvent));
+    system->sleeper_max = 2 * threads_max(config);
+    system->deferred_max = deferred_max(config);
+    system->active = arena_array(arena, config->script_max + 1, sizeof(uint32_t));
+    system->ready_scripts = arena_array(arena, config->script_max + 1, sizeof(uint32_t));
+    system->deferred = arena_array(arena, system->deferred_max, sizeof(Deferred));
+    system->events = arena_array(arena, SCRIPT_EVENTS_MAX, sizeof(ScriptEvent));
     system->event_data = arena_alloc(arena, SCRIPT_EVENT_DATA_MAX);
     system->faults = arena_array(arena, SCRIPT_FAULTS_MAX, sizeof(ScriptFault));
-    system->sleepers = arena_array(arena, SCRIPT_SLEEPERS_MAX, sizeof(SleepEntry));
+    system->sleepers = arena_array(arena, system->sleeper_max, sizeof(SleepEntry));
     system->api_parsed = arena_array(arena, SCRIPT_API_ROWS_MAX, sizeof(ApiParsed));
     void *json = arena_alloc(arena, SCRIPT_JSON_BYTES);
     if (system->deferred == NULL || system->events == NULL || system->event_data == NULL ||
         system->faults == NULL || system->sleepers == NULL || json == NULL ||
-        system->api_parsed == NULL) {
+        system->api_parsed == NULL || system->active == NULL || system->ready_scripts == NULL) {
         return STATUS_LIMIT;
     }
     arena_init(&system->json_arena, json, SCRIPT_JSON_BYTES);
@@ -61,7 +78,8 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
 
 Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
 {
-    if (config->world == NULL || config->script_max < 1 || config->instance_max < 1 ||
+    if (config->world == NULL || config->script_max < 1 ||
+        config->script_max > SCRIPTS_OF_A_SIDE_MAX || config->instance_max < 1 ||
         config->call_ms < 1 || config->call_ms > 1000 || config->tick_ms < 1 ||
         config->tick_ms > 1000 || config->loads_per_tick < 1 || config->tick_rate < 1) {
         return STATUS_RANGE;
@@ -193,16 +211,33 @@ static int push_self(ScriptSystem *system, const Instance *instance)
     return 1;
 }
 
-static bool call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+static void call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook)
 {
     Instance *instance = pool_at(&system->instances, slot);
     const Script *script = script_at(system, instance->script);
-    if (script == NULL || script->hook_refs[hook] == 0) {
-        return true;
+    if (script != NULL && script->hook_refs[hook] != 0) {
+        const int count = push_self(system, instance);
+        hook_call(system, pool_handle(&system->instances, slot), hook, script->hook_refs[hook],
+                  count);
     }
-    const int count = push_self(system, instance);
-    return hook_call(system, pool_handle(&system->instances, slot), hook, script->hook_refs[hook],
-                     count);
+}
+
+// For a hook that cannot wait: it runs at once, whatever the share of its script, unless that is
+// very deep in debt.
+static void call_hook_now(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+{
+    const Instance *instance = pool_at(&system->instances, slot);
+    Script *script = script_at(system, instance->script);
+    if (script == NULL || script->hook_refs[hook] == 0) {
+        return;
+    }
+    system->ignores_share = true;
+    if (share_may_run(system, script)) {
+        call_hook(system, slot, hook);
+    } else {
+        account_dropped(system, script, hook_name(hook));
+    }
+    system->ignores_share = false;
 }
 
 void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
@@ -216,8 +251,7 @@ void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
     }
     instance->enabled = enabled;
     if (instance->started) {
-        system->tick_steps_left = (int64_t)system->config.call_ms * VM_STEPS_PER_MS;
-        (void)call_hook(system, slot, enabled ? HOOK_ENABLE : HOOK_DISABLE);
+        call_hook_now(system, slot, enabled ? HOOK_ENABLE : HOOK_DISABLE);
     }
 }
 
@@ -233,8 +267,7 @@ void script_unbind(ScriptSystem *system, uint32_t slot)
     }
     instance->ending = true;
     if (instance->started && !system->is_dead) {
-        system->tick_steps_left = (int64_t)system->config.call_ms * VM_STEPS_PER_MS;
-        (void)call_hook(system, slot, HOOK_DESTROY);
+        call_hook_now(system, slot, HOOK_DESTROY);
     }
     if (!system->is_dead) {
         schedule_cancel_instance(system, handle);
@@ -274,7 +307,7 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
         return;
     }
     const Handle handle = pool_handle(&system->instances, slot);
-    const uint32_t thread = hook_thread(system, handle, hook);
+    const uint32_t thread = hook_event_thread(system, handle, hook);
     if (thread == 0) {
         return;
     }
@@ -283,10 +316,7 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
     lua_rawgeti(lua, LUA_REGISTRYINDEX, script->hook_refs[hook]);
     api_push_entity(lua, instance->entity);
     api_push_entity(lua, other);
-    if (!hook_run(system, thread, 2)) {
-        hook_give_back(system, thread);
-        system->totals.events_dropped += 1;
-    }
+    hook_run(system, thread, 2);
 }
 
 ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
@@ -303,10 +333,13 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     const uint64_t steps = instance->account.step_count;
     const double began = script_now_ms(system);
     system->call_ms_now = execution_ms_max != 0 ? execution_ms_max : system->config.call_ms;
-    system->tick_steps_left = (int64_t)system->call_ms_now * VM_STEPS_PER_MS;
+    system->ignores_share = true;
     Script *script = script_at(system, instance->script);
+    if (script != NULL) {
+        script->share.credit_steps = 0; // who asks for this one call wants it to run
+    }
     if (script != NULL && script->load == LOAD_PENDING) {
-        (void)script_run_file(system, instance->script, handle);
+        script_run_file(system, instance->script, handle);
     }
     if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
         int count = push_self(system, instance);
@@ -315,8 +348,9 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
             count += 1;
         }
         instance->started = instance->started || hook == HOOK_START;
-        (void)hook_call(system, handle, hook, script->hook_refs[hook], count);
+        hook_call(system, handle, hook, script->hook_refs[hook], count);
     }
+    system->ignores_share = false;
     system->call_ms_now = system->config.call_ms;
     instance = instance_at(system, handle);
     if (instance != NULL) {
@@ -347,7 +381,7 @@ static const uint8_t *keep_bytes(ScriptSystem *system, const void *data, size_t 
 Status script_event(ScriptSystem *system, const ScriptEvent *event)
 {
     const size_t bytes = event->name.bytes + event->payload_bytes;
-    if (system->event_count == SCRIPT_QUEUE_MAX ||
+    if (system->event_count == SCRIPT_EVENTS_MAX ||
         bytes > SCRIPT_EVENT_DATA_MAX - system->event_data_bytes) {
         system->totals.events_dropped += 1;
         return STATUS_LIMIT;
@@ -373,7 +407,7 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
     return STATUS_NOT_FOUND;
 }
 
-static bool run_events(ScriptSystem *system)
+static void run_events(ScriptSystem *system)
 {
     // New events may be fed while handlers run (a local loop does that): they belong to the next
     // tick.
@@ -384,13 +418,12 @@ static bool run_events(ScriptSystem *system)
     if (system->event_count == count) {
         system->event_count = 0;
         system->event_data_bytes = 0;
-        return true;
+        return;
     }
     for (uint32_t i = count; i < system->event_count; i++) {
         system->events[i - count] = system->events[i];
     }
     system->event_count -= count;
-    return true;
 }
 
 // --- the tick -----------------------------------------------------------------------------------
@@ -407,27 +440,30 @@ static void push_old(ScriptSystem *system, const Script *script)
     }
 }
 
-static bool start_one(ScriptSystem *system, uint32_t slot)
+static void start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
-    const Script *script = script_at(system, instance->script);
+    Script *script = script_at(system, instance->script);
     if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
-        return true;
+        return;
+    }
+    const ScriptHook hook =
+        instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0 ? HOOK_RELOAD : HOOK_START;
+    if (script->hook_refs[hook] != 0 && !share_may_run(system, script)) {
+        return;
     }
     if (script->hook_refs[HOOK_TOUCH] != 0) {
         api_watch_touch(system, instance->entity);
     }
-    if (instance->reloaded) {
-        instance->reloaded = false;
-        instance->started = true;
-        if (script->hook_refs[HOOK_RELOAD] != 0) {
-            push_old(system, script);
-            return hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
-                             script->hook_refs[HOOK_RELOAD], 1);
-        }
-    }
+    instance->reloaded = false;
     instance->started = true;
-    return call_hook(system, slot, HOOK_START);
+    if (hook == HOOK_RELOAD) {
+        push_old(system, script);
+        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
+                  script->hook_refs[HOOK_RELOAD], 1);
+        return;
+    }
+    call_hook(system, slot, HOOK_START);
 }
 
 static void run_starts(ScriptSystem *system)
@@ -435,34 +471,40 @@ static void run_starts(ScriptSystem *system)
     for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
          i = pool_next(&system->instances, i + 1)) {
         const Instance *instance = pool_at(&system->instances, i);
-        if (!instance->started && system->tick_steps_left > 0) {
-            (void)start_one(system, i);
+        if (!instance->started) {
+            start_one(system, i);
         }
     }
 }
 
-static bool update_one(ScriptSystem *system, uint32_t slot)
+static void update_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
-    const Script *script = script_at(system, instance->script);
+    Script *script = script_at(system, instance->script);
     if (script == NULL || !instance->started || !instance->enabled ||
-        script->hook_refs[HOOK_UPDATE] == 0) {
-        return true;
+        script->hook_refs[HOOK_UPDATE] == 0 || instance->update_tick == system->tick ||
+        !account_may_run(system, script)) {
+        return;
     }
-    if (system->tick_steps_left <= 0) {
-        return false;
+    if (!share_may_run(system, script)) {
+        system->update_missed = system->update_missed != 0 ? system->update_missed : slot;
+        return;
     }
-    int count = push_self(system, instance);
-    lua_pushnumber(system->lua, 1.0 / (double)system->config.tick_rate);
-    count += 1;
-    return hook_call(system, pool_handle(&system->instances, slot), HOOK_UPDATE,
-                     script->hook_refs[HOOK_UPDATE], count);
+    // One that was left out gets the time that it missed.
+    const uint64_t ticks = instance->missed_updates + 1u;
+    instance->missed_updates = 0;
+    instance->update_tick = system->tick;
+    const int count = push_self(system, instance);
+    lua_pushnumber(system->lua, (double)ticks / (double)system->config.tick_rate);
+    hook_call(system, pool_handle(&system->instances, slot), HOOK_UPDATE,
+              script->hook_refs[HOOK_UPDATE], count + 1);
 }
 
-// When the steps run out, the next tick goes on with those that had no turn.
+// Begins with the first that had no turn in the tick before.
 static void run_updates(ScriptSystem *system)
 {
     uint32_t slot = pool_next(&system->instances, system->update_next);
+    system->update_missed = 0;
     for (uint32_t seen = system->instances.count; seen > 0 && !system->is_dead; seen--) {
         if (slot == 0) {
             slot = pool_next(&system->instances, 1);
@@ -470,13 +512,27 @@ static void run_updates(ScriptSystem *system)
         if (slot == 0) {
             break;
         }
-        if (!update_one(system, slot)) {
-            system->update_next = slot;
-            return;
-        }
+        update_one(system, slot);
         slot = pool_next(&system->instances, slot + 1);
     }
-    system->update_next = 1;
+}
+
+// After the last round: those that had no turn are given the time of this tick later.
+static void count_missed_updates(ScriptSystem *system)
+{
+    system->update_next = system->update_missed != 0 ? system->update_missed : 1;
+    if (system->update_missed == 0) {
+        return;
+    }
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        Instance *instance = pool_at(&system->instances, i);
+        const Script *script = script_at(system, instance->script);
+        if (script != NULL && script->share.waits && instance->started && instance->enabled &&
+            instance->update_tick != system->tick) {
+            instance->missed_updates += 1;
+        }
+    }
 }
 
 void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds)
@@ -486,15 +542,21 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
     }
     system->tick += 1;
     system->require_count = 0; // a module that failed never left
-    system->tick_steps_left = (int64_t)system->config.tick_ms * VM_STEPS_PER_MS;
+    uint32_t loads_left = system->config.loads_per_tick;
     vm_set_time(system->vm, unix_seconds, world_seconds);
-    script_run_loads(system);
-    (void)run_events(system);
-    run_starts(system);
-    if (schedule_run(system)) {
+    share_begin(system);
+    do {
+        script_run_loads(system, &loads_left);
+        if (system->round_count == 0) {
+            run_events(system);
+        }
+        run_starts(system);
+        schedule_run(system);
         run_updates(system);
-    }
-    (void)signal_run(system);
-    (void)schedule_run(system); // what signals woke
+        signal_run(system);
+        schedule_run(system); // what signals woke
+    } while (share_next_round(system));
+    share_end(system);
+    count_missed_updates(system);
     vm_collect(system->vm, 64);
 }

@@ -8,6 +8,12 @@
 // onUpdate by instance number, then the signals fired meanwhile, round by round, until none are
 // left or the tick's budget is used up. No script runs inside another's budget.
 //
+// When a tick's budget does not suffice for all, it is shared fairly among scripts for a while
+// (share.c): the order above then holds for each script, but scripts that use more than their share
+// run after the others. What has to wait is kept in order; onUpdate is left out and gets the whole
+// time since it ran; an event for a script that has too much waiting already is dropped and
+// counted.
+//
 // Everything a script makes (connections, timers, coroutines, handlers) belongs to the instance
 // that made it and ends with it.
 #pragma once
@@ -200,6 +206,11 @@ typedef struct ScriptAccount {
     // How much the memory of all scripts grew while this one ran, less what was collected
     // meanwhile: over time this is what it keeps.
     int64_t memory_bytes;
+    // A script that uses more than its share: how far it is in debt, how many calls of it wait, how
+    // many were dropped because too many waited.
+    int64_t debt_steps;
+    uint32_t waiting_count;
+    uint64_t dropped_count;
     uint64_t ignored_write_count;
     uint64_t work_step_count;    // that the world took for its things; not in step_count
     uint64_t work_skipped_count; // times that one of them stood still in a tick

@@ -136,6 +136,8 @@ static Status install(ScriptSystem *system, Script *fresh, const char *path, con
         }
     } else {
         fresh->account = script->account;
+        fresh->share = script->share;
+        fresh->share.good_ticks = 0;
         if (keep_old) {
             fresh->old_ref = script->environment_ref;
             fresh->old_module_ref = script->module_ref;
@@ -264,6 +266,7 @@ void script_invalidate(ScriptSystem *system, const char *script_id)
         }
     }
     forget_code(system, script);
+    share_forget(system, handle);
     (void)pool_release(&system->scripts, handle);
 }
 
@@ -327,38 +330,31 @@ void script_load_failed(ScriptSystem *system, Handle handle)
     }
 }
 
-bool script_run_file(ScriptSystem *system, Handle handle, Handle instance)
+void script_run_file(ScriptSystem *system, Handle handle, Handle instance)
 {
     Script *script = script_at(system, handle);
     const uint32_t slot = hook_thread(system, instance, HOOK_LOAD);
     if (slot == 0) {
-        return false;
+        return; // what its coroutines wait for comes first
     }
     Thread *thread = thread_at(system, slot);
     thread->load_script = handle;
     lua_rawgeti(thread->lua, LUA_REGISTRYINDEX, script->chunk_ref);
     script->load = LOAD_RUNNING;
-    if (!hook_run(system, slot, 0)) {
-        script->load = LOAD_PENDING;
-        hook_give_back(system, slot);
-        return false;
-    }
-    return true;
+    hook_run(system, slot, 0);
 }
 
-void script_run_loads(ScriptSystem *system)
+void script_run_loads(ScriptSystem *system, uint32_t *left)
 {
-    uint32_t left = system->config.loads_per_tick;
-    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && left > 0;
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && *left > 0 && !system->is_dead;
          i = pool_next(&system->instances, i + 1)) {
         const Instance *instance = pool_at(&system->instances, i);
-        const Script *script = script_at(system, instance->script);
-        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled) {
+        Script *script = script_at(system, instance->script);
+        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled ||
+            !account_may_run(system, script) || !share_may_run(system, script)) {
             continue;
         }
-        left -= 1;
-        if (!script_run_file(system, instance->script, pool_handle(&system->instances, i))) {
-            return;
-        }
+        *left -= 1;
+        script_run_file(system, instance->script, pool_handle(&system->instances, i));
     }
 }

@@ -9,8 +9,11 @@
 #define SIGNAL_CLASS     "Signal"
 #define CONNECTION_CLASS "Connection"
 
+#define LOOK_STEPS 10 // to look at one connection
+
 typedef struct SignalObject {
     uint32_t connection_count;
+    bool is_firing; // its list is being walked
 } SignalObject;
 
 typedef struct ConnectionObject {
@@ -64,12 +67,43 @@ static ConnectionObject *push_connection(lua_State *lua)
     return connection;
 }
 
+static uint32_t tidy(ScriptSystem *system, lua_State *lua, int list, SignalObject *signal);
+static bool is_alive(const ScriptSystem *system, const ConnectionObject *connection);
+
+// Too many connections of one script to a signal raise an error. Counted only when there are as
+// many in all, because that means to look at each.
+static void check_room(lua_State *lua, int index, SignalObject *signal)
+{
+    ScriptSystem *system = script_of(lua);
+    const Instance *instance = instance_at(system, system->current_instance);
+    vm_charge(lua, (uint64_t)signal->connection_count * LOOK_STEPS);
+    lua_getiuservalue(lua, index, 1);
+    const int list = lua_gettop(lua);
+    if (!signal->is_firing) {
+        (void)tidy(system, lua, list, signal);
+    }
+    uint32_t own = 0;
+    for (uint32_t i = 1; i <= signal->connection_count; i++) {
+        lua_rawgeti(lua, list, i);
+        const ConnectionObject *connection = lua_touserdata(lua, -1);
+        const Instance *other = instance_at(system, connection->instance);
+        own += is_alive(system, connection) && instance != NULL &&
+               handle_equal(other->script, instance->script);
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 1);
+    if (own >= SCRIPT_CONNECTIONS_PER_SCRIPT) {
+        luaL_error(lua, "this script has %d connections to this signal, and may have %d", (int)own,
+                   SCRIPT_CONNECTIONS_PER_SCRIPT);
+    }
+}
+
 // Appends the connection on top of the stack to the signal at `index`; it stays on top.
 static void append(lua_State *lua, int index)
 {
     SignalObject *signal = luaL_checkudata(lua, index, SIGNAL_CLASS);
-    if (signal->connection_count >= SCRIPT_CONNECTIONS_MAX) {
-        luaL_error(lua, "more than %d connections to one signal", SCRIPT_CONNECTIONS_MAX);
+    if (signal->connection_count >= SCRIPT_CONNECTIONS_PER_SCRIPT) {
+        check_room(lua, index, signal);
     }
     lua_getiuservalue(lua, index, 1);
     lua_pushvalue(lua, -2);
@@ -119,13 +153,29 @@ int signal_wait(lua_State *lua)
     return lua_yieldk(lua, 0, 0, wait_is_over);
 }
 
+int signal_raise(lua_State *lua, Status status)
+{
+    const ScriptSystem *system = script_of(lua);
+    const Instance *instance = instance_at(system, system->current_instance);
+    const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    if (status == STATUS_RANGE) {
+        return luaL_error(lua, "signals fire signals without end: handlers nest %d deep",
+                          SCRIPT_ROUNDS_MAX);
+    }
+    if (status != STATUS_OK) {
+        return luaL_error(lua,
+                          "too many signals and deferred calls are waiting: this script has %d, a "
+                          "script may have %d, and all together %d",
+                          script != NULL ? (int)script->share.deferred_count : 0,
+                          SCRIPT_DEFERRED_PER_SCRIPT, SCRIPT_DEFERRED_SHARED);
+    }
+    return 0;
+}
+
 int signal_fire(lua_State *lua)
 {
     luaL_checkudata(lua, 1, SIGNAL_CLASS);
-    if (signal_defer(lua, 1, lua_gettop(lua) - 1) != STATUS_OK) {
-        return luaL_error(lua, "signals fire signals without end, or too many in one tick");
-    }
-    return 0;
+    return signal_raise(lua, signal_defer(lua, 1, lua_gettop(lua) - 1));
 }
 
 int signal_disconnect_all(lua_State *lua)
@@ -228,16 +278,47 @@ int timer_every(lua_State *lua)
 
 // --- deferred calls -----------------------------------------------------------------------------
 
+// Events of the world have as many as there can be events.
+static bool has_room(const ScriptSystem *system, Handle handle)
+{
+    const Script *script = script_at(system, handle);
+    uint32_t own = script != NULL ? script->share.deferred_count : system->deferred_of_world;
+    uint32_t shared = system->deferred_shared;
+    return system->deferred_count < system->deferred_max &&
+           (script != NULL ? share_take(&own, &shared, SCRIPT_DEFERRED_OWN,
+                                        SCRIPT_DEFERRED_PER_SCRIPT, SCRIPT_DEFERRED_SHARED)
+                           : own < SCRIPT_EVENTS_MAX);
+}
+
+// Called when nothing can raise any more, so that nothing is counted that is not there.
+static void count_deferred(ScriptSystem *system, Handle handle)
+{
+    Script *script = script_at(system, handle);
+    if (script != NULL) {
+        (void)share_take(&script->share.deferred_count, &system->deferred_shared,
+                         SCRIPT_DEFERRED_OWN, SCRIPT_DEFERRED_PER_SCRIPT, SCRIPT_DEFERRED_SHARED);
+    } else {
+        system->deferred_of_world += 1;
+    }
+}
+
 static Status defer(lua_State *lua, int index, int argument_count, Handle instance)
 {
     ScriptSystem *system = script_of(lua);
     index = lua_absindex(lua, index);
     // Handlers that fire signals whose handlers fire signals: not for ever.
-    if (system->deferred_count == SCRIPT_QUEUE_MAX || system->current_depth >= SCRIPT_ROUNDS_MAX) {
+    if (system->current_depth >= SCRIPT_ROUNDS_MAX) {
+        lua_pop(lua, argument_count);
+        return STATUS_RANGE;
+    }
+    const Instance *owner = instance_at(system, system->current_instance);
+    Deferred deferred = {.instance = instance,
+                         .script = owner != NULL ? owner->script : HANDLE_NONE,
+                         .depth = system->current_depth + 1};
+    if (!has_room(system, deferred.script)) {
         lua_pop(lua, argument_count);
         return STATUS_LIMIT;
     }
-    Deferred deferred = {.instance = instance, .depth = system->current_depth + 1};
     if (argument_count > 0) {
         lua_createtable(lua, argument_count, 1);
         lua_insert(lua, -argument_count - 1);
@@ -250,6 +331,7 @@ static Status defer(lua_State *lua, int index, int argument_count, Handle instan
     }
     lua_pushvalue(lua, index);
     deferred.target_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    count_deferred(system, deferred.script);
     system->deferred[system->deferred_count++] = deferred;
     return STATUS_OK;
 }
@@ -298,7 +380,7 @@ static void deliver(ScriptSystem *system, int arguments_ref)
         schedule_wake(system, thread, count);
         return;
     }
-    const uint32_t slot = hook_thread(system, connection->instance, HOOK_HANDLER);
+    const uint32_t slot = hook_event_thread(system, connection->instance, HOOK_HANDLER);
     if (slot == 0) {
         lua_pop(lua, 1);
         return;
@@ -309,13 +391,12 @@ static void deliver(ScriptSystem *system, int arguments_ref)
     lua_State *thread = thread_at(system, slot)->lua;
     luaL_checkstack(thread, count + 1, NULL);
     lua_xmove(lua, thread, count + 1);
-    (void)hook_run(system, slot, count);
+    hook_run(system, slot, count);
 }
 
 // Drops dead connections from the list; returns how many are left.
-static uint32_t tidy(ScriptSystem *system, int list, SignalObject *signal)
+static uint32_t tidy(ScriptSystem *system, lua_State *lua, int list, SignalObject *signal)
 {
-    lua_State *lua = system->lua;
     uint32_t kept = 0;
     for (uint32_t i = 1; i <= signal->connection_count; i++) {
         lua_rawgeti(lua, list, i);
@@ -341,8 +422,11 @@ static void fire(ScriptSystem *system, const Deferred *deferred)
     SignalObject *signal = lua_touserdata(lua, -1);
     lua_getiuservalue(lua, -1, 1);
     const int list = lua_gettop(lua);
+    share_use(system, script_at(system, deferred->script),
+              SCRIPT_ENTRY_STEPS + (uint64_t)signal->connection_count * LOOK_STEPS);
     // Those who connect while this firing runs hear the next one.
-    const uint32_t count = tidy(system, list, signal);
+    const uint32_t count = tidy(system, lua, list, signal);
+    signal->is_firing = true;
     for (uint32_t i = 1; i <= count && !system->is_dead; i++) {
         lua_rawgeti(lua, list, i);
         const ConnectionObject *connection = lua_touserdata(lua, -1);
@@ -352,28 +436,48 @@ static void fire(ScriptSystem *system, const Deferred *deferred)
             lua_pop(lua, 1);
         }
     }
+    signal->is_firing = false;
     lua_pop(lua, 2);
 }
 
 static void call_function(ScriptSystem *system, const Deferred *deferred)
 {
     const int count = unpack(system, deferred->arguments_ref);
-    (void)hook_call(system, deferred->instance, HOOK_HANDLER, deferred->target_ref, count);
+    hook_call(system, deferred->instance, HOOK_HANDLER, deferred->target_ref, count);
 }
 
 static void release(ScriptSystem *system, const Deferred *deferred)
 {
+    Script *script = script_at(system, deferred->script);
+    if (script != NULL) {
+        share_give(&script->share.deferred_count, &system->deferred_shared, SCRIPT_DEFERRED_OWN);
+    } else if (handle_is_none(deferred->script)) {
+        system->deferred_of_world -= 1;
+    }
     luaL_unref(system->lua, LUA_REGISTRYINDEX, deferred->target_ref);
     if (deferred->arguments_ref != 0) {
         luaL_unref(system->lua, LUA_REGISTRYINDEX, deferred->arguments_ref);
     }
 }
 
-bool signal_run(ScriptSystem *system)
+// A script that has used up its share fires nothing either: the handlers would have to wait, and
+// finding them takes time.
+static bool may_fire(ScriptSystem *system, const Deferred *deferred)
 {
-    uint32_t done = 0;
-    while (done < system->deferred_count && system->tick_steps_left > 0 && !system->is_dead) {
-        const Deferred deferred = system->deferred[done++];
+    Script *script = script_at(system, deferred->script);
+    return system->tick_steps_left > 0 && !system->is_dead &&
+           (script == NULL || share_may_run(system, script));
+}
+
+void signal_run(ScriptSystem *system)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < system->deferred_count; i++) {
+        const Deferred deferred = system->deferred[i];
+        if (!may_fire(system, &deferred)) {
+            system->deferred[kept++] = deferred;
+            continue;
+        }
         system->current_depth = deferred.depth;
         if (handle_is_none(deferred.instance)) {
             fire(system, &deferred);
@@ -384,10 +488,6 @@ bool signal_run(ScriptSystem *system)
             release(system, &deferred);
         }
     }
-    for (uint32_t i = done; i < system->deferred_count; i++) {
-        system->deferred[i - done] = system->deferred[i];
-    }
     system->current_depth = 0;
-    system->deferred_count -= done;
-    return system->deferred_count == 0;
+    system->deferred_count = kept;
 }

@@ -1,5 +1,6 @@
 // The runtime: loading, hooks, parameters, modules, reload, faults, throttling, budgets, ownership.
 #include "core/script/rune.h"
+#include "core/script/script_inside.h"
 #include "core/script/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/script_fixture.h"
@@ -543,6 +544,223 @@ TEST(a_tick_has_a_budget_and_everybody_gets_a_turn)
     script_fixture_run(&fixture, 120);
     CHECK_INT(script_fixture_lines(&fixture, "third"), 20);
     CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+static const ScriptAccount *account_of(const ScriptStats *stats, const char *path)
+{
+    for (uint32_t i = 0; i < stats->scripts_listed; i++) {
+        if (strcmp(stats->scripts[i].path, path) == 0) {
+            return &stats->scripts[i];
+        }
+    }
+    return NULL;
+}
+
+TEST(a_script_that_uses_more_than_its_share_is_throttled_by_name)
+{
+    script_fixture_open(&fixture, few_steps);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Greedy",
+                             "for i = 1, 100 do Timer.Every(0, function()\n"
+                             "  for i = 1, 450000 do end end) end",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Modest",
+                             "local n = 0\n"
+                             "function onUpdate() n = n + 1 if n == 50 then print('fifty') end end",
+                             0);
+    script_fixture_run(&fixture, 60);
+    CHECK_INT(script_fixture_lines(&fixture, "fifty"), 1);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    const ScriptAccount *greedy = account_of(&stats, "ServerScriptService/Greedy");
+    const ScriptAccount *modest = account_of(&stats, "ServerScriptService/Modest");
+    REQUIRE(greedy != NULL && modest != NULL);
+    CHECK_INT(greedy->state, SCRIPT_THROTTLED);
+    CHECK_INT(greedy->throttle_count, 1);
+    CHECK(greedy->waiting_count > 50);
+    CHECK_INT(modest->state, SCRIPT_RUNNING);
+    CHECK_INT(modest->waiting_count, 0);
+    // Said once, as a fault that does not count against it.
+    CHECK_INT(fixture.fault_count, 1);
+    CHECK_INT(fixture.faults[0].kind, FAULT_BUDGET);
+    CHECK_TEXT(fixture.faults[0].path, "ServerScriptService/Greedy");
+    CHECK_INT(script_fixture_lines(&fixture, "Greedy: used"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_script_alone_may_use_the_whole_tick)
+{
+    script_fixture_open(&fixture, few_steps);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Alone",
+                             "local n = 0\n"
+                             "for i = 1, 4 do Timer.Every(0, function()\n"
+                             "  for i = 1, 200000 do end n = n + 1 end) end\n"
+                             "Timer.After(2, function() print('ran', n >= 60 * 2) end)",
+                             0);
+    script_fixture_run(&fixture, 150);
+    CHECK_INT(script_fixture_lines(&fixture, "ran\ttrue"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(an_update_that_was_left_out_gets_the_time_it_missed)
+{
+    script_fixture_open(&fixture, few_steps);
+    (void)script_fixture_add(
+        &fixture, "ServerScriptService/Behind",
+        "local sum, began = 0, os.clock()\n"
+        "function onUpdate(self, dt)\n"
+        "  sum = sum + dt\n"
+        "  for i = 1, 450000 do end\n"
+        "  if dt > 0.017 then print('long') end\n"
+        "  if os.clock() > 1 and not said then said = true\n"
+        "    print('sum', math.abs(os.clock() - began + 1 / 60 - sum) < 1e-6)\n"
+        "  end end",
+        0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Too",
+                             "function onUpdate() for i = 1, 450000 do end end", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Also",
+                             "function onUpdate() for i = 1, 450000 do end end", 0);
+    script_fixture_run(&fixture, 100);
+    CHECK(script_fixture_lines(&fixture, ": long") > 5);
+    CHECK_INT(script_fixture_lines(&fixture, "sum\ttrue"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(coroutines_of_one_script_leave_room_for_the_others)
+{
+    script_fixture_open(&fixture, NULL);
+    static const char MANY[] = "local made, message = 0, nil\n"
+                               "for i = 1, 5000 do\n"
+                               "  local ok, e = pcall(task.delay, 1000, print)\n"
+                               "  if ok then made = made + 1 else message = e break end\n"
+                               "end\n"
+                               "print('made', made) print(message)";
+    char path[64];
+    for (uint32_t i = 0; i < 6; i++) {
+        snprintf(path, sizeof path, "ServerScriptService/Many%u", (unsigned)i);
+        (void)script_fixture_add(&fixture, path, MANY, 0);
+    }
+    (void)script_fixture_add(&fixture, "ServerScriptService/Other",
+                             "local n = 0\n"
+                             "for i = 1, 10 do Timer.Every(0.1, function() n = n + 1 end) end\n"
+                             "Timer.After(0.55, function() print('beats', n) end)",
+                             0);
+    script_fixture_run(&fixture, 60);
+    CHECK_INT(script_fixture_lines(&fixture, "Many0: made\t2047"), 1); // its top level is one
+    CHECK_INT(script_fixture_lines(&fixture, "this script has 2048, a script may have 2048"), 4);
+    CHECK_INT(script_fixture_lines(&fixture, "beats\t50"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(deferred_calls_and_connections_are_counted_for_each_script)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Many",
+                             "local signal = Signal.new()\n"
+                             "local n = 0\n"
+                             "while pcall(signal.Fire, signal) do n = n + 1 end\n"
+                             "print('fired', n)\n"
+                             "local added, m = Players.PlayerAdded, 0\n"
+                             "while pcall(added.Connect, added, print) do m = m + 1 end\n"
+                             "print('connected', m)\n"
+                             "print(select(2, pcall(added.Connect, added, print)))\n",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Other",
+                             "local signal = Signal.new() signal:Connect(print)\n"
+                             "signal:Fire('heard')\n"
+                             "Players.PlayerAdded:Connect(function() print('joined') end)\n",
+                             0);
+    script_fixture_run(&fixture, 3);
+    CHECK_INT(script_fixture_lines(&fixture, "fired\t1024"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "connected\t1024"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "this script has 1024 connections"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "Other: heard"), 1);
+    const uint32_t joined = script_fixture_lines(&fixture, "Other: joined");
+    CHECK_OK(authority_player_join(fixture.authority, 8, (Text){"al", 2}));
+    script_fixture_run(&fixture, 3);
+    CHECK_INT(script_fixture_lines(&fixture, "Other: joined"), joined + 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(events_for_a_script_that_is_behind_are_kept_in_order_and_then_dropped_by_name)
+{
+    script_fixture_open(&fixture, few_steps);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 50, 0), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Slow",
+                             "local last = 0\n"
+                             "function OnTouch(self, other)\n"
+                             "  for i = 1, 450000 do end\n"
+                             "  last = last + 1 print('touch', last)\n"
+                             "end",
+                             part);
+    script_fixture_run(&fixture, 2);
+    for (uint32_t i = 0; i < 400; i++) {
+        CHECK_OK(script_event(fixture.scripts,
+                              &(ScriptEvent){.type = SCRIPT_EVENT_TOUCH, .entity = part}));
+    }
+    script_fixture_run(&fixture, 5);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    const ScriptAccount *slow = account_of(&stats, "Workspace/Slow");
+    REQUIRE(slow != NULL);
+    CHECK(slow->dropped_count > 100);
+    CHECK(slow->waiting_count > 200 && slow->waiting_count <= 256);
+    CHECK_INT(stats.events_dropped, slow->dropped_count);
+    CHECK_INT(script_fixture_lines(&fixture, "Slow: a call of OnTouch was dropped"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "touch\t5"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(what_is_done_for_a_script_takes_from_its_share)
+{
+    script_fixture_open(&fixture, few_steps);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Charged",
+                             "function onUpdate() for i = 1, 300000 do end end", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Same",
+                             "function onUpdate() for i = 1, 300000 do end end", 0);
+    const Handle charged = script_find(fixture.scripts, "ServerScriptService/Charged");
+    for (uint32_t i = 0; i < 240; i++) {
+        script_fixture_run(&fixture, 1);
+        account_charge_work(fixture.scripts, charged, 300000);
+    }
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    const ScriptAccount *first = account_of(&stats, "ServerScriptService/Charged");
+    const ScriptAccount *second = account_of(&stats, "ServerScriptService/Same");
+    REQUIRE(first != NULL && second != NULL);
+    CHECK(second->call_count > first->call_count * 3 / 2);
+    script_fixture_close(&fixture);
+}
+
+TEST(ends_of_many_entities_do_not_hold_up_the_world)
+{
+    script_fixture_open(&fixture, few_steps);
+    CHECK(script_fixture_compile(&fixture, "Workspace/Ends",
+                                 "function onDestroy() for i = 1, 450000 do end end")
+              .ok);
+    uint64_t parts[100];
+    for (uint32_t i = 0; i < 100; i++) {
+        parts[i] = script_fixture_part(&fixture, vec3((float)i, 50, 0), 0);
+        uint32_t instance = 0;
+        CHECK_OK(script_bind(
+            fixture.scripts,
+            &(InstanceDesc){.script_id = "Workspace/Ends", .entity = parts[i], .enabled = true},
+            &instance));
+    }
+    script_fixture_run(&fixture, 3);
+    ScriptStats before;
+    script_stats(fixture.scripts, &before);
+    for (uint32_t i = 0; i < 100; i++) {
+        script_unbind_entity(fixture.scripts, parts[i]);
+    }
+    ScriptStats after;
+    script_stats(fixture.scripts, &after);
+    CHECK((after.step_count - before.step_count) / VM_STEPS_PER_MS < 12);
+    CHECK_INT(script_fixture_lines(&fixture, "Ends: a call of onDestroy was dropped"), 1);
+    CHECK_INT(after.instance_count, 0);
     script_fixture_close(&fixture);
 }
 

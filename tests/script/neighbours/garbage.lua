@@ -1,0 +1,5 @@
+function onUpdate()
+    for i = 1, 20000 do
+        local _ = { i, { i }, tostring(i) }
+    end
+end

@@ -1,0 +1,3 @@
+function onUpdate()
+    for _ = 1, 460000 do end
+end

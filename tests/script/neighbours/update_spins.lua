@@ -1,0 +1,3 @@
+function onUpdate()
+    while true do end
+end
