@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define HOSTILE_MAX 10
-#define SEEDS       16
+#define SEEDS       12
 #define TICKS       120
 // A new script may have to wait for the top level of each hostile script and for its first dear
 // call, and two of those fit into a tick.
