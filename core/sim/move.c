@@ -914,7 +914,7 @@ static void step_one(Sim *sim, uint32_t slot, Mover *mover)
     sim_add_work(sim, WORK_CHARACTER_STEPS);
     move_one(sim, slot, mover);
     work_charge(sim, maker, since);
-    if (maker == 0 && sim->work != NULL) {
+    if (maker == 0 && sim_maker_highest(sim) > 0) {
         charge_parts(sim, &mover->colliders, sim_work(sim) - since);
     }
 }

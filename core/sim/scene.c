@@ -415,12 +415,13 @@ uint64_t scene_hash(const Scene *scene)
 static void query_cells(const Scene *scene, const SceneLevel *level, CellSpan span, Aabb box,
                         GridFound *found, uint64_t *work)
 {
+    uint64_t steps = 0;
     for (int32_t z = span.z0; z <= span.z1; z++) {
         for (int32_t y = span.y0; y <= span.y1; y++) {
             for (int32_t x = span.x0; x <= span.x1; x++) {
                 const SceneCell *cell = cell_at(level, x, y, z);
                 const SceneEntry *entry = &scene->entries[cell->first];
-                *work += GRID_CELL_STEPS + (uint64_t)cell->count * GRID_ITEM_STEPS;
+                steps += GRID_CELL_STEPS + (uint64_t)cell->count * GRID_ITEM_STEPS;
                 for (const SceneEntry *end = entry + cell->count; entry != end; entry++) {
                     if (aabb_overlaps(entry->bounds, box) && higher(entry->cell_x, span.x0) == x &&
                         higher(entry->cell_y, span.y0) == y &&
@@ -431,6 +432,7 @@ static void query_cells(const Scene *scene, const SceneLevel *level, CellSpan sp
             }
         }
     }
+    *work += steps;
 }
 
 uint32_t scene_query(const Scene *scene, Aabb box, uint32_t *out, uint32_t max, uint64_t *work)
