@@ -275,10 +275,9 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
         soul_reviewed_read(session->options->place, &view->kept.header, &reviewed, &bytes);
     char before_name[SOUL_DIFF_NAME_BYTES], after_name[SOUL_DIFF_NAME_BYTES];
     (void)snprintf(before_name, sizeof before_name, "%s (%s)", view->kept_path,
-                   found == STATUS_OK ? "reviewed"
-                   : view->kept.header.has_review
-                       ? "reviewed elsewhere: the reviewed text is not on this machine"
-                       : "never reviewed");
+                   found == STATUS_OK             ? "reviewed"
+                   : view->kept.header.has_review ? "reviewed elsewhere: text not found here"
+                                                  : "never reviewed");
     (void)snprintf(after_name, sizeof after_name, "%s", view->kept_path);
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
                                  bytes};

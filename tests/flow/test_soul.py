@@ -1,5 +1,5 @@
-"""Plain-language souls through `sandlot build` and `sandlot soul`, against a model's server of our own
-that says what each test needs: see support.py and model_server.py."""
+"""Plain-language souls through `sandlot build` and `sandlot soul`, against our own model server, which
+returns what each test needs: see support.py and model_server.py."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`sandlot world` from outside: it starts, players walk, it survives its own death, it ends."""
+"""`sandlot world` from outside: it starts, players walk, it recovers from a crash, it stops."""
 
 import json
 import os
