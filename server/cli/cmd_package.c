@@ -71,7 +71,7 @@ static void print_usage(const char *command, FILE *out)
             "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   list the contents\n\n"
             "  --json               print one object; \"ok\" is true if it could be read, "
             "\"errors\"\n"
-            "                       lists what a build would reject\n"
+            "                       is the number of errors that a build would report\n"
             "  --thumbnail OUT.png  write the place's thumbnail, at most 256 pixels\n"
             "  --allow-weak-jail    continue even if the kernel lacks a layer of the jail\n\n"
             "Lists every file with its kind, sizes and hash, where each script runs, and which\n"

@@ -53,7 +53,7 @@ static void print_usage(FILE *out)
         "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n\n"
         "`accept` shows what has changed since the last review, asks for confirmation, and\n"
         "records the review in the first line of the .soul.lua file. Without PATH it reviews\n"
-        "the files that are up to date. To accept a file that is stale or foreign, name it:\n"
+        "all files that are not stale or foreign. To accept a stale or foreign file, name it:\n"
         "this means that its Lua is right as it is.\n"
         "`ask` needs SANDLOT_MODEL_KEY (docs/OPERATIONS.md).\n\n"
         "States: fits (up to date), older (the script API has changed since), stale (the soul\n"
