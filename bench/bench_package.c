@@ -6,7 +6,7 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/base/rng.h"
-#include "server/build/package.h"
+#include "server/build/package/package.h"
 
 #include <archive.h>
 #include <archive_entry.h>

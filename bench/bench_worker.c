@@ -5,8 +5,8 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/script/rune.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_op.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/inside/worker_op.h"
 
 #include <malloc.h>
 #include <stdio.h>

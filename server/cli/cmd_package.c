@@ -1,8 +1,8 @@
 // `sandlot pack`, `unpack` and `inspect`: a place as one file and back, and a look inside. A
 // stranger's package is safe to look at: everything in it is read in the jailed worker.
 #define _GNU_SOURCE
-#include "server/build/package.h"
-#include "server/build/worker_narrow.h"
+#include "server/build/package/package.h"
+#include "server/build/ask/ask_contexts.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"

@@ -2,8 +2,8 @@
 // journal holds runes, and nobody has signed it: everything in it is read by a process that has
 // locked itself in, after it has opened its two files.
 #include "core/script/place.h"
-#include "server/build/diagnostic.h"
-#include "server/build/place_folder.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/place/place_folder.h"
 #include "server/cli/command.h"
 #include "server/host/journal_file.h"
 #include "server/sys/file.h"

@@ -4,10 +4,10 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "core/wire/script_path.h"
-#include "server/build/diagnostic.h"
-#include "server/build/soul_diff.h"
-#include "server/build/soul_inside.h"
-#include "server/build/worker_narrow.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/soul/soul_diff.h"
+#include "server/build/soul/soul_view.h"
+#include "server/build/ask/ask_contexts.h"
 #include "server/cli/command.h"
 
 #include <stdio.h>

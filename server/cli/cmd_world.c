@@ -1,6 +1,6 @@
 // `sandlot world`: one world of a place folder, alone, on one port. And the world process itself,
 // which the host starts and nobody else.
-#include "server/build/diagnostic.h"
+#include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
 #include "server/host/world_main.h"

@@ -1,8 +1,8 @@
 // See script_typescript.h.
 #include "server/cli/script_typescript.h"
 
-#include "server/build/lua_refusal.h"
-#include "server/build/typescript.h"
+#include "server/build/pipeline/lua_refusal.h"
+#include "server/build/typescript/typescript.h"
 
 #include <stdio.h>
 #include <string.h>

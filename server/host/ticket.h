@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/base/status.h"
-#include "server/build/signing_key.h"
+#include "server/build/sign/signing_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 // file. Beside it in its package are a .bin and a picture that a model can name. A picture that
 // passes also becomes a thumbnail, which passes itself.
 #include "core/base/check.h"
-#include "server/build/asset.h"
+#include "server/build/inside/media/asset.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 // and a zip that is accepted means the same to libarchive, whether it reads from the front or by
 // the directory.
 #include "core/base/check.h"
-#include "server/build/package_reply.h"
-#include "server/build/worker_op.h"
+#include "server/build/package/package_reply.h"
+#include "server/build/inside/worker_op.h"
 
 #include <archive.h>
 #include <archive_entry.h>

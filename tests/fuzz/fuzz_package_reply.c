@@ -1,7 +1,7 @@
 // What a worker that was taken over says about a package. The outside believes nothing that breaks
 // a rule: whatever it takes can be unpacked.
 #include "core/base/check.h"
-#include "server/build/package_reply.h"
+#include "server/build/package/package_reply.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 // what is found is sorted and each once, and no script that its service or place.json keeps on the
 // server is ever replicated.
 #include "core/base/check.h"
-#include "server/build/worker_narrow.h"
-#include "server/build/worker_op.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>

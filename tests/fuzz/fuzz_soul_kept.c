@@ -1,8 +1,8 @@
 // The file beside a plain soul, which may be anybody's work: any bytes give a state, and a line
 // that the worker reads is found again in the file.
 #include "core/base/check.h"
-#include "server/build/soul_kept.h"
-#include "server/build/worker_op.h"
+#include "server/build/soul/soul_kept.h"
+#include "server/build/inside/worker_op.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // What a TypeScript compiler answers: any bytes at all, as the answer to a small question.
-#include "server/build/typescript_frame.h"
+#include "server/build/typescript/typescript_frame.h"
 #include "tests/support/typescript_place.h"
 
 #include <stdlib.h>

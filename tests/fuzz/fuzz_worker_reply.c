@@ -3,13 +3,13 @@
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
-#include "server/build/model_answer.h"
-#include "server/build/soul_header.h"
-#include "server/build/worker_artifact.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_narrow.h"
-#include "server/build/worker_place.h"
-#include "server/build/worker_text.h"
+#include "server/build/ask/ask_model_answer.h"
+#include "server/build/soul/soul_header.h"
+#include "server/build/ask/ask_artifact.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/ask/ask_place.h"
+#include "server/build/place/place_text.h"
 
 #include <stdlib.h>
 #include <string.h>

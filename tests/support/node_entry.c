@@ -1,6 +1,6 @@
 // A test program that is its own launcher of Node: with this file among its sources a TypeScript
 // compiler starts the test program again, which ends up here before any test runs.
-#include "server/build/typescript_node.h"
+#include "server/build/typescript/typescript_node.h"
 
 #include <stdlib.h>
 #include <string.h>

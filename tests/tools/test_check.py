@@ -97,12 +97,12 @@ CASES = {
     "contents in the host": (in_build("p.c", "", "json_parse(x);"),
                              ["server/build/p.c:4: json_parse reads contents"]),
     "contents in the worker": (
-        {**in_build("p.c", '#include "server/build/worker_op.h"\n', "json_parse(x);"),
-         "server/build/worker_op.h": "// Ops.\n#pragma once\n"}, []),
+        {**in_build("p.c", '#include "server/build/inside/worker_op.h"\n', "json_parse(x);"),
+         "server/build/inside/worker_op.h": "// Ops.\n#pragma once\n"}, []),
     "contents outside of the worker": (
-        {**in_build("p.c", '#include "server/build/worker_op.h"\n\n// --- outside\n\n',
+        {**in_build("p.c", '#include "server/build/inside/worker_op.h"\n\n// --- outside\n\n',
                     "place_json_parse(x);"),
-         "server/build/worker_op.h": "// Ops.\n#pragma once\n"},
+         "server/build/inside/worker_op.h": "// Ops.\n#pragma once\n"},
         ["server/build/p.c:8: place_json_parse reads contents"]),
     "a declaration": ({"server/build/p.h": "// P.\nMUST_USE Status json_parse(int x);\n"}, []),
     "a member of that name": (in_build("p.c", "", "doc->json_parse(x);"), []),

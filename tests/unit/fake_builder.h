@@ -1,8 +1,8 @@
-// A builder that builds nothing, in place of server/build/build.c: it stays inside a build until
+// A builder that builds nothing, in place of server/build/pipeline/build.c: it stays inside a build until
 // the test lets it go, and the test says how it ends.
 #pragma once
 
-#include "server/build/build.h"
+#include "server/build/pipeline/build.h"
 
 typedef struct FakeBuilder {
     Status status;      // what builds end with

@@ -1,5 +1,5 @@
 // client/assets.json: what is written is read back, and nothing else is.
-#include "server/build/asset_list.h"
+#include "server/build/asset/asset_list.h"
 
 #include "tests/support/test.h"
 

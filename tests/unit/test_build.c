@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
-#include "server/build/artifact.h"
-#include "server/build/build.h"
-#include "server/build/soul_inside.h"
+#include "server/build/pipeline/artifact.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/soul/soul_view.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"

@@ -1,6 +1,6 @@
 // The note of the last version: where it lies, and what is believed of it.
 #define _GNU_SOURCE
-#include "server/build/build_version.h"
+#include "server/build/pipeline/build_version.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,6 +1,6 @@
 // The cache gives back what was put there by whoever has the key, and nothing else.
 #define _GNU_SOURCE
-#include "server/build/cache.h"
+#include "server/build/cache/cache.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,7 +1,7 @@
 // Which modules editors are told of, and that nothing but names of scripts gets into that file.
 // What the compiler makes of it is looked at in tests/flow/test_new.py.
 #define _GNU_SOURCE
-#include "server/build/editor_modules.h"
+#include "server/build/place/editor_modules.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

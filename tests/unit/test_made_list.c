@@ -1,5 +1,5 @@
 // The signed list of the Lua that was made: every changed byte of it, or of a file, shows.
-#include "server/build/made_list.h"
+#include "server/build/sign/generated_lua_list.h"
 #include "tests/support/test.h"
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
 // What is told to strangers names no folder of this machine, and stays readable.
-#include "server/build/path_hide.h"
+#include "server/build/job/path_hide.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

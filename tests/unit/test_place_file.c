@@ -1,6 +1,6 @@
 // One file of a place: whole or not at all, never through a link, and new only once.
 #define _GNU_SOURCE
-#include "server/build/place_file.h"
+#include "server/build/place/place_file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,7 +1,7 @@
 // Saving a script from an editor: what is written, what is a conflict, and who wins a race.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
-#include "server/build/save.h"
+#include "server/build/job/save.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 #include "tests/unit/fake_builder.h"

@@ -1,7 +1,7 @@
 // Edits in a creator's own text: what changes, and above all what does not.
 #include "core/base/sha256.h"
-#include "server/build/scene_ref.h"
-#include "server/build/worker_op.h"
+#include "server/build/place/scene_ref.h"
+#include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // References brought up to date on disk and in memory, through a real worker.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
-#include "server/build/scene_ref.h"
+#include "server/build/place/scene_ref.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

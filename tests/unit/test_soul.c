@@ -1,5 +1,5 @@
 // Which files are souls, what they are called and where they run; and what is wrong with the rest.
-#include "server/build/worker_narrow.h"
+#include "server/build/ask/ask_contexts.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

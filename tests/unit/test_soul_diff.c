@@ -1,6 +1,6 @@
 // Differences of texts, against what diff -u prints, and against random edits put together again.
 #include "core/base/rng.h"
-#include "server/build/soul_diff.h"
+#include "server/build/soul/soul_diff.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

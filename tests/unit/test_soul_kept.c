@@ -1,7 +1,7 @@
 // The first line of `Door.soul.lua`, the states it leads to, and the file on disk.
 #define _GNU_SOURCE
-#include "server/build/soul_kept.h"
-#include "server/build/worker_op.h"
+#include "server/build/soul/soul_kept.h"
+#include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // What a model is told: which entities are shown, what makes a prompt another one, and what must
 // never be in it.
 #define _GNU_SOURCE
-#include "server/build/soul_context.h"
-#include "server/build/soul_prompt.h"
+#include "server/build/inside/soul_context.h"
+#include "server/build/soul/soul_prompt.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

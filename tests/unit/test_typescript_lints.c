@@ -1,6 +1,6 @@
 // Where Lua means something else than TypeScript looks like, and what it does not have, by the real
 // compiler: what is said of each, at which line, and that right code is left alone.
-#include "server/build/typescript.h"
+#include "server/build/typescript/typescript.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"
 

@@ -6,9 +6,9 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_inside.h"
-#include "server/build/worker_place.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/worker_frame.h"
+#include "server/build/ask/ask_place.h"
 #include "server/sys/jail.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,8 @@
 // What lies among the artifacts, read by the worker and not believed: each answer is changed in
 // every byte, and none of the lies is taken for what was signed or written.
 #define _GNU_SOURCE
-#include "server/build/worker_artifact.h"
-#include "server/build/worker_op.h"
+#include "server/build/ask/ask_artifact.h"
+#include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

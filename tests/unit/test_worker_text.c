@@ -1,6 +1,6 @@
 // Whether texts are texts: what the worker finds, and what is believed of its answer.
-#include "server/build/worker_op.h"
-#include "server/build/worker_text.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/place/place_text.h"
 #include "tests/support/test.h"
 
 #include <string.h>

@@ -1,0 +1,42 @@
+// What WORKER_COMPILE is asked and answers, for both sides of the pipe. Lints always run; a lint of
+// level error fails the compile, as a syntax error does.
+#pragma once
+
+#include "server/build/base/diagnostic.h"
+#include "server/build/place/soul.h"
+#include "server/build/ask/worker.h"
+
+#define COMPILE_MODULES_MAX 64
+
+typedef struct CompileJob {
+    const char *path; // "Workspace/Door"
+    const char *file; // what diagnostics name: "Workspace/Door.lua"
+    RunContext context;
+    const char *source; // Lua
+    size_t source_bytes;
+    bool dry_run; // also run its top level in a small world, with budgets; a fault is a warning
+    bool is_generated;     // made from TypeScript or by a model: no lints about style
+    const uint32_t *lines; // by line of the Lua (from 0): the line to show instead; may be NULL.
+    uint32_t line_count;   // The rune itself carries these lines, so every fault on every side
+                           // names the line of the source without a map.
+    const struct CompileJob *modules; // for a dry run: what it requires, and what they require.
+    uint32_t module_count;            // They have no modules of their own.
+} CompileJob;
+
+typedef struct CompileOutput {
+    uint8_t *rune; // free with compile_output_free
+    size_t rune_bytes;
+    uint8_t rune_hash[32];               // made outside the jail, from the bytes that came out
+    char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
+    uint32_t *require_lines;             // of each, the first line, as shown; 0: none
+    uint32_t require_count;
+    bool asks_world; // what it does depends on the place: a dry run says little
+} CompileOutput;
+
+// STATUS_MALFORMED: it does not compile; `diagnostics` says why. Others: see worker_call.
+MUST_USE Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
+                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+// What compile_call does with the worker's answer, which may be any bytes at all; for the fuzzer.
+MUST_USE Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
+                                   CompileOutput *out, DiagnosticList *diagnostics);
+void compile_output_free(CompileOutput *output);

@@ -1,0 +1,99 @@
+// See worker_pack.h; both sides of the pipe.
+#include "server/build/ask/ask_rune_pack.h"
+
+#include "server/build/inside/rune_pack.h"
+#include "server/build/inside/worker_op.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define ZSTD_LEVEL 9
+
+// --- inside -------------------------------------------------------------------------------------
+
+static bool answer_one(WorkerCall *call, RunePack *pack)
+{
+    size_t bytes = 0, made = 0;
+    const uint8_t *rune = byte_read_block(&call->request, &bytes);
+    uint8_t *room = rune != NULL ? malloc(bytes + 1) : NULL;
+    if (room == NULL) {
+        return false;
+    }
+    const bool is_packed = rune_pack_pack(pack, rune, bytes, room, &made) == STATUS_OK;
+    buffer_put_block(&call->reply, room, is_packed ? made : 0);
+    made = ZSTD_compress(room, bytes, rune, bytes, ZSTD_LEVEL);
+    buffer_put_block(&call->reply, room, ZSTD_isError(made) == 0 ? made : 0);
+    free(room);
+    return true;
+}
+
+Status worker_rune_pack(WorkerCall *call)
+{
+    RunePack *pack = NULL;
+    const uint32_t count = byte_read_u32(&call->request);
+    if (rune_pack_create(&pack) != STATUS_OK) {
+        return worker_refuse(call, STATUS_LIMIT, "out of memory");
+    }
+    buffer_put_u32(&call->reply, rune_pack_number(pack));
+    bool is_good = true;
+    for (uint32_t i = 0; i < count && is_good; i++) {
+        is_good = answer_one(call, pack);
+        worker_progress(i, count);
+    }
+    rune_pack_destroy(pack);
+    return is_good && byte_reader_finish(&call->request) == STATUS_OK
+               ? STATUS_OK
+               : worker_refuse(call, STATUS_MALFORMED, "not a request for packed runes");
+}
+
+// --- outside ------------------------------------------------------------------------------------
+
+// A copy of the next block; NULL and 0 bytes where it is empty. False: it is none.
+static bool read_form(ByteReader *reader, size_t bytes_max, uint8_t **out, size_t *bytes)
+{
+    const uint8_t *form = byte_read_block(reader, bytes);
+    if (form == NULL || *bytes > bytes_max) {
+        *bytes = 0;
+        return false;
+    }
+    *out = *bytes > 0 ? malloc(*bytes) : NULL;
+    if (*out != NULL) {
+        memcpy(*out, form, *bytes);
+    }
+    return *bytes == 0 || *out != NULL;
+}
+
+Status rune_pack_read_reply(const Buffer *reply, BuildRune *const *runes, uint32_t count,
+                            uint32_t *number)
+{
+    ByteReader reader = byte_reader(reply->data, reply->bytes);
+    *number = byte_read_u32(&reader);
+    bool is_good = *number != 0;
+    for (uint32_t i = 0; i < count && is_good; i++) {
+        BuildRune *rune = runes[i];
+        is_good = read_form(&reader, rune->count, &rune->packed, &rune->packed_count) &&
+                  read_form(&reader, rune->count, &rune->zstd, &rune->zstd_count);
+    }
+    return is_good && byte_reader_finish(&reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
+}
+
+Status rune_pack_ask(Worker *worker, BuildRune *const *runes, uint32_t count, uint32_t *number,
+                     char reason[WORKER_REASON_BYTES])
+{
+    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
+    buffer_put_u32(&request, count);
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_put_block(&request, runes[i]->bytes, runes[i]->count);
+    }
+    Status status = request.status;
+    if (status == STATUS_OK) {
+        status = worker_call(worker, WORKER_RUNE_PACK, request.data, request.bytes, &reply, reason);
+    }
+    if (status == STATUS_OK && rune_pack_read_reply(&reply, runes, count, number) != STATUS_OK) {
+        status = worker_distrust(worker, reason);
+    }
+    buffer_free(&request);
+    buffer_free(&reply);
+    return status;
+}

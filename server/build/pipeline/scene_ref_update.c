@@ -1,0 +1,219 @@
+// See scene_ref.h: the builder's side. The files are edited in memory first, because what is
+// compiled is what will be on disk; they are written when everything else went well.
+#define _GNU_SOURCE
+#include "core/base/bytes.h"
+#include "core/base/limits.h"
+#include "server/build/place/place_file.h"
+#include "server/build/place/scene_ref.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUEST_BYTES_MAX ((size_t)JSON_BYTES_MAX + (1u << 20))
+
+static bool may_refer(const PlaceFile *file, SceneRefKind *kind)
+{
+    static const char folder[] = "prefabs/", ending[] = ".json";
+    const size_t bytes = strlen(file->path);
+    *kind = strcmp(file->path, "scene.json") == 0 ? SCENE_REF_SCENE : SCENE_REF_PREFAB;
+    return *kind == SCENE_REF_SCENE ||
+           (strncmp(file->path, folder, sizeof folder - 1) == 0 && bytes > sizeof ending &&
+            strcmp(file->path + bytes - (sizeof ending - 1), ending) == 0);
+}
+
+// Most files name no script at all, and are not sent through the worker.
+static bool has_reference(const PlaceFile *file)
+{
+    return file->bytes <= JSON_BYTES_MAX &&
+           (memmem(file->data, file->bytes, "criptRef", strlen("criptRef")) != NULL ||
+            memmem(file->data, file->bytes, "criptPath", strlen("criptPath")) != NULL);
+}
+
+static Buffer request_of(const PlaceFile *file, SceneRefKind kind, const SceneRefScript *scripts,
+                         uint32_t script_count)
+{
+    Buffer request = buffer_of(REQUEST_BYTES_MAX);
+    buffer_put_u32(&request, kind);
+    buffer_put_block(&request, file->path, strlen(file->path));
+    buffer_put_u32(&request, script_count);
+    for (uint32_t i = 0; i < script_count; i++) {
+        buffer_put_block(&request, scripts[i].path, strlen(scripts[i].path));
+        buffer_put_u32(&request, scripts[i].language);
+        buffer_put_u32(&request, scripts[i].in_soul);
+        buffer_put(&request, scripts[i].code_hash, sizeof scripts[i].code_hash);
+    }
+    buffer_put_block(&request, file->data, file->bytes);
+    return request;
+}
+
+static Status refuse(char reason[WORKER_REASON_BYTES], const char *path, Status status)
+{
+    snprintf(reason, WORKER_REASON_BYTES, "%s: %s", path, status_text(status));
+    return status;
+}
+
+// --- in memory ----------------------------------------------------------------------------------
+
+// The folder has the edited text from now on, and the changes the one before.
+static void change(PlaceFolder *folder, PlaceFile *file, Buffer *edited, SceneRefChanges *changes)
+{
+    changes->items[changes->count++] =
+        (SceneRefChange){.file = file, .data = file->data, .bytes = file->bytes};
+    folder->bytes += edited->bytes - file->bytes;
+    file->data = edited->data;
+    file->bytes = edited->bytes;
+}
+
+typedef struct Update {
+    const Asker *asker;
+    PlaceFolder *folder;
+    const SceneRefScript *scripts;
+    uint32_t script_count;
+    uint8_t *used;
+    SceneRefChanges *changes;
+    DiagnosticList *diagnostics;
+    char *reason;
+} Update;
+
+// Is there a bool for each script?
+static bool has_used(const Update *update, const Buffer *reply, size_t at)
+{
+    ByteReader reader = byte_reader(reply->data + at, reply->bytes - at);
+    for (uint32_t i = 0; i < update->script_count; i++) {
+        (void)byte_read_bool(&reader);
+    }
+    return reader.status == STATUS_OK;
+}
+
+static void take_used(const Update *update, const uint8_t *used)
+{
+    for (uint32_t i = 0; i < update->script_count; i++) {
+        update->used[i] |= used[i];
+    }
+}
+
+typedef struct Asked {
+    const Update *update;
+    PlaceFile *file;
+} Asked;
+
+// The answer may be any bytes at all.
+static Status take(void *user, const Buffer *reply)
+{
+    const Asked *asked = user;
+    const Update *update = asked->update;
+    PlaceFile *file = asked->file;
+    size_t used = 0; // where they begin; the edits are behind them
+    Buffer edited = buffer_of(JSON_BYTES_MAX);
+    DiagnosticList diagnostics = {0};
+    bool changed = false;
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &diagnostics);
+    if (status == STATUS_OK && !has_used(update, reply, used)) {
+        status = STATUS_MALFORMED;
+    }
+    if (status == STATUS_OK) {
+        status = scene_ref_apply((const char *)file->data, file->bytes, update->scripts,
+                                 update->script_count, reply->data + used + update->script_count,
+                                 reply->bytes - used - update->script_count, &edited, &changed);
+    }
+    if (status == STATUS_OK && changed) {
+        change(update->folder, file, &edited, update->changes);
+        edited = (Buffer){0};
+    }
+    buffer_free(&edited);
+    // One that has no room for its references is left as it is.
+    status = status == STATUS_MALFORMED ? status : STATUS_OK;
+    if (status == STATUS_OK) {
+        take_used(update, reply->data + used);
+        diagnostic_list_append(update->diagnostics, &diagnostics);
+    }
+    diagnostic_list_free(&diagnostics);
+    return status;
+}
+
+static Status update_file(const Update *update, PlaceFile *file, SceneRefKind kind)
+{
+    Asked asked = {.update = update, .file = file};
+    Buffer request = request_of(file, kind, update->scripts, update->script_count);
+    const Status status = request.status != STATUS_OK
+                              ? refuse(update->reason, file->path, request.status)
+                              : asker_call(update->asker, WORKER_SCENE_REF, request.data,
+                                           request.bytes, take, &asked, update->reason);
+    buffer_free(&request);
+    const bool is_no_json = status == STATUS_MALFORMED || status == STATUS_LIMIT ||
+                            status == STATUS_RANGE || status == STATUS_TRUNCATED;
+    return is_no_json ? STATUS_OK : status; // whoever compiles the scene says where and why
+}
+
+Status scene_ref_update(const Asker *asker, PlaceFolder *folder, const SceneRefScript *scripts,
+                        uint32_t script_count, uint8_t *used, SceneRefChanges *out,
+                        DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    out->items = calloc(folder->file_count + 1u, sizeof *out->items);
+    if (out->items == NULL) {
+        return refuse(reason, "scene.json", STATUS_LIMIT);
+    }
+    const Update update = {asker, folder, scripts, script_count, used, out, diagnostics, reason};
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < folder->file_count && status == STATUS_OK; i++) {
+        PlaceFile *file = &folder->files[i];
+        SceneRefKind kind;
+        if (may_refer(file, &kind) && has_reference(file)) {
+            status = update_file(&update, file, kind);
+        }
+    }
+    return status;
+}
+
+void scene_ref_undo(PlaceFolder *folder, SceneRefChanges *changes)
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        SceneRefChange *item = &changes->items[i];
+        folder->bytes += item->bytes - item->file->bytes;
+        free((void *)(uintptr_t)item->file->data);
+        item->file->data = item->data;
+        item->file->bytes = item->bytes;
+    }
+    free(changes->items);
+    *changes = (SceneRefChanges){0};
+}
+
+void scene_ref_changes_free(SceneRefChanges *changes)
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        free((void *)(uintptr_t)changes->items[i].data);
+    }
+    free(changes->items);
+    *changes = (SceneRefChanges){0};
+}
+
+// --- on disk ------------------------------------------------------------------------------------
+
+static Status write_file(const char *place, const SceneRefChange *item)
+{
+    const PlaceFile *file = item->file;
+    uint8_t *now = NULL;
+    size_t now_bytes = 0;
+    const Status status = place_file_read(place, file->path, JSON_BYTES_MAX, &now, &now_bytes);
+    const bool same =
+        status == STATUS_OK && now_bytes == item->bytes && memcmp(now, item->data, now_bytes) == 0;
+    free(now);
+    return same ? place_file_write(place, file->path, file->data, file->bytes, false) : STATUS_OK;
+}
+
+Status scene_ref_write(const char *place, const SceneRefChanges *changes,
+                       char reason[WORKER_REASON_BYTES])
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        const Status status = write_file(place, &changes->items[i]);
+        if (status != STATUS_OK) {
+            snprintf(reason, WORKER_REASON_BYTES,
+                     "%s cannot be written (%s): codeHash and scriptPath of its scripts belong "
+                     "there",
+                     changes->items[i].file->path, status_text(status));
+            return status;
+        }
+    }
+    return STATUS_OK;
+}

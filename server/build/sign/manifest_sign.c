@@ -1,0 +1,70 @@
+// See manifest_sign.h.
+#include "server/build/sign/manifest_sign.h"
+
+#include <stdlib.h>
+
+// The canonical text, with a signature or without.
+static Status write(const ManifestList *list, const uint8_t *signature, Buffer *out)
+{
+    ByteWriter counter = byte_counter();
+    Status status = manifest_write(list, signature, &counter);
+    if (status != STATUS_OK || counter.at > MANIFEST_BYTES_MAX) {
+        return status == STATUS_OK ? STATUS_LIMIT : status;
+    }
+    uint8_t *text = malloc(counter.at);
+    if (text == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter writer = byte_writer(text, counter.at);
+    status = manifest_write(list, signature, &writer);
+    if (status == STATUS_OK) {
+        buffer_put(out, text, writer.at);
+        status = out->status;
+    }
+    free(text);
+    return status;
+}
+
+Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *out)
+{
+    Buffer text = buffer_of(MANIFEST_BYTES_MAX);
+    Status status = write(list, NULL, &text);
+    if (status == STATUS_OK) {
+        uint8_t signature[SIGNING_SIGNATURE_BYTES];
+        signing_sign(key, text.data, text.bytes, signature);
+        status = write(list, signature, out);
+    }
+    buffer_free(&text);
+    return status;
+}
+
+Status manifest_check(const ManifestList *list, const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
+                      const SigningHalves *halves, uint32_t *which)
+{
+    Buffer canonical = buffer_of(MANIFEST_BYTES_MAX);
+    const bool is_ours =
+        write(list, NULL, &canonical) == STATUS_OK &&
+        signing_verify_any(halves, canonical.data, canonical.bytes, signature, which);
+    buffer_free(&canonical);
+    return is_ours ? STATUS_OK : STATUS_DENIED;
+}
+
+Status manifest_verify(Arena *arena, const char *text, size_t bytes, const SigningHalves *halves,
+                       ManifestList *list, uint32_t *which, JsonError *error)
+{
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    bool is_signed = false;
+    ManifestList read;
+    const size_t mark = arena_mark(arena);
+    Status status = manifest_read(arena, text, bytes, &read, signature, &is_signed, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = is_signed ? manifest_check(&read, signature, halves, which) : STATUS_DENIED;
+    if (status != STATUS_OK) {
+        arena_rewind(arena, mark);
+        return status;
+    }
+    *list = read;
+    return STATUS_OK;
+}
