@@ -7,8 +7,8 @@
 #include "core/base/check.h"
 #include "core/base/rng.h"
 #include "core/script/rune_unpack.h"
-#include "server/build/pipeline/build.h"
 #include "server/build/inside/rune_pack.h"
+#include "server/build/pipeline/build.h"
 #include "server/build/place/template.h"
 #include "server/sys/file.h"
 

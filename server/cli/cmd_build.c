@@ -2,9 +2,9 @@
 // problems and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
+#include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build.h"
 #include "server/build/pipeline/build_show.h"
-#include "server/build/base/diagnostic.h"
 #include "server/build/place/editor_files.h"
 #include "server/build/place/place_home.h"
 #include "server/cli/build_watch.h"

@@ -1,8 +1,8 @@
 // `sandlot pack`, `unpack` and `inspect`: a place as one file and back, and a look inside. A
 // stranger's package is safe to look at: everything in it is read in the jailed worker.
 #define _GNU_SOURCE
-#include "server/build/package/package.h"
 #include "server/build/ask/ask_contexts.h"
+#include "server/build/package/package.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
@@ -495,8 +495,8 @@ static int show(Session *session, const PackageInfo *info, size_t count)
     SoulList souls = {0};
     Status status = soul_scan(&info->folder, &souls, &session->warnings);
     if (status == STATUS_OK) {
-        status = narrow_call(session->worker, &info->folder, &souls, &session->warnings,
-                             session->reason);
+        status = contexts_call(session->worker, &info->folder, &souls, &session->warnings,
+                               session->reason);
     }
     if (status != STATUS_OK) {
         soul_list_free(&souls);

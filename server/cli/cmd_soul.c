@@ -4,10 +4,10 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "core/wire/script_path.h"
+#include "server/build/ask/ask_contexts.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/soul/soul_diff.h"
 #include "server/build/soul/soul_view.h"
-#include "server/build/ask/ask_contexts.h"
 #include "server/cli/command.h"
 
 #include <stdio.h>
@@ -106,8 +106,8 @@ static bool open_session(Session *session)
     Status status = soul_scan(&session->folder, &session->souls, &session->diagnostics);
     status = status == STATUS_OK ? worker_create(&config, &session->worker) : status;
     if (status == STATUS_OK) {
-        status = narrow_call(session->worker, &session->folder, &session->souls,
-                             &session->diagnostics, reason);
+        status = contexts_call(session->worker, &session->folder, &session->souls,
+                               &session->diagnostics, reason);
     }
     if (status != STATUS_OK) {
         complain(session, place, reason[0] != '\0' ? reason : status_text(status));
@@ -247,23 +247,6 @@ static void print_diff(const Buffer *diff)
     }
 }
 
-// Of the lines alone, as a diff sees them: how they end does not count, nor whether the last does.
-static void hash_lines(const SoulDiffText *text, uint8_t hash[SHA256_BYTES])
-{
-    size_t bytes = text->bytes;
-    bytes -= bytes > 0 && text->text[bytes - 1] == '\n';
-    bytes -= bytes > 0 && text->text[bytes - 1] == '\r';
-    soul_body_hash(text->text, bytes, hash);
-}
-
-static bool has_same_lines(const SoulDiffText *a, const SoulDiffText *b)
-{
-    uint8_t one[SHA256_BYTES], other[SHA256_BYTES];
-    hash_lines(a, one);
-    hash_lines(b, other);
-    return memcmp(one, other, sizeof one) == 0;
-}
-
 static Status make_diff(const Session *session, const SoulView *view, Buffer *out, char *reason)
 {
     uint8_t *reviewed = NULL;
@@ -279,9 +262,9 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
                                  bytes};
     const SoulDiffText after = {after_name, view->kept.body, view->kept.body_bytes};
-    Status status = soul_diff_ask(session->worker, &before, &after, out, reason);
-    if (status == STATUS_OK && out->bytes == 0 && !has_same_lines(&before, &after)) {
-        status = worker_distrust(session->worker, reason);
+    const Status status = soul_diff_write(&before, &after, out);
+    if (status != STATUS_OK) {
+        (void)snprintf(reason, WORKER_REASON_BYTES, "the difference is too large to be shown");
     }
     free(reviewed);
     return status;
@@ -431,8 +414,8 @@ static int run_session(Session *session)
         plain_count += 1;
         char reason[WORKER_REASON_BYTES] = "";
         SoulView view;
-        const Asker asker = {.worker = session->worker};
-        const Status status = soul_view_open(&asker, &session->folder, soul, &view, reason);
+        const WorkerCache worker_cache = {.worker = session->worker};
+        const Status status = soul_view_open(&worker_cache, &session->folder, soul, &view, reason);
         if (status != STATUS_OK) {
             complain(session, "", reason);
         } else if (options->command == SOUL_LIST) {

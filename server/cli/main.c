@@ -1,8 +1,8 @@
 // The sandlot program: finds the subcommand and hands over.
 #include "core/base/nearest.h"
 #include "server/build/base/diagnostic.h"
+#include "server/build/inside/worker_op.h"
 #include "server/build/typescript/typescript_node.h"
-#include "server/build/ask/worker.h"
 #include "server/cli/command.h"
 
 #include <fcntl.h>

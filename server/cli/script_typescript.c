@@ -1,7 +1,7 @@
 // See script_typescript.h.
 #include "server/cli/script_typescript.h"
 
-#include "server/build/pipeline/lua_refusal.h"
+#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Any text as client/assets.json. Only what we would write is read, and all of it is in range.
 #include "core/base/check.h"
-#include "server/build/asset/asset_list.h"
+#include "server/build/inside/asset_list_read.h"
 
 #include <stdlib.h>
 #include <string.h>

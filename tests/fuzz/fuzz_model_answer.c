@@ -1,7 +1,7 @@
 // A model's answer as JSON, and the Lua in it: what is taken is text that a person can read.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/build/ask/ask_model_answer.h"
+#include "server/build/inside/op_model_answer.h"
 #include "server/build/inside/worker_op.h"
 
 #include <string.h>

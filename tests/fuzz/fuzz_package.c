@@ -3,8 +3,9 @@
 // and a zip that is accepted means the same to libarchive, whether it reads from the front or by
 // the directory.
 #include "core/base/check.h"
-#include "server/build/package/package_reply.h"
+#include "server/build/inside/media/package_list.h"
 #include "server/build/inside/worker_op.h"
+#include "server/build/package/package_reply.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -2,7 +2,7 @@
 // is done after one round, and changes nothing but what belongs to a reference.
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "server/build/place/scene_ref.h"
+#include "server/build/inside/op_scene_ref.h"
 
 #include <stdlib.h>
 #include <string.h>

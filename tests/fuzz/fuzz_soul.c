@@ -17,9 +17,9 @@ static void narrow(const PlaceFolder *folder, SoulList *souls, DiagnosticList *l
 {
     Buffer request = buffer_of(WORKER_REQUEST_MAX);
     WorkerCall call;
-    narrow_write_request(folder, souls, &request);
-    ASSERT(worker_answer(WORKER_NARROW, request.data, request.bytes, &call) == STATUS_OK);
-    ASSERT(narrow_read_reply(&call.reply, souls, list) == STATUS_OK);
+    contexts_write_request(folder, souls, &request);
+    ASSERT(worker_answer(WORKER_CONTEXTS, request.data, request.bytes, &call) == STATUS_OK);
+    ASSERT(contexts_read_reply(&call.reply, souls, list) == STATUS_OK);
     buffer_free(&call.reply);
     buffer_free(&request);
 }

@@ -2,7 +2,7 @@
 // Up to the first zero byte the input is the soul, up to the second a prefab, the rest the scene.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/build/inside/soul_context.h"
+#include "server/build/inside/op_soul_context.h"
 
 #include <string.h>
 

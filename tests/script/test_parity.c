@@ -3,9 +3,9 @@
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
 #include "core/script/script_inside.h"
-#include "server/build/pipeline/lua_refusal.h"
-#include "server/build/typescript/typescript.h"
 #include "server/build/ask/ask_compile.h"
+#include "server/build/base/lua_refusal.h"
+#include "server/build/typescript/typescript.h"
 #include "server/sys/file.h"
 #include "tests/script/small_world.h"
 #include "tests/support/test.h"

@@ -1,6 +1,7 @@
 // Reads packages with one build worker and says what it thinks of each, for tests/flow:
 //
 //   package_judge FILE…      pid of the worker, status, reason; tab-separated, a line each
+#include "server/build/inside/worker_op.h"
 #include "server/build/package/package.h"
 #include "server/sys/file.h"
 

@@ -1,6 +1,6 @@
 // A test program that is its own build worker: with this file among its sources a worker whose
 // config names no program starts the test program again, which ends up here before any test runs.
-#include "server/build/ask/worker.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// A builder that builds nothing, in place of server/build/pipeline/build.c: it stays inside a build until
-// the test lets it go, and the test says how it ends.
+// A builder that builds nothing, in place of server/build/pipeline/build.c: it stays inside a build
+// until the test lets it go, and the test says how it ends.
 #pragma once
 
 #include "server/build/pipeline/build.h"

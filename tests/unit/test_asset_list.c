@@ -1,5 +1,5 @@
 // client/assets.json: what is written is read back, and nothing else is.
-#include "server/build/asset/asset_list.h"
+#include "server/build/inside/asset_list_read.h"
 
 #include "tests/support/test.h"
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
-#include "server/build/pipeline/lua_refusal.h"
+#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript_frame.h"
 #include "tests/support/test.h"
 

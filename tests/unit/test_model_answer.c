@@ -1,5 +1,5 @@
 // What a model's server says: the JSON, the Lua in it, and words that are safe to print.
-#include "server/build/ask/ask_model_answer.h"
+#include "server/build/inside/op_model_answer.h"
 #include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 // Edits in a creator's own text: what changes, and above all what does not.
 #include "core/base/sha256.h"
-#include "server/build/place/scene_ref.h"
+#include "server/build/inside/op_scene_ref.h"
 #include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 

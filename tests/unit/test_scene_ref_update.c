@@ -1,7 +1,7 @@
 // References brought up to date on disk and in memory, through a real worker.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
-#include "server/build/place/scene_ref.h"
+#include "server/build/pipeline/scene_ref_update.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 
@@ -41,8 +41,8 @@ static Status update(Worker *worker, PlaceFolder *folder, SceneRefChanges *chang
     *changes = (SceneRefChanges){0};
     DiagnosticList diagnostics = {0};
     uint8_t used = 0;
-    const Status status = scene_ref_update(&(Asker){.worker = worker}, folder, &script, 1, &used,
-                                           changes, &diagnostics, reason);
+    const Status status = scene_ref_update(&(WorkerCache){.worker = worker}, folder, &script, 1,
+                                           &used, changes, &diagnostics, reason);
     CHECK_INT(diagnostics.count, 0);
     return status;
 }

@@ -1,6 +1,6 @@
 // The host's key: made once, private, rotated without losing what was signed before.
 #define _GNU_SOURCE
-#include "server/build/sign/manifest_sign.h"
+#include "server/build/sign/manifest_verify.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

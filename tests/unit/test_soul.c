@@ -29,7 +29,7 @@ static void scan(void)
         CHECK_OK(worker_create(&config, &worker));
     }
     char reason[WORKER_REASON_BYTES];
-    CHECK_OK(narrow_call(worker, &folder, &souls, &list, reason));
+    CHECK_OK(contexts_call(worker, &folder, &souls, &list, reason));
     soul_check_counts(&souls, &list);
 }
 
@@ -274,7 +274,7 @@ TEST(what_a_worker_says_is_believed_where_it_narrows)
         scan();
         Buffer reply = buffer_of(64);
         buffer_put(&reply, rows[i].bytes, rows[i].count);
-        const Status status = narrow_read_reply(&reply, &souls, &list);
+        const Status status = contexts_read_reply(&reply, &souls, &list);
         CHECK_INT(status, rows[i].is_taken ? STATUS_OK : STATUS_MALFORMED);
         CHECK(souls.items[0].context == CONTEXT_SERVER && !souls.items[0].replicate);
         CHECK_INT(souls.items[1].context,

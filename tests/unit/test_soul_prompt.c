@@ -1,7 +1,7 @@
 // What a model is told: which entities are shown, what makes a prompt another one, and what must
 // never be in it.
 #define _GNU_SOURCE
-#include "server/build/inside/soul_context.h"
+#include "server/build/inside/op_soul_context.h"
 #include "server/build/soul/soul_prompt.h"
 #include "tests/support/test.h"
 

@@ -7,8 +7,8 @@
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
 #include "server/build/ask/ask_compile.h"
-#include "server/build/ask/worker_frame.h"
 #include "server/build/ask/ask_place.h"
+#include "server/build/ask/worker_frame.h"
 #include "server/sys/jail.h"
 #include "tests/support/test.h"
 
@@ -610,27 +610,25 @@ TEST(rubbish_for_every_op)
             buffer_free(&reply);
             pid = turn == 0 ? worker_pid(worker) : pid;
         }
-        const bool is_first = op == WORKER_NARROW || op == WORKER_SOUL_DIFF ||
-                              op == WORKER_MANIFEST; // a process for each
+        const bool is_first = op == WORKER_CONTEXTS || op == WORKER_MANIFEST; // a process for each
         CHECK((worker_pid(worker) == pid) != is_first);
     }
     check_works(worker);
     worker_destroy(worker);
 }
 
-// One that has seen anything does not say which scripts are secret, nor what a reviewer reads, nor
-// what was signed; and one that has read pictures compiles nothing.
+// One that has seen anything does not say which scripts are secret, nor what was signed; and one
+// that has read pictures compiles nothing.
 TEST(a_process_never_goes_back_to_what_is_believed_more)
 {
     static const struct {
         WorkerOp op;
         bool is_another; // than the process before
-    } rows[] = {{WORKER_NARROW, true},     {WORKER_NARROW, true},       {WORKER_COMPILE, false},
-                {WORKER_PLACE, false},     {WORKER_SCENE_REF, false},   {WORKER_NARROW, true},
-                {WORKER_ASSET, false},     {WORKER_MODEL_FILES, false}, {WORKER_COMPILE, true},
-                {WORKER_MODEL, false},     {WORKER_NARROW, true},       {WORKER_TEXT, false},
-                {WORKER_SOUL_DIFF, true},  {WORKER_SOUL_DIFF, true},    {WORKER_MANIFEST, true},
-                {WORKER_ASSET_LIST, false}};
+    } rows[] = {{WORKER_CONTEXTS, true}, {WORKER_CONTEXTS, true},     {WORKER_COMPILE, false},
+                {WORKER_PLACE, false},   {WORKER_SCENE_REF, false},   {WORKER_CONTEXTS, true},
+                {WORKER_ASSET, false},   {WORKER_MODEL_FILES, false}, {WORKER_COMPILE, true},
+                {WORKER_MODEL, false},   {WORKER_CONTEXTS, true},     {WORKER_MODEL_ANSWER, false},
+                {WORKER_MANIFEST, true}, {WORKER_MANIFEST, true},     {WORKER_ASSET_LIST, false}};
     Worker *worker = make();
     pid_t before = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

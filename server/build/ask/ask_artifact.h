@@ -13,9 +13,9 @@
 // A text that cannot be read has another status, with a reason.
 #pragma once
 
+#include "server/build/ask/worker.h"
 #include "server/build/asset/asset_list.h"
 #include "server/build/sign/manifest_sign.h"
-#include "server/build/ask/worker.h"
 
 // As manifest_verify. STATUS_BLOCKED: the worker failed; STATUS_DENIED: the signature is none of
 // ours, or the worker was cancelled.

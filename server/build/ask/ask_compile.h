@@ -1,12 +1,24 @@
-// What WORKER_COMPILE is asked and answers, for both sides of the pipe. Lints always run; a lint of
-// level error fails the compile, as a syntax error does.
+// Asks the worker to compile one Lua source into a rune (WORKER_COMPILE). Lints always run; a lint
+// of level error fails the compile, as a syntax error does.
+//
+//   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated, 4 modules),
+//             u32 lines, u32 each, block source; with modules: u32 modules, each: block request
+//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path,
+//             u8 whether it asks for things of its place
+//
+// What comes back may be any bytes: the rune's own header is checked and its hash is made here from
+// the bytes that came, and the file that a diagnostic names is the one that was asked about.
 #pragma once
 
+#include "server/build/ask/worker.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
-#include "server/build/ask/worker.h"
 
-#define COMPILE_MODULES_MAX 64
+#define COMPILE_MODULES_MAX    64
+#define COMPILE_REQUIRES_MAX   SOULS_MAX
+#define COMPILE_FLAG_DRY_RUN   1
+#define COMPILE_FLAG_GENERATED 2
+#define COMPILE_FLAG_MODULES   4
 
 typedef struct CompileJob {
     const char *path; // "Workspace/Door"

@@ -7,8 +7,8 @@
 //   smaller
 #pragma once
 
-#include "server/build/pipeline/build.h"
 #include "server/build/ask/worker.h"
+#include "server/build/pipeline/build.h"
 
 // Fills in what is packed of each, and the number. STATUS_BLOCKED and others as worker_call.
 MUST_USE Status rune_pack_ask(Worker *worker, BuildRune *const *runes, uint32_t count,

@@ -177,7 +177,7 @@ static Status rubbish(Worker *worker, char *reason, const char *what)
     return fail(worker, reason, "the build worker answered %s and was ended", what);
 }
 
-Status worker_distrust(Worker *worker, char reason[WORKER_REASON_BYTES])
+Status worker_reply_invalid(Worker *worker, char reason[WORKER_REASON_BYTES])
 {
     return rubbish(worker, reason, "nonsense");
 }

@@ -13,13 +13,13 @@
 #pragma once
 
 #include "server/build/base/buffer.h"
+#include "server/build/base/reason.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WORKER_REASON_BYTES 512
 #define WORKER_MEMORY_BYTES (1ull << 30)
 #define WORKER_QUIET_MS     10000
 #define WORKER_CALL_MS      600000 // a request, whatever progress it shows
@@ -62,9 +62,6 @@ MUST_USE Status worker_call(Worker *worker, WorkerOp op, const void *request, si
 void worker_end(Worker *worker);
 // For an answer that is not of its op's form: the process is ended, `reason` says so,
 // STATUS_BLOCKED.
-MUST_USE Status worker_distrust(Worker *worker, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status worker_reply_invalid(Worker *worker, char reason[WORKER_REASON_BYTES]);
 pid_t worker_pid(const Worker *worker);       // 0: none runs; for tests
 uint32_t worker_layers(const Worker *worker); // of its jail (JailLayer); 0 before its first answer
-
-// The other side: `sandlot build-worker` calls it. Descriptor 3 is the stream.
-int worker_main(void);

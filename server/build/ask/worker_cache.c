@@ -1,4 +1,4 @@
-// See asker.h.
+// See worker_cache.h.
 #include "server/build/ask/worker_cache.h"
 
 static CacheKey key_of(WorkerOp op, const void *request, size_t bytes)
@@ -9,32 +9,34 @@ static CacheKey key_of(WorkerOp op, const void *request, size_t bytes)
     return cache_key_end(&maker);
 }
 
-static bool is_known(const Asker *asker, const CacheKey *key, AskerTake take, void *user)
+static bool is_known(const WorkerCache *worker_cache, const CacheKey *key, WorkerReplyRead take,
+                     void *user)
 {
     Buffer reply = buffer_of(CACHE_VALUE_BYTES_MAX);
-    const bool found =
-        !asker->force && cache_find(asker->cache, key, &reply) && take(user, &reply) == STATUS_OK;
+    const bool found = !worker_cache->force && cache_find(worker_cache->cache, key, &reply) &&
+                       take(user, &reply) == STATUS_OK;
     buffer_free(&reply);
     return found;
 }
 
-Status asker_call(const Asker *asker, WorkerOp op, const void *request, size_t bytes,
-                  AskerTake take, void *user, char reason[WORKER_REASON_BYTES])
+Status worker_cache_call(const WorkerCache *worker_cache, WorkerOp op, const void *request,
+                         size_t bytes, WorkerReplyRead take, void *user,
+                         char reason[WORKER_REASON_BYTES])
 {
     CacheKey key;
-    if (asker->cache != NULL) {
+    if (worker_cache->cache != NULL) {
         key = key_of(op, request, bytes);
-        if (is_known(asker, &key, take, user)) {
+        if (is_known(worker_cache, &key, take, user)) {
             return STATUS_OK;
         }
     }
     Buffer reply = {0};
-    Status status = worker_call(asker->worker, op, request, bytes, &reply, reason);
+    Status status = worker_call(worker_cache->worker, op, request, bytes, &reply, reason);
     if (status == STATUS_OK && take(user, &reply) != STATUS_OK) {
-        status = worker_distrust(asker->worker, reason);
+        status = worker_reply_invalid(worker_cache->worker, reason);
     }
-    if (status == STATUS_OK && asker->cache != NULL) {
-        cache_keep(asker->cache, &key, reply.data, reply.bytes);
+    if (status == STATUS_OK && worker_cache->cache != NULL) {
+        cache_keep(worker_cache->cache, &key, reply.data, reply.bytes);
     }
     buffer_free(&reply);
     return status;

@@ -3,15 +3,25 @@
 // bytes are read. It is not signed: each file is known by its hash, and none of them runs.
 #pragma once
 
-#include "core/base/arena.h"
 #include "core/base/bytes.h"
-#include "core/base/json.h"
-#include "server/build/pipeline/build.h"
+#include "server/build/asset/asset_file.h"
+#include "server/build/asset/asset_info.h"
+#include "server/build/place/place_folder.h"
 
 #define ASSET_LIST_COUNT_MAX PLACE_FOLDER_FILES_MAX
 #define ASSET_LIST_BYTES_MAX (4u << 20) // 1,000 bytes each, of which a path takes at most 762
 // What reading the largest takes: its tree (8 values an asset), its texts and its rows.
 #define ASSET_LIST_ARENA_BYTES (16u << 20)
+
+// A picture, sound or model of the place, which stays on disk. All of them are for players.
+typedef struct BuildAsset {
+    char path[PACKAGE_PATH_BYTES]; // "assets/door.png"
+    AssetInfo info;
+    uint64_t bytes;
+    uint8_t hash[SHA256_BYTES];
+    AssetStamp stamp; // of the file when it had that hash
+    bool was_settled; // at that time: as long as the stamp is the same, so is the file
+} BuildAsset;
 
 typedef struct AssetList {
     const BuildAsset *assets; // sorted by path
@@ -19,9 +29,11 @@ typedef struct AssetList {
     const uint8_t *thumbnail; // SHA256_BYTES; NULL: the place has no picture
 } AssetList;
 
+#define ASSET_MS_PER_S      1000.0
+#define ASSET_HASH_PREFIX   "sha256:"
+#define ASSET_HASH_TEXT_MAX (sizeof ASSET_HASH_PREFIX - 1 + (size_t)2 * SHA256_BYTES)
+
+bool asset_is_picture(PackageKind kind);
+bool asset_is_sound(PackageKind kind);
+bool asset_is_model(PackageKind kind);
 MUST_USE Status asset_list_write(const AssetList *list, ByteWriter *out);
-// Total: the text may be a stranger's. What is read are names that a place's assets may have, each
-// once, and numbers in range; everything points into the arena, stamps are zero. STATUS_OK only if
-// the text is byte for byte what asset_list_write makes of it.
-MUST_USE Status asset_list_read(Arena *arena, const char *text, size_t bytes, AssetList *out,
-                                JsonError *error);

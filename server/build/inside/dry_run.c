@@ -1,4 +1,4 @@
-// See worker_dry_run.h. The runes are those that were made a moment ago in this process: no
+// See dry_run.h. The runes are those that were made a moment ago in this process: no
 // manifest need name them.
 #include "server/build/inside/dry_run.h"
 

@@ -1,13 +1,6 @@
-// One Lua source into a rune, in the worker. Both sides of the pipe:
-//
-//   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated, 4 modules),
-//             u32 lines, u32 each, block source; with modules: u32 modules, each: block request
-//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path,
-//             u8 whether it asks for things of its place
-//
-// Each request has a Vm of its own, with the settings of a world's, so what compiles here compiles
-// and loads there. Outside, the rune's own header is looked at and its hash is made from the bytes
-// that came; which file a diagnostic is about is never the worker's to say.
+// Compiles one Lua source into a rune. ask_compile.h describes the request and the reply. Each
+// request has a Vm of its own, with the settings of a world's, so what compiles here compiles and
+// loads there.
 #include "server/build/ask/ask_compile.h"
 
 #include "core/base/check.h"
@@ -21,13 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAG_DRY_RUN   1
-#define FLAG_GENERATED 2
-#define FLAG_MODULES   4
-#define LINES_MAX      (VM_SOURCE_BYTES_MAX + 1)
-#define FINDINGS_MAX   200
-#define REQUIRES_MAX   SOULS_MAX
-#define VM_HEAP_BYTES  (64u << 20)
+#define LINES_MAX     (VM_SOURCE_BYTES_MAX + 1)
+#define FINDINGS_MAX  200
+#define VM_HEAP_BYTES (64u << 20)
 
 typedef struct Request {
     char path[SCRIPT_PATH_BYTES];
@@ -96,16 +85,17 @@ static Status read_request(ByteReader *reader, Request *out)
     const uint8_t context = byte_read_u8(reader);
     const uint8_t flags = byte_read_u8(reader);
     out->line_count = byte_read_u32(reader);
-    if (context > CONTEXT_BOTH || flags > (FLAG_DRY_RUN | FLAG_GENERATED | FLAG_MODULES) ||
+    if (context > CONTEXT_BOTH ||
+        flags > (COMPILE_FLAG_DRY_RUN | COMPILE_FLAG_GENERATED | COMPILE_FLAG_MODULES) ||
         out->line_count > LINES_MAX) {
         return STATUS_MALFORMED;
     }
     out->context = (RunContext)context;
-    out->dry_run = (flags & FLAG_DRY_RUN) != 0;
-    out->is_generated = (flags & FLAG_GENERATED) != 0;
+    out->dry_run = (flags & COMPILE_FLAG_DRY_RUN) != 0;
+    out->is_generated = (flags & COMPILE_FLAG_GENERATED) != 0;
     const uint8_t *lines = byte_read_bytes(reader, (size_t)out->line_count * 4);
     out->source = byte_read_block(reader, &out->source_bytes);
-    if (lines == NULL || ((flags & FLAG_MODULES) != 0 && !read_modules(reader, out)) ||
+    if (lines == NULL || ((flags & COMPILE_FLAG_MODULES) != 0 && !read_modules(reader, out)) ||
         byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
@@ -240,12 +230,12 @@ static Status compile(Work *work, char *reason)
 // Room for what is found out. Free with free_work.
 static Status begin_work(Work *work, ByteReader *request)
 {
-    *work = (Work){.lint = {.finding_max = FINDINGS_MAX, .require_max = REQUIRES_MAX}};
+    *work = (Work){.lint = {.finding_max = FINDINGS_MAX, .require_max = COMPILE_REQUIRES_MAX}};
     LintResult *lint = &work->lint;
     const Status status = read_request(request, &work->request);
     lint->findings = calloc(FINDINGS_MAX, sizeof *lint->findings);
-    lint->requires = calloc(REQUIRES_MAX, sizeof *lint->requires);
-    lint->require_lines = calloc(REQUIRES_MAX, sizeof *lint->require_lines);
+    lint->requires = calloc(COMPILE_REQUIRES_MAX, sizeof *lint->requires);
+    lint->require_lines = calloc(COMPILE_REQUIRES_MAX, sizeof *lint->require_lines);
     const bool has_room =
         lint->findings != NULL && lint->requires != NULL && lint->require_lines != NULL;
     return status != STATUS_OK || has_room ? status : STATUS_LIMIT;
@@ -353,146 +343,4 @@ Status worker_compile(WorkerCall *call)
     }
     free_work(&work);
     return status;
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-static void write_request(const CompileJob *job, Buffer *out);
-
-static void write_modules(const CompileJob *job, Buffer *out)
-{
-    buffer_put_u32(out, job->module_count);
-    for (uint32_t i = 0; i < job->module_count; i++) {
-        ASSERT(job->modules[i].module_count == 0); // so it ends here
-        Buffer module = buffer_of(WORKER_REQUEST_MAX);
-        write_request(&job->modules[i], &module);
-        buffer_put_block(out, module.data, module.bytes);
-        out->status = module.status != STATUS_OK ? module.status : out->status;
-        buffer_free(&module);
-    }
-}
-
-static void write_request(const CompileJob *job, Buffer *out)
-{
-    buffer_put_block(out, job->path, strlen(job->path));
-    buffer_put_block(out, job->file, strlen(job->file));
-    buffer_put_u8(out, (uint8_t)job->context);
-    buffer_put_u8(out, (uint8_t)((job->dry_run ? FLAG_DRY_RUN : 0) |
-                                 (job->is_generated ? FLAG_GENERATED : 0) |
-                                 (job->module_count > 0 ? FLAG_MODULES : 0)));
-    const uint32_t lines = job->lines != NULL ? job->line_count : 0;
-    buffer_put_u32(out, lines);
-    for (uint32_t i = 0; i < lines; i++) {
-        buffer_put_u32(out, job->lines[i]);
-    }
-    buffer_put_block(out, job->source, job->source_bytes);
-    if (job->module_count > 0) {
-        write_modules(job, out);
-    }
-}
-
-static bool read_requires(ByteReader *reader, CompileOutput *out)
-{
-    const uint32_t count = byte_read_u32(reader);
-    if (reader->status != STATUS_OK || count > REQUIRES_MAX) {
-        return false;
-    }
-    out->requires = calloc(count + 1, sizeof *out->requires);
-    out->require_lines = calloc(count + 1, sizeof *out->require_lines);
-    const bool has_room = out->requires != NULL && out->require_lines != NULL;
-    for (uint32_t i = 0; has_room && i < count; i++) {
-        out->require_lines[i] = byte_read_u32(reader);
-        char *path = out->requires[i];
-        // In order and each once, as they go into a signed manifest.
-        if (!read_text(reader, path, SCRIPT_PATH_BYTES) ||
-            (i > 0 && strcmp(out->requires[i - 1], path) >= 0)) {
-            return false;
-        }
-        out->require_count += 1;
-    }
-    out->asks_world = byte_read_u8(reader) != 0;
-    return has_room;
-}
-
-static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *out)
-{
-    Rune rune;
-    const uint8_t *data = byte_read_block(reader, &out->rune_bytes);
-    if (data == NULL || rune_check(data, out->rune_bytes, &rune) != STATUS_OK ||
-        strcmp(rune.path, job->path) != 0) {
-        return false;
-    }
-    out->rune = malloc(out->rune_bytes);
-    if (out->rune == NULL) {
-        return false;
-    }
-    memcpy(out->rune, data, out->rune_bytes);
-    sha256_of(out->rune, out->rune_bytes, out->rune_hash);
-    return true;
-}
-
-Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
-                          CompileOutput *out, DiagnosticList *diagnostics)
-{
-    size_t used = 0;
-    DiagnosticList list = {0};
-    const Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &list);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    for (uint32_t i = 0; i < list.count; i++) {
-        snprintf(list.items[i].file, sizeof list.items[i].file, "%s", job->file);
-    }
-    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
-    CompileOutput output = {0};
-    // An error and a rune, or no error and none: neither can be.
-    const bool is_sound = (list.error_count > 0) == (said != STATUS_OK) &&
-                          (said != STATUS_OK ||
-                           (read_rune(&reader, job, &output) && read_requires(&reader, &output)));
-    if (!is_sound || byte_reader_finish(&reader) != STATUS_OK) {
-        compile_output_free(&output);
-        diagnostic_list_free(&list);
-        return STATUS_MALFORMED;
-    }
-    diagnostic_list_append(diagnostics, &list);
-    diagnostic_list_free(&list);
-    *out = output;
-    return STATUS_OK;
-}
-
-Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
-                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
-{
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
-    *out = (CompileOutput){0};
-    if (job->source_bytes > VM_SOURCE_BYTES_MAX) { // said here, where it need not be sent
-        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
-                        "a script has at most %d KiB", VM_SOURCE_BYTES_MAX >> 10);
-        snprintf(reason, WORKER_REASON_BYTES, "%s does not compile", job->file);
-        return STATUS_MALFORMED;
-    }
-    write_request(job, &request);
-    if (request.status != STATUS_OK) {
-        buffer_free(&request);
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
-    }
-    const Status status =
-        worker_call(worker, WORKER_COMPILE, request.data, request.bytes, &reply, reason);
-    buffer_free(&request);
-    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && compile_read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
-        buffer_free(&reply);
-        return worker_distrust(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
-}
-
-void compile_output_free(CompileOutput *output)
-{
-    free(output->rune);
-    free(output->requires);
-    free(output->require_lines);
-    *output = (CompileOutput){0};
 }

@@ -1,5 +1,5 @@
-// See worker_narrow.h; both sides of the pipe. A member that is not understood is an error, never
-// ignored: a narrowing that is overlooked would send a secret to every client.
+// Reads where the scripts of a place run; see ask_contexts.h. A member that is not understood is an
+// error, never ignored: a narrowing that is overlooked would send a secret to every client.
 #include "server/build/ask/ask_contexts.h"
 
 #include "core/base/arena.h"
@@ -11,13 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS       "place.json"
 #define SETTINGS_BYTES (2u << 20)
 #define SETTINGS_NODES (1u << 16)
 #define ARENA_BYTES    (12u << 20)
-#define CONTEXT_COUNT  ((uint32_t)CONTEXT_BOTH + 1)
-
-// --- inside -------------------------------------------------------------------------------------
 
 static Soul *soul_named(const SoulList *list, const char *path, size_t bytes)
 {
@@ -64,8 +60,8 @@ static void tell(DiagnosticList *diagnostics, const JsonError *error)
 {
     char words[JSON_ERROR_TEXT_BYTES];
     json_error_words(error, words);
-    diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, SETTINGS, error->line, error->column, "place",
-                    "%s", words);
+    diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, CONTEXTS_FILE, error->line, error->column,
+                    "place", "%s", words);
 }
 
 // Every member that is wrong is told of; what the others take away is taken all the same.
@@ -133,7 +129,7 @@ static size_t arena_bytes_for(size_t text_bytes)
     return wanted < ARENA_BYTES ? wanted : ARENA_BYTES;
 }
 
-Status worker_narrow(WorkerCall *call)
+Status worker_contexts(WorkerCall *call)
 {
     size_t bytes;
     const uint8_t *text = byte_read_block(&call->request, &bytes);
@@ -154,73 +150,5 @@ Status worker_narrow(WorkerCall *call)
     }
     free(block);
     soul_list_free(&list);
-    return status;
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-void narrow_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request)
-{
-    const PlaceFile none = {.path = SETTINGS, .data = (const uint8_t *)"{}", .bytes = 2};
-    const PlaceFile *settings = &none; // that it is missing is WORKER_PLACE's to say
-    for (uint32_t i = 0; i < folder->file_count; i++) {
-        settings = strcmp(folder->files[i].path, SETTINGS) == 0 ? &folder->files[i] : settings;
-    }
-    buffer_put_block(request, settings->data, settings->bytes);
-    buffer_put_u32(request, souls->count);
-    for (uint32_t i = 0; i < souls->count; i++) {
-        buffer_put_block(request, souls->items[i].path, strlen(souls->items[i].path));
-        buffer_put_u8(request, (uint8_t)souls->items[i].service);
-    }
-}
-
-static Status read_contexts(ByteReader *reader, const SoulList *souls,
-                            RunContext contexts[SOULS_MAX])
-{
-    bool is_good = byte_read_u32(reader) == souls->count;
-    for (uint32_t i = 0; is_good && i < souls->count; i++) {
-        Soul tried = souls->items[i];
-        contexts[i] = (RunContext)byte_read_u8(reader);
-        is_good = contexts[i] < CONTEXT_COUNT && soul_narrow(&tried, contexts[i]);
-    }
-    return is_good && byte_reader_finish(reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
-}
-
-Status narrow_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList *diagnostics)
-{
-    DiagnosticList list = {0};
-    size_t used = 0;
-    if (diagnostic_list_read(reply->data, reply->bytes, &used, &list) != STATUS_OK) {
-        return STATUS_MALFORMED;
-    }
-    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
-    RunContext contexts[SOULS_MAX];
-    const Status status = read_contexts(&reader, souls, contexts);
-    if (status == STATUS_OK) {
-        for (uint32_t i = 0; i < souls->count; i++) {
-            soul_narrow(&souls->items[i], contexts[i]);
-        }
-        diagnostic_list_append(diagnostics, &list);
-    }
-    diagnostic_list_free(&list);
-    return status;
-}
-
-Status narrow_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
-                   DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
-{
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
-    narrow_write_request(folder, souls, &request);
-    Status status = request.status;
-    if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "%s is too large", SETTINGS);
-    } else {
-        status = worker_call(worker, WORKER_NARROW, request.data, request.bytes, &reply, reason);
-    }
-    if (status == STATUS_OK && narrow_read_reply(&reply, souls, diagnostics) != STATUS_OK) {
-        status = worker_distrust(worker, reason);
-    }
-    buffer_free(&request);
-    buffer_free(&reply);
     return status;
 }

@@ -1,12 +1,11 @@
-// See model_answer.h.
+// Reads what a language model's server answered; see op_model_answer.h.
 #define _GNU_SOURCE
-#include "server/build/ask/ask_model_answer.h"
+#include "server/build/inside/op_model_answer.h"
 
 #include "core/base/check.h"
 #include "core/base/json.h"
 #include "core/base/json_read.h"
 #include "core/base/utf8.h"
-#include "server/build/soul/model_http.h"
 #include "server/build/inside/worker_op.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #define NODE_BYTES 256 // generous: a node and the padding of its strings
 #define DEPTH_MAX  16
 
-// --- inside: the answer -------------------------------------------------------------------------
+// --- the answer ---------------------------------------------------------------------------------
 
 static void take_words(const JsonNode *node, Buffer *out)
 {
@@ -83,18 +82,9 @@ static Status take_root(const JsonNode *root, ModelAnswer *out)
     return take_content(json_find(root, "content"), out);
 }
 
-static ModelAnswer answer_of_nothing(void)
-{
-    return (ModelAnswer){.error_type = buffer_of(MODEL_REPLY_BYTES_MAX),
-                         .error_message = buffer_of(MODEL_REPLY_BYTES_MAX),
-                         .text = buffer_of(MODEL_TEXT_BYTES_MAX),
-                         .found = LUA_NONE,
-                         .lua = buffer_of(SOUL_LUA_BYTES_MAX)};
-}
-
 Status model_answer_read(const uint8_t *bytes, size_t count, ModelAnswer *out)
 {
-    *out = answer_of_nothing();
+    *out = model_answer_empty();
     if (count > MODEL_REPLY_BYTES_MAX) {
         return STATUS_LIMIT;
     }
@@ -226,21 +216,12 @@ static bool begins_like_lua(const char *text, const char *end)
            (next == ' ' && after == '=');
 }
 
-// Lua that a reviewer reads must be the Lua that runs: nothing in it is invisible or changes the
-// direction of what follows.
-static bool is_hidden_at(const uint8_t *at, size_t bytes)
-{
-    const size_t length = utf8_length(at, bytes);
-    const bool is_space = at[0] == '\n' || at[0] == '\t' || at[0] == '\r';
-    return length > 0 && !is_space && utf8_is_hidden(utf8_code_point(at, length));
-}
-
 static LuaFound take_lua(const char *text, const char *end, Buffer *out)
 {
     Buffer lua = buffer_of(SOUL_LUA_BYTES_MAX);
     LuaFound found = LUA_FOUND;
     for (const char *at = text; at < end && found == LUA_FOUND; at++) {
-        if (is_hidden_at((const uint8_t *)at, (size_t)(end - at))) {
+        if (model_text_is_hidden((const uint8_t *)at, (size_t)(end - at))) {
             found = LUA_HIDDEN;
         } else if (*at != '\r') {
             buffer_put_u8(&lua, (uint8_t)*at);
@@ -313,99 +294,4 @@ Status worker_model_answer(WorkerCall *call)
     }
     model_answer_free(&answer);
     return status == STATUS_OK ? status : worker_refuse(call, status, status_text(status));
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-void model_answer_free(ModelAnswer *answer)
-{
-    buffer_free(&answer->error_type);
-    buffer_free(&answer->error_message);
-    buffer_free(&answer->text);
-    buffer_free(&answer->lua);
-}
-
-static void read_text(ByteReader *reader, Buffer *out)
-{
-    size_t bytes = 0;
-    const uint8_t *text = byte_read_block(reader, &bytes);
-    if (text == NULL || !utf8_is_valid((const char *)text, bytes)) {
-        byte_reader_fail(reader, STATUS_MALFORMED);
-        return;
-    }
-    buffer_put(out, text, bytes);
-    if (out->status != STATUS_OK) {
-        byte_reader_fail(reader, STATUS_MALFORMED); // more than there is of it
-    }
-}
-
-Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out)
-{
-    ByteReader reader = byte_reader(reply->data, reply->bytes);
-    *out = answer_of_nothing();
-    out->stop = (ModelStop)byte_read_u8(&reader);
-    read_text(&reader, &out->error_type);
-    read_text(&reader, &out->error_message);
-    read_text(&reader, &out->text);
-    out->found = (LuaFound)byte_read_u8(&reader);
-    read_text(&reader, &out->lua);
-    bool is_good = byte_reader_finish(&reader) == STATUS_OK && out->stop < STOP_COUNT &&
-                   out->found < LUA_FOUND_COUNT &&
-                   (out->found == LUA_FOUND) == (out->lua.bytes > 0);
-    for (size_t i = 0; i < out->lua.bytes && is_good; i++) {
-        is_good = !is_hidden_at(out->lua.data + i, out->lua.bytes - i);
-    }
-    return is_good ? STATUS_OK : STATUS_MALFORMED;
-}
-
-Status model_answer_ask(Worker *worker, const Buffer *body, ModelAnswer *out,
-                        char reason[WORKER_REASON_BYTES])
-{
-    Buffer reply = {0};
-    *out = answer_of_nothing();
-    Status status =
-        worker_call(worker, WORKER_MODEL_ANSWER, body->data, body->bytes, &reply, reason);
-    if (status == STATUS_OK && model_answer_read_reply(&reply, out) != STATUS_OK) {
-        status = worker_distrust(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
-}
-
-void model_answer_quote(const Buffer *words, const char *secret, char *out, size_t bytes)
-{
-    ASSERT(bytes > 0);
-    const char *text = (const char *)words->data;
-    const size_t text_bytes = words->bytes;
-    const size_t secret_bytes = secret != NULL ? strlen(secret) : 0;
-    size_t to = 0;
-    for (size_t at = 0; at < text_bytes;) {
-        const size_t left = text_bytes - at;
-        const size_t length = utf8_length((const uint8_t *)text + at, left);
-        if (secret_bytes > 0 && left >= secret_bytes &&
-            memcmp(text + at, secret, secret_bytes) == 0) {
-            static const char shown[] = "[key]";
-            if (to + sizeof shown > bytes) {
-                break;
-            }
-            memcpy(out + to, shown, sizeof shown - 1);
-            to += sizeof shown - 1;
-            at += secret_bytes;
-        } else if (length == 0 || is_hidden_at((const uint8_t *)text + at, left) ||
-                   strchr("\r\n\t", text[at]) != NULL) {
-            if (to + 2 > bytes) {
-                break;
-            }
-            out[to++] = ' ';
-            at += length > 0 ? length : 1;
-        } else {
-            if (to + length + 1 > bytes) {
-                break;
-            }
-            memcpy(out + to, text + at, length);
-            to += length;
-            at += length;
-        }
-    }
-    out[to] = '\0';
 }

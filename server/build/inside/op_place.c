@@ -1,15 +1,10 @@
-// The scene of a place, compiled in the worker. Both sides of the pipe:
-//
-//   request   u32 files; each: block path, block data (only what a scene is made of)
-//   reply     diagnostics; when it compiled: block whole, its facts, block stripped
+// Compiles the scene of a place; ask_place.h describes the request and the reply.
 //
 // The two forms are written straight into the reply, which may be large: the worker's memory holds
 // the request, the reply and the compiler's scratch, and not one of them twice.
 #include "server/build/ask/ask_place.h"
 
 #include "core/base/check.h"
-#include "core/base/limits.h"
-#include "core/base/utf8.h"
 #include "core/script/place.h"
 #include "server/build/inside/worker_op.h"
 
@@ -21,39 +16,6 @@
 #define ROOM_BYTES      (4u << 20)
 #define ROOM_TIMES      8
 #define FACTS_BYTES_MAX (PLACE_NAME_BYTES + 16)
-
-// --- facts --------------------------------------------------------------------------------------
-
-void place_facts_write(const PlaceFacts *facts, Buffer *out)
-{
-    buffer_put_block(out, facts->name, strlen(facts->name));
-    buffer_put_u32(out, facts->tick_rate);
-    buffer_put_u32(out, facts->player_max);
-    buffer_put_u32(out, facts->entity_max);
-}
-
-void place_facts_read(ByteReader *reader, PlaceFacts *out)
-{
-    size_t bytes;
-    const uint8_t *name = byte_read_block(reader, &bytes);
-    PlaceFacts facts = {0};
-    facts.tick_rate = byte_read_u32(reader);
-    facts.player_max = byte_read_u32(reader);
-    facts.entity_max = byte_read_u32(reader);
-    const bool fits = name != NULL && bytes < sizeof facts.name && utf8_is_valid(name, bytes) &&
-                      !utf8_has_control(name, bytes) &&
-                      (facts.tick_rate == TICK_RATE_LOW || facts.tick_rate == TICK_RATE_DEFAULT) &&
-                      facts.player_max <= WORLD_PLAYERS_MAX && facts.entity_max > 0 &&
-                      facts.entity_max <= WORLD_ENTITIES_MAX;
-    if (!fits) {
-        byte_reader_fail(reader, STATUS_MALFORMED);
-        return;
-    }
-    memcpy(facts.name, name, bytes);
-    *out = facts;
-}
-
-// --- inside -------------------------------------------------------------------------------------
 
 // Paths have no zero after them on the wire: they are copied into one block.
 static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, char *paths)
@@ -223,93 +185,4 @@ Status worker_place(WorkerCall *call)
     free(files);
     free(paths);
     return status;
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-static void write_request(const PlaceFolder *folder, Buffer *out)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < folder->file_count; i++) {
-        count += place_folder_is_scene(&folder->files[i]);
-    }
-    buffer_put_u32(out, count);
-    for (uint32_t i = 0; i < folder->file_count; i++) {
-        const PlaceFile *file = &folder->files[i];
-        if (place_folder_is_scene(file)) {
-            buffer_put_block(out, file->path, strlen(file->path));
-            buffer_put_block(out, file->data, file->bytes);
-        }
-    }
-}
-
-static bool copy_block(ByteReader *reader, uint8_t **out, size_t *bytes)
-{
-    const uint8_t *data = byte_read_block(reader, bytes);
-    if (data == NULL) {
-        return false;
-    }
-    *out = malloc(*bytes + 1);
-    if (*out != NULL) {
-        memcpy(*out, data, *bytes);
-    }
-    return *out != NULL;
-}
-
-static bool read_facts(ByteReader *reader, PlaceFacts *out)
-{
-    place_facts_read(reader, out);
-    return reader->status == STATUS_OK;
-}
-
-Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
-                        DiagnosticList *diagnostics)
-{
-    size_t used = 0;
-    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, diagnostics);
-    if (status != STATUS_OK || said != STATUS_OK) {
-        return status;
-    }
-    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
-    PlaceOutput output = {0};
-    const bool whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
-                       read_facts(&reader, &output.facts) &&
-                       copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
-                       byte_reader_finish(&reader) == STATUS_OK;
-    if (!whole) {
-        place_output_free(&output);
-        return STATUS_MALFORMED;
-    }
-    *out = output;
-    return STATUS_OK;
-}
-
-Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
-                  DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
-{
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
-    *out = (PlaceOutput){0};
-    write_request(folder, &request);
-    if (request.status != STATUS_OK) {
-        buffer_free(&request);
-        snprintf(reason, WORKER_REASON_BYTES, "the place's JSON and chunks are too large");
-        return STATUS_LIMIT;
-    }
-    const Status status =
-        worker_call(worker, WORKER_PLACE, request.data, request.bytes, &reply, reason);
-    buffer_free(&request);
-    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && place_read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
-        buffer_free(&reply);
-        return worker_distrust(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
-}
-
-void place_output_free(PlaceOutput *output)
-{
-    free(output->whole);
-    free(output->stripped);
-    *output = (PlaceOutput){0};
 }

@@ -1,7 +1,7 @@
 // See scene_ref.h: where the edits are, in the worker. The tree says where values are. Everything
 // goes forward through the file once: nodes are visited in the order of the text, so one cursor
 // finds all of them, however long a line is.
-#include "server/build/place/scene_ref.h"
+#include "server/build/inside/op_scene_ref.h"
 
 #include "core/base/check.h"
 #include "core/base/json_read.h"

@@ -1,7 +1,7 @@
-// See soul_context.h. One pass over the scene decides what is shown; everything is in the order of
-// the file, or nearest first with the file's order between equals, so that the same place gives the
-// same bytes on every machine.
-#include "server/build/inside/soul_context.h"
+// See op_soul_context.h. One pass over the scene decides what is shown; everything is in the order
+// of the file, or nearest first with the file's order between equals, so that the same place gives
+// the same bytes on every machine.
+#include "server/build/inside/op_soul_context.h"
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
@@ -10,6 +10,7 @@
 #include "core/base/utf8.h"
 #include "core/wire/place_doc.h"
 #include "core/wire/script_path.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -566,31 +567,6 @@ Status soul_context_write(const PlaceFile *files, uint32_t file_count, const Sou
 }
 
 // --- the worker's op ----------------------------------------------------------------------------
-
-static bool is_wanted(const PlaceFile *file)
-{
-    PlaceText name;
-    return strcmp(file->path, "scene.json") == 0 || is_prefab(file->path, &name);
-}
-
-void soul_context_request(const PlaceFile *files, uint32_t file_count, const SoulContextAsk *ask,
-                          Buffer *out)
-{
-    uint32_t wanted = 0;
-    for (uint32_t i = 0; i < file_count; i++) {
-        wanted += is_wanted(&files[i]);
-    }
-    buffer_put_block(out, ask->path, strlen(ask->path));
-    buffer_put_u8(out, ask->replicate);
-    buffer_put_block(out, ask->text, ask->text_bytes);
-    buffer_put_u32(out, wanted);
-    for (uint32_t i = 0; i < file_count; i++) {
-        if (is_wanted(&files[i])) {
-            buffer_put_block(out, files[i].path, strlen(files[i].path));
-            buffer_put_block(out, files[i].data, files[i].bytes);
-        }
-    }
-}
 
 // A copy with a zero at its end; NULL: too long, or with a zero inside.
 static char *read_path(ByteReader *reader, char *out, size_t capacity)

@@ -4,10 +4,10 @@
 // is in the middle of something, because a timer looks.
 #define _GNU_SOURCE
 #include "core/base/check.h"
-#include "server/build/inside/media/package_list.h"
 #include "server/build/ask/worker_frame.h"
+#include "server/build/inside/media/package_list.h"
 #include "server/build/inside/worker_op.h"
-#include "server/sys/clock.h"
+#include "server/build/inside/worker_stream.h"
 #include "server/sys/jail.h"
 
 #include <errno.h>
@@ -21,84 +21,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define PROGRESS_NS    50000000ull
 #define LOOK_US        200000
 #define DESCRIPTOR_MAX 64
 #define DISCARD_BYTES  4096
 #define LARGE_BYTES    (256 << 10)
-
-static bool is_process; // worker_progress speaks only in the process itself
-static uint64_t progress_ns;
-
-// --- the stream ---------------------------------------------------------------------------------
-
-// False at its end.
-static bool read_all(void *out, size_t bytes)
-{
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t got = read(WORKER_DESCRIPTOR, (uint8_t *)out + at, bytes - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            return false;
-        }
-        at += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
-// Without the other side there is nothing to do and nobody to tell.
-static void write_all(const void *data, size_t bytes)
-{
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t sent =
-            send(WORKER_DESCRIPTOR, (const uint8_t *)data + at, bytes - at, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR) {
-            _exit(1);
-        }
-        at += sent > 0 ? (size_t)sent : 0;
-    }
-}
-
-static void write_message(WorkerKind kind, const void *head, size_t head_bytes, const void *body,
-                          size_t body_bytes)
-{
-    uint8_t header[WORKER_HEADER_BYTES];
-    const uint64_t bytes = head_bytes + body_bytes;
-    header[0] = (uint8_t)kind;
-    for (uint32_t i = 0; i < 8; i++) {
-        header[1 + i] = (uint8_t)(bytes >> (8 * i));
-    }
-    write_all(header, sizeof header);
-    write_all(head, head_bytes);
-    write_all(body, body_bytes);
-}
-
-static void put_u32(uint8_t *out, uint32_t value)
-{
-    for (uint32_t i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-Status worker_refuse(WorkerCall *call, Status status, const char *why)
-{
-    snprintf(call->reason, sizeof call->reason, "%s", why);
-    return status;
-}
-
-void worker_progress(uint32_t done, uint32_t total)
-{
-    const uint64_t now = clock_ns();
-    if (!is_process || now - progress_ns < PROGRESS_NS) {
-        return;
-    }
-    progress_ns = now;
-    uint8_t body[8];
-    put_u32(body, done);
-    put_u32(body + 4, total);
-    write_message(WORKER_PROGRESS, body, sizeof body, NULL, 0);
-}
 
 // --- answering ----------------------------------------------------------------------------------
 
@@ -138,10 +64,10 @@ static void write_result(Status status, const char *reason, const Buffer *reply)
 {
     uint8_t head[WORKER_RESULT_HEAD_MAX];
     const size_t text = strnlen(reason, WORKER_REASON_BYTES - 1);
-    put_u32(head, (uint32_t)status);
-    put_u32(head + 4, (uint32_t)text);
+    stream_put_u32(head, (uint32_t)status);
+    stream_put_u32(head + 4, (uint32_t)text);
     memcpy(head + 8, reason, text);
-    write_message(WORKER_RESULT, head, 8 + text, reply->data, reply->bytes);
+    stream_write(WORKER_RESULT, head, 8 + text, reply->data, reply->bytes);
 }
 
 static bool discard(uint64_t bytes)
@@ -149,7 +75,7 @@ static bool discard(uint64_t bytes)
     uint8_t piece[DISCARD_BYTES];
     while (bytes > 0) {
         const size_t count = bytes < sizeof piece ? (size_t)bytes : sizeof piece;
-        if (!read_all(piece, count)) {
+        if (!stream_read(piece, count)) {
             return false;
         }
         bytes -= count;
@@ -161,7 +87,7 @@ static bool discard(uint64_t bytes)
 static bool serve(void)
 {
     uint8_t head[WORKER_REQUEST_HEAD_BYTES];
-    if (!read_all(head, sizeof head)) {
+    if (!stream_read(head, sizeof head)) {
         return false;
     }
     ByteReader reader = byte_reader(head, sizeof head);
@@ -179,10 +105,9 @@ static bool serve(void)
         write_result(STATUS_LIMIT, "the build worker has too little memory for this", &nothing);
         return true;
     }
-    bool there = read_all(request, (size_t)bytes);
+    bool there = stream_read(request, (size_t)bytes);
     if (there) {
         WorkerCall call;
-        progress_ns = clock_ns();
         const Status status = worker_answer(op, request, (size_t)bytes, &call);
         write_result(status, call.reason, &call.reply);
         buffer_free(&call.reply);
@@ -217,7 +142,7 @@ static bool watch_other_side(void)
 static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
 {
     uint8_t hello[WORKER_HELLO_BYTES];
-    if (!read_all(hello, sizeof hello)) {
+    if (!stream_read(hello, sizeof hello)) {
         snprintf(reason, bytes, "nobody said how");
         return STATUS_TRUNCATED;
     }
@@ -248,17 +173,17 @@ int worker_main(void)
     uint32_t layers = 0;
     char reason[WORKER_REASON_BYTES] = "";
     if (lock_in(&layers, reason, sizeof reason) != STATUS_OK) {
-        write_message(WORKER_REFUSED, reason, strlen(reason), NULL, 0);
+        stream_write(WORKER_REFUSED, reason, strlen(reason), NULL, 0);
         return 1;
     }
     uint8_t ready[4];
-    put_u32(ready, layers);
-    write_message(WORKER_READY, ready, sizeof ready, NULL, 0);
+    stream_put_u32(ready, layers);
+    stream_write(WORKER_READY, ready, sizeof ready, NULL, 0);
     // Large blocks come fresh from the system each time and go back to it. Left alone, the C
     // library keeps them and has to clear the many megabytes of each Vm, of which little is ever
     // used.
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    is_process = true;
+    stream_speaks();
     while (serve()) {
     }
     return 0;

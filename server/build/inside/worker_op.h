@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/bytes.h"
-#include "server/build/base/buffer.h"
 #include "server/build/ask/worker.h"
+#include "server/build/base/buffer.h"
 
 typedef struct WorkerCall {
     ByteReader request;
@@ -24,6 +24,9 @@ void worker_progress(uint32_t done, uint32_t total);
 
 // Answers a request as the process does: any op, any bytes. `call` is filled; free its reply.
 Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCall *call);
+
+// The process itself: `sandlot build-worker` calls it. Descriptor 3 is the stream.
+int worker_main(void);
 
 #define WORKER_OP(name, function, rank) Status function(WorkerCall *call);
 #include "server/build/ask/worker_op.def"

@@ -1,6 +1,6 @@
 // A place as one file. `.game` is a zip with sources, assets and scene, never runes; tar (plain,
 // gz, zst) is read too. Writing gives the same bytes for the same folder. Reading happens in the
-// worker (package_read.c), by rules of our own; each refusal names entry and rule:
+// worker (inside/media/op_package.c), by rules of our own; each refusal names entry and rule:
 //
 //   absolute dotdot backslash nul control utf8 name long depth duplicate case link special count
 //   size ratio kind content dimensions triangles truncated trailing checksum encrypted nested
@@ -9,10 +9,10 @@
 // docs/SECURITY.md says what each means (package_rules.h has them as a list).
 #pragma once
 
-#include "server/build/inside/media/asset.h"
+#include "server/build/ask/worker.h"
+#include "server/build/asset/asset_info.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
-#include "server/build/ask/worker.h"
 
 #define PACKAGE_BYTES_MAX        (256u << 20) // packed; unpacked: PLACE_FOLDER_BYTES_MAX
 #define PACKAGE_PLACE_NAME_BYTES 65           // "name" of place.json

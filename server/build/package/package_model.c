@@ -1,4 +1,5 @@
-// Models whose parts are files beside them, outside the jail; see worker_model.c and package.h.
+// Models whose parts are files beside them, outside the jail; see inside/media/op_model.c and
+// package.h.
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/base/limits.h"
-#include "server/build/place/place_folder.h"
 #include "server/build/ask/worker.h"
+#include "server/build/place/place_folder.h"
 
 #define PACKAGE_PATH_BYTES 128  // with its end; as a script's name and a diagnostic's file
 #define PACKAGE_NAME_BYTES 1024 // of an entry as it stands in an archive, before it is judged

@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 
-#include "server/build/inside/media/op_deflate.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -67,13 +65,28 @@ static bool is_packed_kind(PackageKind kind)
     return kind == KIND_PNG || kind == KIND_JPEG || kind == KIND_OGG;
 }
 
+// The file deflated; empty: it is to be stored as it is. The bytes depend on the file and zlib
+// alone.
+static Status compress_file(Worker *worker, const PlaceFile *file, Buffer *packed,
+                            char reason[WORKER_REASON_BYTES])
+{
+    Status status = worker_call(worker, WORKER_DEFLATE, file->data, file->bytes, packed, reason);
+    if (status == STATUS_OK && packed->bytes > 0 && packed->bytes >= file->bytes) {
+        status = worker_reply_invalid(worker, reason);
+    }
+    if (status != STATUS_OK) {
+        buffer_free(packed);
+    }
+    return status;
+}
+
 static Status put_file(Worker *worker, PackageKind kind, Entry *entry, Buffer *out,
                        char reason[WORKER_REASON_BYTES])
 {
     const PlaceFile *file = entry->file;
     Buffer packed = {0};
     if (file->bytes > 0 && !is_packed_kind(kind)) {
-        const Status status = package_deflate(worker, file, &packed, reason);
+        const Status status = compress_file(worker, file, &packed, reason);
         if (status != STATUS_OK) {
             return status;
         }

@@ -4,8 +4,8 @@
 // next build. Links are not followed: .sandlot came with the place, perhaps from a stranger.
 #pragma once
 
-#include "server/build/place/place_folder.h"
 #include "server/build/ask/worker.h"
+#include "server/build/place/place_folder.h"
 
 typedef enum ArtifactSide { ARTIFACT_SERVER, ARTIFACT_CLIENT, ARTIFACT_SIDES } ArtifactSide;
 const char *artifact_folder(ArtifactSide side); // ".sandlot/server/soul"

@@ -1,9 +1,10 @@
 // See build.h: the stages in their order, and what a builder keeps between builds.
 #define _GNU_SOURCE
 #include "server/build/pipeline/build.h"
+#include "server/build/place/place_text.h"
 
-#include "server/build/pipeline/build_inside.h"
 #include "server/build/package/package_rules.h"
+#include "server/build/pipeline/build_inside.h"
 #include "server/build/place/place_home.h"
 #include "server/build/place/place_stamp.h"
 #include "server/sys/clock.h"
@@ -114,8 +115,8 @@ static Status ready_worker(Build *build)
     }
     worker_watch(builder->worker, build->request->cancel, NULL, NULL);
     build->worker = builder->worker;
-    build->asker =
-        (Asker){.worker = builder->worker, .cache = build->cache, .force = build->request->force};
+    build->worker_cache = (WorkerCache){
+        .worker = builder->worker, .cache = build->cache, .force = build->request->force};
     return STATUS_OK;
 }
 
@@ -232,44 +233,33 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
-static Status ask(Build *build, WorkerOp op, const Buffer *request, AskerTake take)
+static Status ask(Build *build, WorkerOp op, const Buffer *request, WorkerReplyRead take)
 {
     return request->status != STATUS_OK
                ? refuse(build, STATUS_LIMIT, build->request->place, "its texts are too large")
-               : asker_call(&build->asker, op, request->data, request->bytes, take, build,
-                            build->reason);
-}
-
-static Status take_texts(void *user, const Buffer *reply)
-{
-    Build *build = user;
-    return text_read_reply(reply, &build->folder, &build->result->diagnostics);
+               : worker_cache_call(&build->worker_cache, op, request->data, request->bytes, take,
+                                   build, build->reason);
 }
 
 // What other programs save as text is told in one way, before anything reads it.
-static Status check_texts(Build *build)
+static Status check_texts(const Build *build)
 {
-    const uint32_t errors = build->result->diagnostics.error_count;
-    Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    text_write_request(&build->folder, &request);
-    const Status status = ask(build, WORKER_TEXT, &request, take_texts);
-    buffer_free(&request);
-    return status == STATUS_OK && build->result->diagnostics.error_count > errors ? STATUS_MALFORMED
-                                                                                  : status;
+    const uint32_t found = place_text_check(&build->folder, &build->result->diagnostics);
+    return found > 0 ? STATUS_MALFORMED : STATUS_OK;
 }
 
 static Status take_contexts(void *user, const Buffer *reply)
 {
     Build *build = user;
-    return narrow_read_reply(reply, &build->souls, &build->result->diagnostics);
+    return contexts_read_reply(reply, &build->souls, &build->result->diagnostics);
 }
 
 // What place.json takes away from scripts.
 static Status narrow(Build *build)
 {
     Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    narrow_write_request(&build->folder, &build->souls, &request);
-    const Status status = ask(build, WORKER_NARROW, &request, take_contexts);
+    contexts_write_request(&build->folder, &build->souls, &request);
+    const Status status = ask(build, WORKER_CONTEXTS, &request, take_contexts);
     buffer_free(&request);
     soul_check_counts(&build->souls, &build->result->diagnostics);
     return status;

@@ -19,13 +19,12 @@
 #pragma once
 
 #include "core/wire/manifest.h"
-#include "server/build/inside/media/asset.h"
-#include "server/build/asset/asset_file.h"
-#include "server/build/sign/signing_key.h"
+#include "server/build/ask/ask_place.h"
+#include "server/build/asset/asset_list.h"
 #include "server/build/place/soul.h"
+#include "server/build/sign/signing_key.h"
 #include "server/build/soul/soul_model.h"
 #include "server/build/typescript/typescript.h"
-#include "server/build/ask/ask_place.h"
 
 typedef struct BuildConfig {
     const char *cache; // folder; NULL: <place>/.sandlot/cache
@@ -76,20 +75,10 @@ typedef struct BuildRune {
     uint8_t code_hash[32]; // of the source's bytes: scriptRef.codeHash
     uint8_t *bytes;
     size_t count;
-    // Of what is replicated, if it was asked for (worker_pack.h); NULL: it does not get smaller.
+    // Of what is replicated, if it was asked for (ask_rune_pack.h); NULL: it does not get smaller.
     uint8_t *packed, *zstd;
     size_t packed_count, zstd_count;
 } BuildRune;
-
-// A picture, sound or model of the place, which stays on disk. All of them are for players.
-typedef struct BuildAsset {
-    char path[PACKAGE_PATH_BYTES]; // "assets/door.png"
-    AssetInfo info;
-    uint64_t bytes;
-    uint8_t hash[SHA256_BYTES];
-    AssetStamp stamp; // of the file when it had that hash
-    bool was_settled; // at that time: as long as the stamp is the same, so is the file
-} BuildAsset;
 
 typedef struct BuildResult {
     DiagnosticList diagnostics; // sorted; also when it failed

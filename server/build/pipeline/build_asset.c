@@ -4,8 +4,8 @@
 // in the cache by their hash.
 #define _GNU_SOURCE
 #include "server/build/asset/asset_list.h"
-#include "server/build/pipeline/build_inside.h"
 #include "server/build/package/package.h"
+#include "server/build/pipeline/build_inside.h"
 #include "server/build/place/place_file.h"
 
 #include "core/base/bytes.h"

@@ -4,8 +4,8 @@
 #include "core/base/bytes.h"
 #include "core/base/nearest.h"
 #include "core/script/rune.h"
+#include "server/build/base/lua_refusal.h"
 #include "server/build/pipeline/build_inside.h"
-#include "server/build/pipeline/lua_refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

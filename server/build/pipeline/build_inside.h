@@ -4,13 +4,12 @@
 // once.
 #pragma once
 
-#include "server/build/pipeline/artifact.h"
-#include "server/build/ask/worker_cache.h"
-#include "server/build/pipeline/build.h"
-#include "server/build/place/scene_ref.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/ask/ask_contexts.h"
-#include "server/build/place/place_text.h"
+#include "server/build/ask/worker_cache.h"
+#include "server/build/pipeline/artifact.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/pipeline/scene_ref_update.h"
 
 #define BUILD_PATH_BYTES 4128
 
@@ -47,7 +46,7 @@ typedef struct Build {
     char *reason; // WORKER_REASON_BYTES
     ModelConfig model;
     Worker *worker;
-    Asker asker; // the same, with the cache
+    WorkerCache worker_cache; // the same, with the cache
     SigningKey key;
     char key_path[BUILD_PATH_BYTES];
     BuildCache *cache;

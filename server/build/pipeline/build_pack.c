@@ -1,7 +1,7 @@
 // The runes that players get, in fewer bytes: from the cache, or packed by the worker, all that are
 // new in one request, because it begins with making the dictionary.
-#include "server/build/pipeline/build_inside.h"
 #include "server/build/ask/ask_rune_pack.h"
+#include "server/build/pipeline/build_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

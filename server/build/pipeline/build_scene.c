@@ -48,7 +48,7 @@ static Status ask_references(Build *build)
         }
     }
     const Status status =
-        scene_ref_update(&build->asker, &build->folder, scripts, count, build->is_named,
+        scene_ref_update(&build->worker_cache, &build->folder, scripts, count, build->is_named,
                          &build->references, &build->result->diagnostics, build->reason);
     free(scripts);
     return status;

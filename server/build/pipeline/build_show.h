@@ -3,8 +3,8 @@
 // once it has taken that long.
 #pragma once
 
-#include "server/build/pipeline/build.h"
 #include "server/build/base/diagnostic.h"
+#include "server/build/pipeline/build.h"
 
 typedef struct BuildShow {
     bool is_terminal;

@@ -94,8 +94,8 @@ Status build_translate_souls(Build *build)
         }
         build_progress(build, BUILD_TRANSLATE, done++, total, item->file);
         SoulLua lua = {0};
-        status = soul_lua(&model, &build->asker, build->request->place, &build->folder, item->soul,
-                          &lua, &build->result->diagnostics, build->reason);
+        status = soul_lua(&model, &build->worker_cache, build->request->place, &build->folder,
+                          item->soul, &lua, &build->result->diagnostics, build->reason);
         if (status == STATUS_MALFORMED) {
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {

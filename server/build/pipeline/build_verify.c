@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #include "core/base/arena.h"
 #include "core/base/sha256.h"
+#include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
 #include "server/build/pipeline/build_inside.h"
-#include "server/build/sign/generated_lua_list.h"
 #include "server/build/place/place_home.h"
-#include "server/build/ask/ask_artifact.h"
+#include "server/build/sign/generated_lua_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,9 +134,9 @@ static void check_listed(Verify *verify, const Side *side, const PlaceFile *list
     const PlaceFile *file = artifact_named(&side->folder, name);
     if (file == NULL) {
         tell(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
-    } else if (!made_list_has(list->data, list->bytes, file)) {
+    } else if (!generated_lua_list_has(list->data, list->bytes, file)) {
         tell(verify, DIAGNOSTIC_ERROR, side->side, name,
-             "is not what " MADE_LIST_FILE " names; build the place");
+             "is not what " GENERATED_LUA_LIST_FILE " names; build the place");
     }
 }
 
@@ -146,9 +146,9 @@ static void check_lua(Verify *verify, const Side *side)
     if (!has_any_lua(side)) {
         return;
     }
-    const PlaceFile *list = artifact_named(&side->folder, MADE_LIST_FILE);
-    if (list == NULL || !made_list_verify(list->data, list->bytes, &verify->halves)) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MADE_LIST_FILE,
+    const PlaceFile *list = artifact_named(&side->folder, GENERATED_LUA_LIST_FILE);
+    if (list == NULL || !generated_lua_list_verify(list->data, list->bytes, &verify->halves)) {
+        tell(verify, DIAGNOSTIC_ERROR, side->side, GENERATED_LUA_LIST_FILE,
              list == NULL ? "is missing; build the place"
                           : "is not signed by this host's key, nor by one before it; build the "
                             "place");
@@ -170,7 +170,7 @@ static void check_lua(Verify *verify, const Side *side)
 static bool is_named(const Side *side, const char *path)
 {
     if (strcmp(path, MANIFEST_FILE) == 0 ||
-        (strcmp(path, MADE_LIST_FILE) == 0 && has_any_lua(side))) {
+        (strcmp(path, GENERATED_LUA_LIST_FILE) == 0 && has_any_lua(side))) {
         return true;
     }
     for (uint32_t i = 0; i < side->list.row_count; i++) {

@@ -2,10 +2,10 @@
 // hashes are those of the files; pixels, seconds, triangles and the thumbnail only the worker can
 // tell, so of them the form alone is known.
 #define _GNU_SOURCE
+#include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
 #include "server/build/pipeline/build_inside.h"
 #include "server/build/place/place_file.h"
-#include "server/build/ask/ask_artifact.h"
 
 #include "server/sys/file.h"
 

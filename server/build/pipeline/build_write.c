@@ -3,10 +3,10 @@
 // on disk are already what they would become, nothing is written. A build that leaves the place
 // alone notes its version too, or each would have the same one.
 #define _GNU_SOURCE
+#include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/build_inside.h"
 #include "server/build/pipeline/build_version.h"
 #include "server/build/sign/generated_lua_list.h"
-#include "server/build/ask/ask_artifact.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ typedef struct Writing {
     uint32_t row_count, client_row_count;
     FileSet sets[ARTIFACT_SIDES];
     Buffer manifests[ARTIFACT_SIDES];
-    Buffer made_list;
+    Buffer generated_lua_list;
     char version_path[BUILD_VERSION_PATH_BYTES];
     BuildVersion version;
     _Alignas(max_align_t) uint8_t arena_block[MANIFEST_ARENA_BYTES];
@@ -209,10 +209,10 @@ static Status fill_set(Writing *writing, ArtifactSide side)
     }
     qsort(set->files, set->count, sizeof set->files[0], by_name);
     if (has_lua) {
-        Buffer *list = &writing->made_list;
-        *list = buffer_of(MADE_LIST_BYTES_MAX);
-        status = made_list_write(set->files, set->count, &writing->build->key, list);
-        add_file(set, MADE_LIST_FILE, "", list->data, list->bytes);
+        Buffer *list = &writing->generated_lua_list;
+        *list = buffer_of(GENERATED_LUA_LIST_BYTES_MAX);
+        status = generated_lua_list_write(set->files, set->count, &writing->build->key, list);
+        add_file(set, GENERATED_LUA_LIST_FILE, "", list->data, list->bytes);
         qsort(set->files, set->count, sizeof set->files[0], by_name);
     }
     return status;
@@ -387,7 +387,7 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHal
         place_folder_free(&before[side]);
         buffer_free(&writing->manifests[side]);
     }
-    buffer_free(&writing->made_list);
+    buffer_free(&writing->generated_lua_list);
     return status;
 }
 

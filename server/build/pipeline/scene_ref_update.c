@@ -1,10 +1,11 @@
-// See scene_ref.h: the builder's side. The files are edited in memory first, because what is
+// See scene_ref_update.h. The files are edited in memory first, because what is
 // compiled is what will be on disk; they are written when everything else went well.
 #define _GNU_SOURCE
+#include "server/build/pipeline/scene_ref_update.h"
+
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "server/build/place/place_file.h"
-#include "server/build/place/scene_ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,8 @@
 
 static bool may_refer(const PlaceFile *file, SceneRefKind *kind)
 {
-    static const char folder[] = "prefabs/", ending[] = ".json";
-    const size_t bytes = strlen(file->path);
     *kind = strcmp(file->path, "scene.json") == 0 ? SCENE_REF_SCENE : SCENE_REF_PREFAB;
-    return *kind == SCENE_REF_SCENE ||
-           (strncmp(file->path, folder, sizeof folder - 1) == 0 && bytes > sizeof ending &&
-            strcmp(file->path + bytes - (sizeof ending - 1), ending) == 0);
+    return *kind == SCENE_REF_SCENE || place_path_is_prefab(file->path);
 }
 
 // Most files name no script at all, and are not sent through the worker.
@@ -66,7 +63,7 @@ static void change(PlaceFolder *folder, PlaceFile *file, Buffer *edited, SceneRe
 }
 
 typedef struct Update {
-    const Asker *asker;
+    const WorkerCache *worker_cache;
     PlaceFolder *folder;
     const SceneRefScript *scripts;
     uint32_t script_count;
@@ -136,25 +133,28 @@ static Status update_file(const Update *update, PlaceFile *file, SceneRefKind ki
 {
     Asked asked = {.update = update, .file = file};
     Buffer request = request_of(file, kind, update->scripts, update->script_count);
-    const Status status = request.status != STATUS_OK
-                              ? refuse(update->reason, file->path, request.status)
-                              : asker_call(update->asker, WORKER_SCENE_REF, request.data,
-                                           request.bytes, take, &asked, update->reason);
+    const Status status =
+        request.status != STATUS_OK
+            ? refuse(update->reason, file->path, request.status)
+            : worker_cache_call(update->worker_cache, WORKER_SCENE_REF, request.data, request.bytes,
+                                take, &asked, update->reason);
     buffer_free(&request);
     const bool is_no_json = status == STATUS_MALFORMED || status == STATUS_LIMIT ||
                             status == STATUS_RANGE || status == STATUS_TRUNCATED;
     return is_no_json ? STATUS_OK : status; // whoever compiles the scene says where and why
 }
 
-Status scene_ref_update(const Asker *asker, PlaceFolder *folder, const SceneRefScript *scripts,
-                        uint32_t script_count, uint8_t *used, SceneRefChanges *out,
-                        DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+Status scene_ref_update(const WorkerCache *worker_cache, PlaceFolder *folder,
+                        const SceneRefScript *scripts, uint32_t script_count, uint8_t *used,
+                        SceneRefChanges *out, DiagnosticList *diagnostics,
+                        char reason[WORKER_REASON_BYTES])
 {
     out->items = calloc(folder->file_count + 1u, sizeof *out->items);
     if (out->items == NULL) {
         return refuse(reason, "scene.json", STATUS_LIMIT);
     }
-    const Update update = {asker, folder, scripts, script_count, used, out, diagnostics, reason};
+    const Update update = {worker_cache, folder, scripts,     script_count,
+                           used,         out,    diagnostics, reason};
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < folder->file_count && status == STATUS_OK; i++) {
         PlaceFile *file = &folder->files[i];

@@ -61,6 +61,13 @@ bool place_path_ends(const char *path, const char *ending)
     return bytes > want && strcmp(path + bytes - want, ending) == 0;
 }
 
+bool place_path_is_prefab(const char *path)
+{
+    static const char folder[] = "prefabs/";
+    const size_t bytes = sizeof folder - 1;
+    return strncmp(path, folder, bytes) == 0 && place_path_ends(path + bytes, ".json");
+}
+
 bool place_folder_is_scene(const PlaceFile *file)
 {
     return place_path_ends(file->path, ".json") || place_path_ends(file->path, ".chunk");

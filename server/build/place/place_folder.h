@@ -40,5 +40,7 @@ void place_folder_free(PlaceFolder *folder);
 
 // Does a name end so, with something before it? ("Door.lua", ".lua")
 bool place_path_ends(const char *path, const char *ending);
+// "prefabs/Door.json"?
+bool place_path_is_prefab(const char *path);
 // Is it one of those that a scene is made of (.json, .chunk)?
 bool place_folder_is_scene(const PlaceFile *file);

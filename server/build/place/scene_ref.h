@@ -9,7 +9,6 @@
 // than give a reference to another script of the place.
 #pragma once
 
-#include "server/build/ask/worker_cache.h"
 #include "server/build/place/soul.h"
 
 #define SCENE_REF_MADE_FOLDER ".sandlot/server/soul/" // then <Service>/<Name>.lua
@@ -23,15 +22,6 @@ typedef struct SceneRefScript {
 
 // Where references may be: in the items of `entities`, or in the file's own object.
 typedef enum SceneRefKind { SCENE_REF_SCENE, SCENE_REF_PREFAB } SceneRefKind;
-
-typedef struct SceneRefFile {
-    const char *path; // "prefabs/Gate.json": what diagnostics name
-    SceneRefKind kind;
-    const char *text;
-    size_t bytes;
-} SceneRefFile;
-
-// --- in the worker: where ---------------------------------------------------------------------
 
 // An edit is where the name of a member stands, and what is to become of it.
 typedef enum SceneRefField {
@@ -49,26 +39,7 @@ typedef struct SceneRefEdit {
     SceneRefField field;
 } SceneRefEdit;
 
-// The edits that bring a text's references up to date, appended to `edits` in the order of the
-// text: each u32 at, u32 script, u8 field. Scripts are sorted by path. Total over any
-// bytes: what is no JSON is STATUS_MALFORMED or STATUS_LIMIT, and a member of another form than
-// ours is left alone, because others say what is wrong with it. An entity whose script is not among
-// them is an error, one whose reference names none a warning. `used` has a byte for each script: 1
-// for those that are named.
-MUST_USE Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
-                               uint32_t script_count, uint8_t *used, DiagnosticList *diagnostics,
-                               Buffer *edits);
-
-// --- in the builder: what -----------------------------------------------------------------------
-
-// The text with its edits, appended to `out`; *changed: there is one. Edits may be any bytes:
-// STATUS_MALFORMED for those that are in no order, meet no member of that name or no such script.
-// STATUS_LIMIT: `out` is full.
-MUST_USE Status scene_ref_apply(const char *text, size_t bytes, const SceneRefScript *scripts,
-                                uint32_t script_count, const uint8_t *edits, size_t edit_bytes,
-                                Buffer *out, bool *changed);
-
-// Shared by both: what a member's value should be, and where it is.
+// What both sides of the pipe go by: what a member's value should be, and where it is.
 #define SCENE_REF_VALUE_BYTES (SCRIPT_PATH_BYTES + 48)
 void scene_ref_value(const SceneRefScript *script, SceneRefField field,
                      char out[SCENE_REF_VALUE_BYTES]);
@@ -77,31 +48,9 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field,
 bool scene_ref_find_value(const char *text, size_t bytes, const SceneRefEdit *edit, size_t *begin,
                           size_t *end);
 
-// --- the files ----------------------------------------------------------------------------------
-
-// Files of a folder with their other text: the creator's, while the folder has the edited one.
-typedef struct SceneRefChange {
-    PlaceFile *file;
-    const uint8_t *data;
-    size_t bytes;
-} SceneRefChange;
-
-typedef struct SceneRefChanges {
-    SceneRefChange *items; // free with scene_ref_changes_free, before the folder
-    uint32_t count;
-} SceneRefChanges;
-
-// Edits scene.json and prefabs/*.json of the folder in memory; what cannot be read is left as it
-// is. *out is empty before, and always to be freed. `used` has a byte for each script, which
-// becomes 1 if something names it.
-MUST_USE Status scene_ref_update(const Asker *asker, PlaceFolder *folder,
-                                 const SceneRefScript *scripts, uint32_t script_count,
-                                 uint8_t *used, SceneRefChanges *out, DiagnosticList *diagnostics,
-                                 char reason[WORKER_REASON_BYTES]);
-// The folder gets the creator's texts back, and *changes is empty.
-void scene_ref_undo(PlaceFolder *folder, SceneRefChanges *changes);
-// On disk: each file whole, and only if it is still what was read (an editor may have saved
-// meanwhile; the next build comes to it).
-MUST_USE Status scene_ref_write(const char *place, const SceneRefChanges *changes,
-                                char reason[WORKER_REASON_BYTES]);
-void scene_ref_changes_free(SceneRefChanges *changes);
+// The text with its edits, appended to `out`; *changed: there is one. Edits may be any bytes:
+// STATUS_MALFORMED for those that are in no order, meet no member of that name or no such script.
+// STATUS_LIMIT: `out` is full.
+MUST_USE Status scene_ref_apply(const char *text, size_t bytes, const SceneRefScript *scripts,
+                                uint32_t script_count, const uint8_t *edits, size_t edit_bytes,
+                                Buffer *out, bool *changed);

@@ -1,5 +1,5 @@
 // See soul.h. A file's name says everything but one thing: place.json may take a side away from a
-// script, which is read where all of a creator's bytes are, in the worker (worker_narrow.h).
+// script, which is read where all of a creator's bytes are, in the worker (ask_contexts.h).
 #define _GNU_SOURCE
 #include "server/build/place/soul.h"
 

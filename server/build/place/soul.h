@@ -18,7 +18,7 @@ typedef struct Soul {
     const PlaceFile *file;        // "SoulService/Workspace/Door.ts"
     SoulLanguage language;
     SoulService service;
-    RunContext context; // the service's, until place.json narrows it (worker_narrow.h)
+    RunContext context; // the service's, until place.json narrows it (ask_contexts.h)
     bool replicate;     // never for CONTEXT_SERVER
 } Soul;
 

@@ -1,5 +1,5 @@
-// See made_list.h. Nothing of the text is taken apart: whoever asks about a file makes the line
-// that would have to be there, and looks for it.
+// See generated_lua_list.h. Nothing of the text is taken apart: whoever asks about a file makes the
+// line that would have to be there, and looks for it.
 #define _GNU_SOURCE
 #include "server/build/sign/generated_lua_list.h"
 
@@ -16,7 +16,7 @@
 #define TAIL_BYTES    (sizeof SIGNED - 1 + SIGNATURE_HEX + 1)
 #define LINE_BYTES    512
 
-bool made_list_takes(const char *path)
+bool generated_lua_list_takes(const char *path)
 {
     return strcmp(path, "manifest.json") == 0 || place_path_ends(path, ".lua");
 }
@@ -32,14 +32,15 @@ static size_t line_of(const PlaceFile *file, char out[LINE_BYTES])
     return length > 0 && length < LINE_BYTES ? (size_t)length : 0;
 }
 
-Status made_list_write(const PlaceFile *files, uint32_t count, const SigningKey *key, Buffer *out)
+Status generated_lua_list_write(const PlaceFile *files, uint32_t count, const SigningKey *key,
+                                Buffer *out)
 {
     uint8_t signature[SIGNING_SIGNATURE_BYTES];
     char line[LINE_BYTES], hex[SIGNATURE_HEX + 1];
     const size_t begin = out->bytes;
     buffer_put(out, HEAD, sizeof HEAD - 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (made_list_takes(files[i].path)) {
+        if (generated_lua_list_takes(files[i].path)) {
             const size_t bytes = line_of(&files[i], line);
             if (bytes == 0) {
                 return STATUS_LIMIT;
@@ -55,7 +56,7 @@ Status made_list_write(const PlaceFile *files, uint32_t count, const SigningKey 
     return out->status;
 }
 
-bool made_list_verify(const void *text, size_t bytes, const SigningHalves *halves)
+bool generated_lua_list_verify(const void *text, size_t bytes, const SigningHalves *halves)
 {
     uint8_t signature[SIGNING_SIGNATURE_BYTES];
     size_t made = 0;
@@ -70,7 +71,7 @@ bool made_list_verify(const void *text, size_t bytes, const SigningHalves *halve
            signing_verify_any(halves, text, bytes - TAIL_BYTES, signature, NULL);
 }
 
-bool made_list_has(const void *text, size_t bytes, const PlaceFile *file)
+bool generated_lua_list_has(const void *text, size_t bytes, const PlaceFile *file)
 {
     char line[LINE_BYTES];
     const size_t count = line_of(file, line);

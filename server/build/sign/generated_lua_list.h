@@ -13,15 +13,15 @@
 #include "server/build/base/buffer.h"
 #include "server/build/sign/signing_key.h"
 
-#define MADE_LIST_FILE      "made.sha256"
-#define MADE_LIST_BYTES_MAX (1u << 20)
+#define GENERATED_LUA_LIST_FILE      "made.sha256"
+#define GENERATED_LUA_LIST_BYTES_MAX (1u << 20)
 
 // Does it name this one? manifest.json, and all Lua.
-bool made_list_takes(const char *path);
+bool generated_lua_list_takes(const char *path);
 // Of those among `files` that it takes, in their order.
-MUST_USE Status made_list_write(const PlaceFile *files, uint32_t count, const SigningKey *key,
-                                Buffer *out);
+MUST_USE Status generated_lua_list_write(const PlaceFile *files, uint32_t count,
+                                         const SigningKey *key, Buffer *out);
 // Is it signed by one of the halves? The text may be any bytes at all.
-bool made_list_verify(const void *text, size_t bytes, const SigningHalves *halves);
+bool generated_lua_list_verify(const void *text, size_t bytes, const SigningHalves *halves);
 // Is this file, with these bytes, in the list?
-bool made_list_has(const void *text, size_t bytes, const PlaceFile *file);
+bool generated_lua_list_has(const void *text, size_t bytes, const PlaceFile *file);

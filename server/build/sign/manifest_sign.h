@@ -13,9 +13,3 @@ MUST_USE Status manifest_sign(const ManifestList *list, const SigningKey *key, B
 MUST_USE Status manifest_check(const ManifestList *list,
                                const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
                                const SigningHalves *halves, uint32_t *which);
-// For a process that is locked in (a world, a client): reads a text and verifies it. *list points
-// into the arena (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: there is no signature, or
-// it is no one's.
-MUST_USE Status manifest_verify(Arena *arena, const char *text, size_t bytes,
-                                const SigningHalves *halves, ManifestList *list, uint32_t *which,
-                                JsonError *error);

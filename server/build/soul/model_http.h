@@ -4,12 +4,12 @@
 #pragma once
 
 #include "server/build/base/buffer.h"
+#include "server/build/soul/model_answer.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_REPLY_BYTES_MAX  (1u << 20)
 #define MODEL_HEADER_BYTES_MAX (64u << 10)
 #define MODEL_CONNECT_MS       10000
 #define MODEL_HOST_BYTES       128

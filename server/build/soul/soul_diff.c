@@ -5,7 +5,6 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/build/inside/worker_op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +19,6 @@ typedef struct Lines {
     Line *items;
     uint32_t count;
 } Lines;
-
-// --- inside -------------------------------------------------------------------------------------
 
 typedef enum Mark { MARK_SAME = ' ', MARK_OUT = '-', MARK_IN = '+' } Mark;
 
@@ -273,72 +270,5 @@ Status soul_diff_write(const SoulDiffText *before, const SoulDiffText *after, Bu
     free(diff.before.items);
     free(diff.after.items);
     free(diff.edits);
-    return status;
-}
-
-static bool read_name(ByteReader *reader, char name[SOUL_DIFF_NAME_BYTES])
-{
-    size_t bytes = 0;
-    const uint8_t *text = byte_read_block(reader, &bytes);
-    if (text == NULL) {
-        return false;
-    }
-    (void)snprintf(name, SOUL_DIFF_NAME_BYTES, "%.*s",
-                   (int)(bytes < SOUL_DIFF_NAME_BYTES ? bytes : SOUL_DIFF_NAME_BYTES - 1),
-                   (const char *)text);
-    return true;
-}
-
-Status worker_soul_diff(WorkerCall *call)
-{
-    char names[2][SOUL_DIFF_NAME_BYTES];
-    SoulDiffText texts[2];
-    bool is_good = true;
-    for (uint32_t i = 0; i < 2; i++) {
-        is_good = is_good && read_name(&call->request, names[i]);
-        texts[i].name = names[i];
-        texts[i].text = (const char *)byte_read_block(&call->request, &texts[i].bytes);
-        is_good = is_good && texts[i].text != NULL;
-    }
-    if (!is_good || byte_reader_finish(&call->request) != STATUS_OK) {
-        return worker_refuse(call, STATUS_MALFORMED, "not a request for a difference");
-    }
-    Buffer diff = buffer_of(SOUL_DIFF_OUTPUT_MAX);
-    const Status status = soul_diff_write(&texts[0], &texts[1], &diff);
-    buffer_put(&call->reply, diff.data, diff.bytes);
-    buffer_free(&diff);
-    return status == STATUS_OK
-               ? status
-               : worker_refuse(call, status, "the difference is too large to be shown");
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-Status soul_diff_read_reply(const Buffer *reply, Buffer *out)
-{
-    put_visible(out, (const char *)reply->data, reply->bytes);
-    return out->status == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
-}
-
-Status soul_diff_ask(Worker *worker, const SoulDiffText *before, const SoulDiffText *after,
-                     Buffer *out, char reason[WORKER_REASON_BYTES])
-{
-    const SoulDiffText *const texts[] = {before, after};
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
-    for (uint32_t i = 0; i < 2; i++) {
-        buffer_put_block(&request, texts[i]->name, strlen(texts[i]->name));
-        buffer_put_block(&request, texts[i]->text, texts[i]->bytes);
-    }
-    Status status = request.status;
-    if (status != STATUS_OK) {
-        (void)snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-    } else {
-        status = worker_call(worker, WORKER_SOUL_DIFF, request.data, request.bytes, &reply, reason);
-    }
-    if (status == STATUS_OK && soul_diff_read_reply(&reply, out) != STATUS_OK) {
-        status = worker_distrust(worker, reason);
-    }
-    buffer_free(&request);
-    buffer_free(&reply);
     return status;
 }

@@ -1,15 +1,11 @@
-// See soul_header.h. The worker says which line it has read; the builder writes that line once more
-// and looks whether the file begins with it, so there is nothing to be believed.
+// See soul_header.h.
 #include "server/build/soul/soul_header.h"
 
 #include "core/base/check.h"
-#include "server/build/inside/worker_op.h"
 
 #include <string.h>
 
 #define SEPARATOR " \xc2\xb7 " // U+00B7 between spaces
-
-// --- inside -------------------------------------------------------------------------------------
 
 typedef struct Cursor {
     const char *at, *end;
@@ -106,34 +102,6 @@ bool soul_header_read(const char *text, size_t count, SoulHeader *out, size_t *b
     return true;
 }
 
-static void write_header(const SoulHeader *header, Buffer *out)
-{
-    buffer_put_block(out, header->name, strlen(header->name));
-    buffer_put(out, header->prompt, SHA256_BYTES);
-    buffer_put(out, header->source, SHA256_BYTES);
-    buffer_put_u8(out, header->has_body);
-    buffer_put(out, header->body, SHA256_BYTES);
-    buffer_put_u8(out, header->has_review);
-    buffer_put(out, header->review, SHA256_BYTES);
-    buffer_put_block(out, header->model, strlen(header->model));
-}
-
-Status worker_soul_header(WorkerCall *call)
-{
-    const size_t bytes = byte_reader_left(&call->request);
-    const uint8_t *text = byte_read_bytes(&call->request, bytes);
-    SoulHeader header;
-    size_t taken = 0;
-    const bool has_header = soul_header_read((const char *)text, bytes, &header, &taken);
-    buffer_put_u8(&call->reply, has_header);
-    if (has_header) {
-        write_header(&header, &call->reply);
-    }
-    return STATUS_OK;
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
 static const char *word_or_mark(const char *text, size_t capacity)
 {
     size_t bytes = 0;
@@ -162,89 +130,4 @@ void soul_header_write(const SoulHeader *header, Buffer *out)
     write_hash(out, "reviewed", header->has_review, header->review);
     buffer_print(out, SEPARATOR "model:%s\n", word_or_mark(header->model, sizeof header->model));
     ASSERT(out->bytes - before <= SOUL_HEADER_BYTES_MAX);
-}
-
-static void read_hash_field(ByteReader *reader, uint8_t hash[SHA256_BYTES])
-{
-    const uint8_t *bytes = byte_read_bytes(reader, SHA256_BYTES);
-    if (bytes != NULL) {
-        memcpy(hash, bytes, SHA256_BYTES);
-    }
-}
-
-static void read_word_field(ByteReader *reader, char *out, size_t capacity)
-{
-    size_t bytes = 0;
-    const uint8_t *word = byte_read_block(reader, &bytes);
-    if (word == NULL || bytes >= capacity) {
-        byte_reader_fail(reader, STATUS_MALFORMED);
-        return;
-    }
-    memcpy(out, word, bytes);
-    out[bytes] = '\0';
-}
-
-// How many bytes of the file the line takes, with its end; 0: the file does not begin with it.
-static size_t find_line(const SoulHeader *header, const uint8_t *file, size_t bytes)
-{
-    Buffer line = buffer_of(SOUL_HEADER_BYTES_MAX + 1);
-    soul_header_write(header, &line);
-    const size_t want = line.bytes - 1; // its end may be another
-    const bool is_same =
-        line.status == STATUS_OK && bytes >= want && memcmp(file, line.data, want) == 0;
-    buffer_free(&line);
-    if (!is_same) {
-        return 0;
-    }
-    size_t at = want;
-    at += at < bytes && file[at] == '\r';
-    return at == bytes ? at : file[at] == '\n' ? at + 1 : 0;
-}
-
-Status soul_header_read_reply(const Buffer *reply, const uint8_t *file, size_t bytes,
-                              SoulHeader *out, size_t *header_bytes)
-{
-    ByteReader reader = byte_reader(reply->data, reply->bytes);
-    SoulHeader header = {0};
-    *header_bytes = 0;
-    if (byte_read_bool(&reader)) {
-        read_word_field(&reader, header.name, sizeof header.name);
-        read_hash_field(&reader, header.prompt);
-        read_hash_field(&reader, header.source);
-        header.has_body = byte_read_bool(&reader);
-        read_hash_field(&reader, header.body);
-        header.has_review = byte_read_bool(&reader);
-        read_hash_field(&reader, header.review);
-        read_word_field(&reader, header.model, sizeof header.model);
-        const size_t taken = reader.status == STATUS_OK ? find_line(&header, file, bytes) : 0;
-        if (taken == 0 || byte_reader_finish(&reader) != STATUS_OK) {
-            return STATUS_MALFORMED;
-        }
-        *out = header;
-        *header_bytes = taken;
-        return STATUS_OK;
-    }
-    return byte_reader_finish(&reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
-}
-
-typedef struct Asked {
-    const uint8_t *file;
-    size_t bytes;
-    SoulHeader *header;
-    size_t *header_bytes;
-} Asked;
-
-static Status take(void *user, const Buffer *reply)
-{
-    const Asked *asked = user;
-    return soul_header_read_reply(reply, asked->file, asked->bytes, asked->header,
-                                  asked->header_bytes);
-}
-
-Status soul_header_ask(const Asker *asker, const uint8_t *file, size_t bytes, SoulHeader *out,
-                       size_t *header_bytes, char reason[WORKER_REASON_BYTES])
-{
-    const size_t look = bytes < SOUL_HEADER_BYTES_MAX ? bytes : SOUL_HEADER_BYTES_MAX;
-    Asked asked = {.file = file, .bytes = bytes, .header = out, .header_bytes = header_bytes};
-    return asker_call(asker, WORKER_SOUL_HEADER, file, look, take, &asked, reason);
 }

@@ -8,11 +8,14 @@
 //   B  of the rest of the file as the model wrote it, or `none`: another hash is a hand's work
 //   R  of the rest of the file as a person accepted it, or `none`
 //
-// The file may be anybody's work, so its line is read like a stranger's: in the worker. A line that
-// is not exactly of this form is none: the file is then somebody's own, and is never overwritten.
+// The file may be anybody's work, so the reader is total and fuzzed. A line that is not exactly of
+// this form is none: the file is then somebody's own, and is never overwritten.
 #pragma once
 
-#include "server/build/ask/worker_cache.h"
+#include "core/base/sha256.h"
+#include "server/build/base/buffer.h"
+
+#include <stdbool.h>
 
 #define SOUL_HEADER_BYTES_MAX 640
 #define SOUL_NAME_BYTES       128
@@ -26,16 +29,7 @@ typedef struct SoulHeader {
     char model[SOUL_MODEL_BYTES]; // for people; "none" where nobody asked one
 } SoulHeader;
 
-// In the worker alone. Total; *bytes is what the line takes, with its end.
+// False: the file does not begin with such a line. *bytes is what the line takes, with its end.
 bool soul_header_read(const char *text, size_t count, SoulHeader *out, size_t *bytes);
 // With its end. A name or model that cannot stand there (a space in it) is written as "-".
 void soul_header_write(const SoulHeader *header, Buffer *out);
-
-// Asks the worker whether a file begins with such a line. *header_bytes is what the line takes,
-// with its end; 0: there is none.
-MUST_USE Status soul_header_ask(const Asker *asker, const uint8_t *file, size_t bytes,
-                                SoulHeader *out, size_t *header_bytes,
-                                char reason[WORKER_REASON_BYTES]);
-// What the worker said, which may be any bytes. STATUS_MALFORMED: the file does not begin so.
-MUST_USE Status soul_header_read_reply(const Buffer *reply, const uint8_t *file, size_t bytes,
-                                       SoulHeader *out, size_t *header_bytes);

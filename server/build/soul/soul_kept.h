@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/wire/place.h"
+#include "server/build/base/reason.h"
 #include "server/build/soul/soul_header.h"
 
 // Of what follows the header; ends of lines count as \n, so that an editor or git that changes

@@ -12,11 +12,11 @@
 #include "server/build/soul/soul_model.h"
 
 #include "core/base/utf8.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/ask_soul_context.h"
 #include "server/build/soul/model_ask.h"
-#include "server/build/inside/soul_context.h"
 #include "server/build/soul/soul_failed.h"
 #include "server/build/soul/soul_view.h"
-#include "server/build/ask/ask_compile.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,8 +71,8 @@ static Status take_context(void *user, const Buffer *reply)
     return context->text.status;
 }
 
-static Status read_context(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
-                           const Buffer *text, Context *context, char *reason)
+static Status read_context(const WorkerCache *worker_cache, const PlaceFolder *folder,
+                           const Soul *soul, const Buffer *text, Context *context, char *reason)
 {
     if (soul->file->bytes > SOUL_TEXT_BYTES_MAX || text->status != STATUS_OK) {
         return say(reason, STATUS_MALFORMED, soul->file->path,
@@ -86,8 +86,8 @@ static Status read_context(const Asker *asker, const PlaceFolder *folder, const 
     soul_context_request(folder->files, folder->file_count, &ask, &request);
     Status status = request.status;
     if (status == STATUS_OK) {
-        status = asker_call(asker, WORKER_SOUL_CONTEXT, request.data, request.bytes, take_context,
-                            context, reason);
+        status = worker_cache_call(worker_cache, WORKER_SOUL_CONTEXT, request.data, request.bytes,
+                                   take_context, context, reason);
     } else {
         (void)snprintf(reason, WORKER_REASON_BYTES, "the place is too large to be described");
     }
@@ -101,7 +101,7 @@ static Status read_context(const Asker *asker, const PlaceFolder *folder, const 
     return status;
 }
 
-Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
+Status soul_view_open(const WorkerCache *worker_cache, const PlaceFolder *folder, const Soul *soul,
                       SoulView *out, char reason[WORKER_REASON_BYTES])
 {
     *out = (SoulView){.soul = soul};
@@ -110,7 +110,7 @@ Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul 
     Context context = {0};
     Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX + 1); // its last line gets an end
     soul_prompt_text(soul->file, &text);
-    Status status = read_context(asker, folder, soul, &text, &context, reason);
+    Status status = read_context(worker_cache, folder, soul, &text, &context, reason);
     if (status == STATUS_OK) {
         status =
             soul_prompt_make(soul, (const char *)text.data, text.bytes,
@@ -124,10 +124,11 @@ Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul 
     SoulHeader header;
     size_t header_bytes = 0;
     const PlaceFile *kept = out->kept_file;
-    if (status == STATUS_OK && kept != NULL) {
-        status = soul_header_ask(asker, kept->data, kept->bytes, &header, &header_bytes, reason);
-    }
     if (status == STATUS_OK) {
+        if (kept == NULL ||
+            !soul_header_read((const char *)kept->data, kept->bytes, &header, &header_bytes)) {
+            header_bytes = 0;
+        }
         out->kept = soul_kept_look(kept, &header, header_bytes, out->prompt.prompt_hash,
                                    out->prompt.source_hash);
     }
@@ -484,14 +485,14 @@ static void warn_kept(const SoulView *view, DiagnosticList *diagnostics)
     }
 }
 
-Status soul_lua(const ModelConfig *config, const Asker *asker, const char *place,
+Status soul_lua(const ModelConfig *config, const WorkerCache *worker_cache, const char *place,
                 const PlaceFolder *folder, const Soul *soul, SoulLua *out,
                 DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
 {
     SoulView view;
     SoulFailure failure;
     reason[0] = '\0';
-    Status status = soul_view_open(asker, folder, soul, &view, reason);
+    Status status = soul_view_open(worker_cache, folder, soul, &view, reason);
     if (status == STATUS_MALFORMED) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, soul->file->path, 0, 0, "soul", "%s",
                         reason);
@@ -518,7 +519,7 @@ Status soul_lua(const ModelConfig *config, const Asker *asker, const char *place
                             "%.600s (not asked again before the soul changes)", failure.message);
             status = STATUS_MALFORMED;
         } else {
-            status = soul_ask(config, asker->worker, place, &view, out, diagnostics, reason);
+            status = soul_ask(config, worker_cache->worker, place, &view, out, diagnostics, reason);
         }
     }
     soul_view_close(&view);

@@ -37,7 +37,8 @@ typedef struct SoulLua {
 // The Lua of a plain soul: the kept one if its hash fits, or a new one, which is written beside the
 // source at once (`place` is the folder). No key and nothing that fits: an error that names the
 // setting. Problems are diagnostics; STATUS_MALFORMED when there is no Lua.
-MUST_USE Status soul_lua(const ModelConfig *config, const Asker *asker, const char *place,
-                         const PlaceFolder *folder, const Soul *soul, SoulLua *out,
-                         DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_lua(const ModelConfig *config, const WorkerCache *worker_cache,
+                         const char *place, const PlaceFolder *folder, const Soul *soul,
+                         SoulLua *out, DiagnosticList *diagnostics,
+                         char reason[WORKER_REASON_BYTES]);
 void soul_lua_free(SoulLua *lua);

@@ -16,8 +16,8 @@ typedef struct SoulView {
 
 // Reads the scene in the worker, and everything else from `folder`. STATUS_MALFORMED with a reason
 // that names the file: the soul or the scene cannot be read. To be closed whatever comes back.
-MUST_USE Status soul_view_open(const Asker *asker, const PlaceFolder *folder, const Soul *soul,
-                               SoulView *out, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_view_open(const WorkerCache *worker_cache, const PlaceFolder *folder,
+                               const Soul *soul, SoulView *out, char reason[WORKER_REASON_BYTES]);
 void soul_view_close(SoulView *view);
 
 // Asks the model, has its answer compiled, and writes it beside the source, whatever is kept; but

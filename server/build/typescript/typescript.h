@@ -5,9 +5,9 @@
 // first.
 #pragma once
 
+#include "server/build/ask/worker.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
-#include "server/build/ask/worker.h"
 
 #define TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle" // what its output requires
 

@@ -6,27 +6,8 @@
 // Assets are known by the SHA-256 of their bytes, which is made outside.
 #pragma once
 
-#include "core/base/bytes.h"
+#include "server/build/asset/asset_info.h"
 #include "server/build/inside/media/package_list.h"
-
-#define ASSET_EDGE_PX_MAX     4096
-#define ASSET_PIXELS_MAX      (1u << 30) // of a package: 64 pictures of the largest size
-#define ASSET_TRIANGLES_MAX   200000
-#define ASSET_SECONDS_MAX     1800
-#define ASSET_MODEL_FILES_MAX 512 // that a .gltf names
-#define ASSET_CHANNELS_MAX    8
-#define ASSET_RATE_MIN        8000
-#define ASSET_RATE_MAX        192000
-#define ASSET_THUMBNAIL_PX    256
-#define ASSET_THUMBNAIL_BYTES (512u << 10)
-
-typedef struct AssetInfo {
-    PackageKind kind;
-    uint32_t width, height;  // px, of a picture
-    uint32_t triangle_count; // of a model, each instance counted
-    uint32_t rate, channel_count, duration_ms;
-    bool has_place_data; // EXIF: may say where and when it was taken
-} AssetInfo;
 
 // The other files of the package, for models that name them; `used` marks those they did.
 typedef struct AssetPackage {
@@ -78,7 +59,3 @@ MUST_USE Status asset_glb(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_gltf(const AssetJob *job, AssetInfo *out);
 // The files of the package that a .gltf names, as blocks; some may not be there, some come twice.
 MUST_USE Status asset_gltf_files(const AssetJob *job, Buffer *out);
-
-// Between the worker and outside.
-void asset_info_write(const AssetInfo *info, Buffer *out);
-AssetInfo asset_info_read(ByteReader *reader); // the reader says if it failed

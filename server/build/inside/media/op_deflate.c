@@ -1,9 +1,10 @@
-// See package_deflate.h; both sides of the pipe.
-#include "server/build/inside/media/op_deflate.h"
-
+// Deflates one file of a package: even a compressor of somebody's bytes runs in the worker.
+//
+//   request   the file
+//   reply     the same deflated; empty: it is to be stored as it is
 #include "core/base/check.h"
-#include "server/build/package/package_rules.h"
 #include "server/build/inside/worker_op.h"
+#include "server/build/package/package_rules.h"
 
 #include <stdlib.h>
 #include <zlib.h>
@@ -11,8 +12,6 @@
 #define LEVEL        6
 #define MEMORY_LEVEL 8
 #define SLICE_BYTES  (1u << 20)
-
-// --- inside -------------------------------------------------------------------------------------
 
 // In slices, to show that it goes on.
 static size_t deflate_all(z_stream *stream, const uint8_t *data, size_t bytes, uint8_t *out,
@@ -56,19 +55,4 @@ Status worker_deflate(WorkerCall *call)
     deflateEnd(&stream);
     free(out);
     return out != NULL ? STATUS_OK : worker_refuse(call, STATUS_LIMIT, "out of memory");
-}
-
-// --- outside ------------------------------------------------------------------------------------
-
-Status package_deflate(Worker *worker, const PlaceFile *file, Buffer *packed,
-                       char reason[WORKER_REASON_BYTES])
-{
-    Status status = worker_call(worker, WORKER_DEFLATE, file->data, file->bytes, packed, reason);
-    if (status == STATUS_OK && packed->bytes > 0 && packed->bytes >= file->bytes) {
-        status = worker_distrust(worker, reason);
-    }
-    if (status != STATUS_OK) {
-        buffer_free(packed);
-    }
-    return status;
 }

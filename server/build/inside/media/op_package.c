@@ -10,8 +10,8 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "server/build/inside/media/asset.h"
-#include "server/build/package/package.h"
 #include "server/build/inside/worker_op.h"
+#include "server/build/package/package.h"
 
 #include <stdio.h>
 #include <stdlib.h>

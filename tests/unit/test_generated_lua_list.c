@@ -24,11 +24,11 @@ static Stage begin(void)
                              file_of("ReplicatedStorage/M.rune", "rune"),
                              file_of("Workspace/A.lua", "print(1)\n"),
                              file_of("manifest.json", "{}")},
-                   .list = buffer_of(MADE_LIST_BYTES_MAX)};
+                   .list = buffer_of(GENERATED_LUA_LIST_BYTES_MAX)};
     CHECK(sodium_init() >= 0);
     CHECK(crypto_sign_keypair(stage.key.public_half, stage.key.secret) == 0);
     memcpy(stage.halves.items[0], stage.key.public_half, sizeof stage.key.public_half);
-    CHECK_OK(made_list_write(stage.files, 4, &stage.key, &stage.list));
+    CHECK_OK(generated_lua_list_write(stage.files, 4, &stage.key, &stage.list));
     return stage;
 }
 
@@ -36,15 +36,15 @@ TEST(it_names_lua_and_the_manifest)
 {
     Stage stage = begin();
     const Buffer *list = &stage.list;
-    CHECK(made_list_verify(list->data, list->bytes, &stage.halves));
+    CHECK(generated_lua_list_verify(list->data, list->bytes, &stage.halves));
     for (uint32_t i = 0; i < 4; i++) {
-        CHECK(made_list_has(list->data, list->bytes, &stage.files[i]) == (i != 1));
+        CHECK(generated_lua_list_has(list->data, list->bytes, &stage.files[i]) == (i != 1));
     }
     const PlaceFile others[] = {
         file_of("ReplicatedStorage/M.lua", "return 2\n"), file_of("Storage/M.lua", "return 1\n"),
         file_of("ReplicatedStorage/M.lu", "return 1\n"), file_of("Workspace/A.lua", "return 1\n")};
     for (uint32_t i = 0; i < 4; i++) {
-        CHECK(!made_list_has(list->data, list->bytes, &others[i]));
+        CHECK(!generated_lua_list_has(list->data, list->bytes, &others[i]));
     }
     buffer_free(&stage.list);
 }
@@ -54,26 +54,26 @@ TEST(every_byte_counts)
     Stage stage = begin();
     Buffer *list = &stage.list;
     for (size_t i = 0; i < list->bytes; i++) {
-        CHECK(!made_list_verify(list->data, i, &stage.halves));
+        CHECK(!generated_lua_list_verify(list->data, i, &stage.halves));
         const uint8_t was = list->data[i];
         list->data[i] = was == 'f' ? 'e' : 'f';
-        CHECK(!made_list_verify(list->data, list->bytes, &stage.halves));
+        CHECK(!generated_lua_list_verify(list->data, list->bytes, &stage.halves));
         list->data[i] = was;
     }
-    CHECK(made_list_verify(list->data, list->bytes, &stage.halves));
+    CHECK(generated_lua_list_verify(list->data, list->bytes, &stage.halves));
     buffer_put_u8(list, '\n');
-    CHECK(!made_list_verify(list->data, list->bytes, &stage.halves));
+    CHECK(!generated_lua_list_verify(list->data, list->bytes, &stage.halves));
     buffer_free(list);
 }
 
 TEST(another_key_is_another_host)
 {
     Stage stage = begin(), other = begin();
-    CHECK(!made_list_verify(stage.list.data, stage.list.bytes, &other.halves));
-    CHECK(!made_list_verify("", 0, &stage.halves));
+    CHECK(!generated_lua_list_verify(stage.list.data, stage.list.bytes, &other.halves));
+    CHECK(!generated_lua_list_verify("", 0, &stage.halves));
     memcpy(other.halves.items[other.halves.count++], stage.key.public_half,
            sizeof stage.key.public_half); // one before it
-    CHECK(made_list_verify(stage.list.data, stage.list.bytes, &other.halves));
+    CHECK(generated_lua_list_verify(stage.list.data, stage.list.bytes, &other.halves));
     buffer_free(&stage.list);
     buffer_free(&other.list);
 }

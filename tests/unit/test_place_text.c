@@ -1,5 +1,4 @@
-// Whether texts are texts: what the worker finds, and what is believed of its answer.
-#include "server/build/inside/worker_op.h"
+// Whether texts are texts.
 #include "server/build/place/place_text.h"
 #include "tests/support/test.h"
 
@@ -45,19 +44,15 @@ static PlaceFile file_of(const char *path, const char *text)
     return (PlaceFile){.path = path, .data = (const uint8_t *)text, .bytes = strlen(text)};
 }
 
-TEST(a_folder_through_the_worker)
+TEST(the_texts_of_a_folder)
 {
     PlaceFile files[] = {file_of("Workspace/A.lua", "print(1)"),
                          file_of("Workspace/B.lua", "a\n\xff"),
                          file_of("chunks/0.chunk", "\xff\x01"), // not a text
                          file_of("place.json", "{\x01}")};
     const PlaceFolder folder = {.files = files, .file_count = 4};
-    Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    WorkerCall call;
     DiagnosticList list = {0};
-    text_write_request(&folder, &request);
-    REQUIRE(worker_answer(WORKER_TEXT, request.data, request.bytes, &call) == STATUS_OK);
-    REQUIRE(text_read_reply(&call.reply, &folder, &list) == STATUS_OK);
+    CHECK_INT(place_text_check(&folder, &list), 2);
     REQUIRE(list.count == 2 && list.error_count == 2);
     CHECK_TEXT(list.items[0].file, "Workspace/B.lua");
     CHECK_INT(list.items[0].line, 2);
@@ -65,25 +60,4 @@ TEST(a_folder_through_the_worker)
     CHECK_TEXT(list.items[1].file, "place.json");
     CHECK_TEXT(list.items[1].message, "a text has no control characters");
     diagnostic_list_free(&list);
-    // Another number of texts, a problem that there is not, cut off, too long: nothing is added.
-    for (size_t cut = 0; cut < call.reply.bytes; cut++) {
-        const Buffer part = {.data = call.reply.data, .bytes = cut};
-        CHECK_INT(text_read_reply(&part, &folder, &list), STATUS_MALFORMED);
-    }
-    call.reply.data[0] ^= 1;
-    CHECK_INT(text_read_reply(&call.reply, &folder, &list), STATUS_MALFORMED);
-    call.reply.data[0] ^= 1;
-    call.reply.data[4 + 5 + 5] = TEXT_PROBLEM_COUNT;
-    CHECK_INT(text_read_reply(&call.reply, &folder, &list), STATUS_MALFORMED);
-    buffer_put_u8(&call.reply, 0);
-    CHECK_INT(text_read_reply(&call.reply, &folder, &list), STATUS_MALFORMED);
-    CHECK_INT(list.count, 0);
-    buffer_free(&call.reply);
-    // Requests that are none.
-    CHECK_INT(worker_answer(WORKER_TEXT, request.data, request.bytes - 1, &call), STATUS_MALFORMED);
-    buffer_free(&call.reply);
-    CHECK_INT(worker_answer(WORKER_TEXT, (const uint8_t *)"\xff\xff\xff\xff", 4, &call),
-              STATUS_MALFORMED);
-    buffer_free(&call.reply);
-    buffer_free(&request);
 }

@@ -1,6 +1,6 @@
 // See lua_refusal.h. The texts that are looked for are those of Lua 5.4's lparser.c, lcode.c and
 // ldo.c; what is not among them stays as Lua says it.
-#include "server/build/pipeline/lua_refusal.h"
+#include "server/build/base/lua_refusal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,38 +9,16 @@
 // entities nor of private attributes; no script is told the value of a private one.
 #pragma once
 
-#include "core/wire/place.h"
-#include "server/build/base/buffer.h"
-#include "server/build/inside/worker_op.h"
+#include "server/build/ask/ask_soul_context.h"
+#include "server/build/base/reason.h"
 
-#define SOUL_CONTEXT_BYTES_MAX (16u << 10)
 #define SOUL_CONTEXT_SELF_MAX  8  // entities it is bound to
 #define SOUL_CONTEXT_NAMED_MAX 16 // entities, and as many prefabs
 #define SOUL_CONTEXT_NEAR_MAX  12
 #define SOUL_CONTEXT_NEAR_M    12.0f
-#define SOUL_TEXT_BYTES_MAX    (16u << 10) // of a .soul
-
-// Is the soul's own text something to be sent to a model?
-typedef enum SoulTextState {
-    SOUL_TEXT_GOOD,
-    SOUL_TEXT_EMPTY,
-    SOUL_TEXT_BINARY,
-    SOUL_TEXT_STATE_COUNT
-} SoulTextState;
-
-typedef struct SoulContextAsk {
-    const char *path; // "Workspace/Door"
-    bool replicate;
-    const char *text; // of the soul
-    size_t text_bytes;
-} SoulContextAsk;
 
 // The files are scene.json and the prefabs; others are skipped. Appends to `out`.
 // STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too.
 MUST_USE Status soul_context_write(const PlaceFile *files, uint32_t file_count,
                                    const SoulContextAsk *ask, Buffer *out,
                                    char reason[WORKER_REASON_BYTES]);
-// The request of WORKER_SOUL_CONTEXT: block path, u8 replicate, block text, u32 count, and each
-// file as block path, block data. Its answer is u8 SoulTextState, then the text.
-void soul_context_request(const PlaceFile *files, uint32_t file_count, const SoulContextAsk *ask,
-                          Buffer *out);
