@@ -93,6 +93,12 @@ static void print_diagnostics(Session *session)
     diagnostic_list_free(&session->diagnostics);
 }
 
+static BuildContext context_of(Session *session, char reason[WORKER_REASON_BYTES])
+{
+    return (BuildContext){
+        .worker = session->worker, .diagnostics = &session->diagnostics, .reason = reason};
+}
+
 static bool open_session(Session *session)
 {
     char reason[WORKER_REASON_BYTES] = "";
@@ -106,8 +112,8 @@ static bool open_session(Session *session)
     Status status = soul_scan(&session->folder, &session->souls, &session->diagnostics);
     status = status == STATUS_OK ? worker_create(&config, &session->worker) : status;
     if (status == STATUS_OK) {
-        status = contexts_call(session->worker, &session->folder, &session->souls,
-                               &session->diagnostics, reason);
+        const BuildContext context = context_of(session, reason);
+        status = contexts_ask(&context, &session->folder, &session->souls);
     }
     if (status != STATUS_OK) {
         complain(session, place, reason[0] != '\0' ? reason : status_text(status));
@@ -386,8 +392,8 @@ static void ask_one(Session *session, const SoulView *view)
     if (isatty(STDERR_FILENO)) {
         diagnostic_print(stderr, "asking the model for %s…", view->soul->path);
     }
-    const Status status = soul_ask(&config, session->worker, session->options->place, view, &lua,
-                                   &session->diagnostics, reason);
+    const BuildContext context = context_of(session, reason);
+    const Status status = soul_ask(&context, &config, session->options->place, view, &lua);
     if (status == STATUS_OK) {
         diagnostic_print(stdout, "%s: made, %u repair%s", view->kept_path, lua.repairs,
                          lua.repairs == 1 ? "" : "s");
@@ -414,8 +420,8 @@ static int run_session(Session *session)
         plain_count += 1;
         char reason[WORKER_REASON_BYTES] = "";
         SoulView view;
-        const WorkerCache worker_cache = {.worker = session->worker};
-        const Status status = soul_view_open(&worker_cache, &session->folder, soul, &view, reason);
+        const BuildContext context = context_of(session, reason);
+        const Status status = soul_view_open(&context, &session->folder, soul, &view);
         if (status != STATUS_OK) {
             complain(session, "", reason);
         } else if (options->command == SOUL_LIST) {

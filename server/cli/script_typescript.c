@@ -56,7 +56,8 @@ static Status compile(const ScriptTypeScript *script, const TypeScriptOutput *ou
         snprintf(reason, WORKER_REASON_BYTES, "the compiler made more than was asked of it");
         return STATUS_BLOCKED;
     }
-    const Status status = compile_call(worker, &job, &out->items[out->count], diagnostics, reason);
+    const BuildContext context = {.worker = worker, .diagnostics = diagnostics, .reason = reason};
+    const Status status = compile_ask(&context, &job, NULL, &out->items[out->count], NULL);
     lua_refusal_explain(diagnostics, true);
     snprintf(out->paths[out->count++], SCRIPT_PATH_BYTES, "%s", path);
     return status;

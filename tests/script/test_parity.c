@@ -110,7 +110,9 @@ static Status make_rune(const TypeScriptOutput *output, CompileOutput *out,
                             .lines = output->line_count > 0 ? output->lines : NULL,
                             .line_count = output->line_count};
     char reason[WORKER_REASON_BYTES];
-    return compile_call(worker(), &job, out, diagnostics, reason);
+    return compile_ask(
+        &(BuildContext){.worker = worker(), .diagnostics = diagnostics, .reason = reason}, &job,
+        NULL, out, NULL);
 }
 
 static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)

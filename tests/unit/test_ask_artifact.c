@@ -108,7 +108,9 @@ static Status ask(Worker *worker, const Signed *made, const Buffer *text, Arena 
 {
     ManifestList list;
     char reason[WORKER_REASON_BYTES];
-    return manifest_ask(worker, arena, text->data, text->bytes, &made->halves, &list, NULL, reason);
+    const BuildContext context = {.worker = worker, .reason = reason};
+    const PlaceFile file = {.path = "manifest.json", .data = text->data, .bytes = text->bytes};
+    return manifest_ask(&context, arena, &file, &made->halves, &list, NULL);
 }
 
 // Through the process itself: what we signed, the same without its signature, by somebody else.

@@ -41,8 +41,9 @@ static Status update(Worker *worker, PlaceFolder *folder, SceneRefChanges *chang
     *changes = (SceneRefChanges){0};
     DiagnosticList diagnostics = {0};
     uint8_t used = 0;
-    const Status status = scene_ref_update(&(WorkerCache){.worker = worker}, folder, &script, 1,
-                                           &used, changes, &diagnostics, reason);
+    const Status status = scene_ref_update(
+        &(BuildContext){.worker = worker, .diagnostics = &diagnostics, .reason = reason}, folder,
+        &script, 1, &used, changes);
     CHECK_INT(diagnostics.count, 0);
     return status;
 }

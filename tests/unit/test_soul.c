@@ -29,7 +29,8 @@ static void scan(void)
         CHECK_OK(worker_create(&config, &worker));
     }
     char reason[WORKER_REASON_BYTES];
-    CHECK_OK(contexts_call(worker, &folder, &souls, &list, reason));
+    CHECK_OK(contexts_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                          &folder, &souls));
     soul_check_counts(&souls, &list);
 }
 

@@ -102,22 +102,39 @@ Status manifest_read_reply(const Buffer *reply, Arena *arena, ManifestList *list
     return STATUS_OK;
 }
 
-Status manifest_ask(Worker *worker, Arena *arena, const void *text, size_t bytes,
-                    const SigningHalves *halves, ManifestList *list, uint32_t *which,
-                    char reason[WORKER_REASON_BYTES])
-{
+typedef struct Asked {
+    const void *text;
+    size_t bytes;
+    Arena *arena;
+    ManifestList *list;
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
-    bool is_signed = false;
-    Buffer reply = {0};
-    Status status = worker_call(worker, WORKER_MANIFEST, text, bytes, &reply, reason);
+    bool is_signed;
+    AssetList *assets;
+} Asked;
+
+static Status read_manifest(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    Asked *asked = user;
+    return manifest_read_reply(reply, asked->arena, asked->list, asked->signature,
+                               &asked->is_signed);
+}
+
+Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
+                    const SigningHalves *halves, ManifestList *list, uint32_t *which)
+{
+    Asked asked = {.text = file->data, .bytes = file->bytes, .arena = arena, .list = list};
+    WorkerQuestion question = {.op = WORKER_MANIFEST,
+                               .request = file->data,
+                               .request_bytes = file->bytes,
+                               .read = read_manifest,
+                               .user = &asked};
     const size_t mark = arena_mark(arena);
-    if (status == STATUS_OK &&
-        manifest_read_reply(&reply, arena, list, signature, &is_signed) != STATUS_OK) {
-        status = worker_reply_invalid(worker, reason);
-    } else if (status == STATUS_OK) {
-        status = is_signed ? manifest_check(list, signature, halves, which) : STATUS_DENIED;
+    Status status = context_ask(context, &question);
+    if (status == STATUS_OK) {
+        status =
+            asked.is_signed ? manifest_check(list, asked.signature, halves, which) : STATUS_DENIED;
     }
-    buffer_free(&reply);
     if (status != STATUS_OK) {
         arena_rewind(arena, mark);
     }
@@ -183,15 +200,21 @@ Status asset_list_read_reply(const Buffer *reply, Arena *arena, const void *text
     return STATUS_OK;
 }
 
-Status asset_list_ask(Worker *worker, Arena *arena, const void *text, size_t bytes, AssetList *out,
-                      char reason[WORKER_REASON_BYTES])
+static Status read_asset_list(void *user, Status said, const Buffer *reply)
 {
-    Buffer reply = {0};
-    Status status = worker_call(worker, WORKER_ASSET_LIST, text, bytes, &reply, reason);
-    if (status == STATUS_OK &&
-        asset_list_read_reply(&reply, arena, text, bytes, out) != STATUS_OK) {
-        status = worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
+    (void)said;
+    const Asked *asked = user;
+    return asset_list_read_reply(reply, asked->arena, asked->text, asked->bytes, asked->assets);
+}
+
+Status asset_list_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
+                      AssetList *out)
+{
+    Asked asked = {.text = file->data, .bytes = file->bytes, .arena = arena, .assets = out};
+    WorkerQuestion question = {.op = WORKER_ASSET_LIST,
+                               .request = file->data,
+                               .request_bytes = file->bytes,
+                               .read = read_asset_list,
+                               .user = &asked};
+    return context_ask(context, &question);
 }

@@ -13,18 +13,17 @@
 // A text that cannot be read has another status, with a reason.
 #pragma once
 
-#include "server/build/ask/worker.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/asset/asset_list.h"
 #include "server/build/sign/manifest_sign.h"
 
 // As manifest_verify. STATUS_BLOCKED: the worker failed; STATUS_DENIED: the signature is none of
 // ours, or the worker was cancelled.
-MUST_USE Status manifest_ask(Worker *worker, Arena *arena, const void *text, size_t bytes,
-                             const SigningHalves *halves, ManifestList *list, uint32_t *which,
-                             char reason[WORKER_REASON_BYTES]);
+MUST_USE Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
+                             const SigningHalves *halves, ManifestList *list, uint32_t *which);
 // As asset_list_read.
-MUST_USE Status asset_list_ask(Worker *worker, Arena *arena, const void *text, size_t bytes,
-                               AssetList *out, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status asset_list_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
+                               AssetList *out);
 
 // What the worker said, which may be any bytes; everything points into the arena.
 // STATUS_MALFORMED: it is no list at all.

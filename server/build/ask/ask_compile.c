@@ -115,9 +115,10 @@ Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *jo
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     CompileOutput output = {0};
     // An error and a rune, or no error and none: neither can be.
-    const bool is_sound = (list.error_count > 0) == (said != STATUS_OK) &&
-                          (said != STATUS_OK ||
-                           (read_rune(&reader, job, &output) && read_requires(&reader, &output)));
+    const bool has_rune = said == STATUS_OK && job->module_count == 0;
+    const bool is_sound =
+        (list.error_count > 0) == (said != STATUS_OK) &&
+        (!has_rune || (read_rune(&reader, job, &output) && read_requires(&reader, &output)));
     if (!is_sound || byte_reader_finish(&reader) != STATUS_OK) {
         compile_output_free(&output);
         diagnostic_list_free(&list);
@@ -129,32 +130,45 @@ Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *jo
     return STATUS_OK;
 }
 
-Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
-                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+typedef struct Asked {
+    const CompileJob *job;
+    CompileOutput *out;
+    DiagnosticList *diagnostics;
+} Asked;
+
+static Status write_question(void *user, Buffer *request)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    const Asked *asked = user;
+    write_request(asked->job, request);
+    return STATUS_OK;
+}
+
+static Status read_answer(void *user, Status said, const Buffer *reply)
+{
+    const Asked *asked = user;
+    return compile_read_reply(reply, said, asked->job, asked->out, asked->diagnostics);
+}
+
+Status compile_ask(const BuildContext *context, const CompileJob *job, const CacheKey *key,
+                   CompileOutput *out, bool *was_cached)
+{
     *out = (CompileOutput){0};
     if (job->source_bytes > VM_SOURCE_BYTES_MAX) { // said here, where it need not be sent
-        diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
+        diagnostic_addf(context->diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
                         "a script has at most %d KiB", VM_SOURCE_BYTES_MAX >> 10);
-        snprintf(reason, WORKER_REASON_BYTES, "%s does not compile", job->file);
-        return STATUS_MALFORMED;
+        return context_fail(context, STATUS_MALFORMED, "%s does not compile", job->file);
     }
-    write_request(job, &request);
-    if (request.status != STATUS_OK) {
-        buffer_free(&request);
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
+    Asked asked = {job, out, context->diagnostics};
+    WorkerQuestion question = {.op = WORKER_COMPILE,
+                               .key = key,
+                               .write = write_question,
+                               .read = read_answer,
+                               .user = &asked,
+                               .answers_failure = true};
+    const Status status = context_ask(context, &question);
+    if (was_cached != NULL) {
+        *was_cached = question.was_cached;
     }
-    const Status status =
-        worker_call(worker, WORKER_COMPILE, request.data, request.bytes, &reply, reason);
-    buffer_free(&request);
-    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && compile_read_reply(&reply, status, job, out, diagnostics) != STATUS_OK) {
-        buffer_free(&reply);
-        return worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&reply);
     return status;
 }
 

@@ -3,15 +3,14 @@
 //
 //   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated, 4 modules),
 //             u32 lines, u32 each, block source; with modules: u32 modules, each: block request
-//   reply     diagnostics; when it compiled: block rune, u32 requires, each: u32 line, block path,
-//             u8 whether it asks for things of its place
+//   reply     diagnostics; when it compiled, without modules: block rune, u32 requires, each:
+//             u32 line, block path, u8 whether it asks for things of its place
 //
 // What comes back may be any bytes: the rune's own header is checked and its hash is made here from
 // the bytes that came, and the file that a diagnostic names is the one that was asked about.
 #pragma once
 
-#include "server/build/ask/worker.h"
-#include "server/build/base/diagnostic.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/place/soul.h"
 
 #define COMPILE_MODULES_MAX    64
@@ -45,10 +44,12 @@ typedef struct CompileOutput {
     bool asks_world; // what it does depends on the place: a dry run says little
 } CompileOutput;
 
-// STATUS_MALFORMED: it does not compile; `diagnostics` says why. Others: see worker_call.
-MUST_USE Status compile_call(Worker *worker, const CompileJob *job, CompileOutput *out,
-                             DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
-// What compile_call does with the worker's answer, which may be any bytes at all; for the fuzzer.
+// STATUS_MALFORMED: it does not compile; the context's diagnostics say why. Others: see
+// worker_call. With modules there is no output: what is wanted is what the dry run says. `key` (may
+// be NULL) as in WorkerQuestion; *was_cached may be NULL.
+MUST_USE Status compile_ask(const BuildContext *context, const CompileJob *job, const CacheKey *key,
+                            CompileOutput *out, bool *was_cached);
+// What is done with the worker's answer, which may be any bytes at all; for the fuzzer.
 MUST_USE Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
                                    CompileOutput *out, DiagnosticList *diagnostics);
 void compile_output_free(CompileOutput *output);

@@ -53,21 +53,30 @@ Status contexts_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList 
     return status;
 }
 
-Status contexts_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
-                     DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+typedef struct Asked {
+    const PlaceFolder *folder;
+    SoulList *souls;
+    DiagnosticList *diagnostics;
+} Asked;
+
+static Status write_question(void *user, Buffer *request)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
-    contexts_write_request(folder, souls, &request);
-    Status status = request.status;
-    if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "%s is too large", CONTEXTS_FILE);
-    } else {
-        status = worker_call(worker, WORKER_CONTEXTS, request.data, request.bytes, &reply, reason);
-    }
-    if (status == STATUS_OK && contexts_read_reply(&reply, souls, diagnostics) != STATUS_OK) {
-        status = worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&request);
-    buffer_free(&reply);
-    return status;
+    const Asked *asked = user;
+    contexts_write_request(asked->folder, asked->souls, request);
+    return STATUS_OK;
+}
+
+static Status read_answer(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    const Asked *asked = user;
+    return contexts_read_reply(reply, asked->souls, asked->diagnostics);
+}
+
+Status contexts_ask(const BuildContext *context, const PlaceFolder *folder, SoulList *souls)
+{
+    Asked asked = {folder, souls, context->diagnostics};
+    WorkerQuestion question = {
+        .op = WORKER_CONTEXTS, .write = write_question, .read = read_answer, .user = &asked};
+    return context_ask(context, &question);
 }

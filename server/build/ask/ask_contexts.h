@@ -6,7 +6,7 @@
 //   reply     diagnostics, u32 scripts; each: u8 context
 #pragma once
 
-#include "server/build/ask/worker.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/place/soul.h"
 
 #define CONTEXTS_FILE "place.json"
@@ -14,12 +14,11 @@
 
 // Changes `context` and `replicate` of what soul_scan found. A place.json that is not understood,
 // names no script or would widen a context is a diagnostic.
-MUST_USE Status contexts_call(Worker *worker, const PlaceFolder *folder, SoulList *souls,
-                              DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status contexts_ask(const BuildContext *context, const PlaceFolder *folder,
+                             SoulList *souls);
 
-// The two halves of it, for who keeps answers, because the same request has the same reply. That
-// may be any bytes at all, and is only believed where it narrows; STATUS_MALFORMED: nothing is
-// changed.
+// The two halves of it. The reply may be any bytes at all, and is only believed where it narrows;
+// STATUS_MALFORMED: nothing is changed.
 void contexts_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request);
 MUST_USE Status contexts_read_reply(const Buffer *reply, SoulList *souls,
                                     DiagnosticList *diagnostics);

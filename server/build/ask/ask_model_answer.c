@@ -37,16 +37,19 @@ Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out)
     return is_good ? STATUS_OK : STATUS_MALFORMED;
 }
 
-Status model_answer_ask(Worker *worker, const Buffer *body, ModelAnswer *out,
-                        char reason[WORKER_REASON_BYTES])
+static Status read_answer(void *user, Status said, const Buffer *reply)
 {
-    Buffer reply = {0};
+    (void)said;
+    return model_answer_read_reply(reply, user);
+}
+
+Status model_answer_ask(const BuildContext *context, const Buffer *body, ModelAnswer *out)
+{
     *out = model_answer_empty();
-    Status status =
-        worker_call(worker, WORKER_MODEL_ANSWER, body->data, body->bytes, &reply, reason);
-    if (status == STATUS_OK && model_answer_read_reply(&reply, out) != STATUS_OK) {
-        status = worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
+    WorkerQuestion question = {.op = WORKER_MODEL_ANSWER,
+                               .request = body->data,
+                               .request_bytes = body->bytes,
+                               .read = read_answer,
+                               .user = out};
+    return context_ask(context, &question);
 }

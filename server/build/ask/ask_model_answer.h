@@ -6,13 +6,12 @@
 //   Lua
 #pragma once
 
-#include "server/build/ask/worker.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/soul/model_answer.h"
 
 // Has the worker read a body. STATUS_MALFORMED: not JSON, or of another shape; STATUS_LIMIT: too
 // much of it; STATUS_BLOCKED and STATUS_DENIED as worker_call. *out is to be freed whatever comes
 // back.
-MUST_USE Status model_answer_ask(Worker *worker, const Buffer *body, ModelAnswer *out,
-                                 char reason[WORKER_REASON_BYTES]);
+MUST_USE Status model_answer_ask(const BuildContext *context, const Buffer *body, ModelAnswer *out);
 // What the worker said, which may be any bytes. STATUS_MALFORMED: no answer.
 MUST_USE Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out);

@@ -44,45 +44,56 @@ Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
                         DiagnosticList *diagnostics)
 {
     size_t used = 0;
-    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, diagnostics);
-    if (status != STATUS_OK || said != STATUS_OK) {
-        return status;
-    }
-    ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
+    DiagnosticList list = {0};
     PlaceOutput output = {0};
-    const bool whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
-                       read_facts(&reader, &output.facts) &&
-                       copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
-                       byte_reader_finish(&reader) == STATUS_OK;
-    if (!whole) {
-        place_output_free(&output);
-        return STATUS_MALFORMED;
+    Status status = diagnostic_list_read(reply->data, reply->bytes, &used, &list);
+    if (status == STATUS_OK && said == STATUS_OK) {
+        ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
+        const bool is_whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
+                              read_facts(&reader, &output.facts) &&
+                              copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
+                              byte_reader_finish(&reader) == STATUS_OK;
+        status = is_whole ? STATUS_OK : STATUS_MALFORMED;
     }
-    *out = output;
+    if (status == STATUS_OK) {
+        diagnostic_list_append(diagnostics, &list);
+        *out = output;
+    } else {
+        place_output_free(&output);
+    }
+    diagnostic_list_free(&list);
+    return status;
+}
+
+typedef struct Asked {
+    const PlaceFolder *folder;
+    PlaceOutput *out;
+    DiagnosticList *diagnostics;
+} Asked;
+
+static Status write_question(void *user, Buffer *request)
+{
+    const Asked *asked = user;
+    write_request(asked->folder, request);
     return STATUS_OK;
 }
 
-Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
-                  DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+static Status read_answer(void *user, Status said, const Buffer *reply)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply;
+    const Asked *asked = user;
+    return place_read_reply(reply, said, asked->out, asked->diagnostics);
+}
+
+Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceOutput *out)
+{
     *out = (PlaceOutput){0};
-    write_request(folder, &request);
-    if (request.status != STATUS_OK) {
-        buffer_free(&request);
-        snprintf(reason, WORKER_REASON_BYTES, "the place's JSON and chunks are too large");
-        return STATUS_LIMIT;
-    }
-    const Status status =
-        worker_call(worker, WORKER_PLACE, request.data, request.bytes, &reply, reason);
-    buffer_free(&request);
-    const bool answered = status == STATUS_OK || (status == STATUS_MALFORMED && reply.bytes > 0);
-    if (answered && place_read_reply(&reply, status, out, diagnostics) != STATUS_OK) {
-        buffer_free(&reply);
-        return worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&reply);
-    return status;
+    Asked asked = {folder, out, context->diagnostics};
+    WorkerQuestion question = {.op = WORKER_PLACE,
+                               .write = write_question,
+                               .read = read_answer,
+                               .user = &asked,
+                               .answers_failure = true};
+    return context_ask(context, &question);
 }
 
 void place_output_free(PlaceOutput *output)

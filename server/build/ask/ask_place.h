@@ -6,7 +6,7 @@
 //   reply     diagnostics; when it compiled: block whole, its facts, block stripped
 #pragma once
 
-#include "server/build/ask/worker.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_facts.h"
 #include "server/build/place/place_folder.h"
@@ -17,9 +17,8 @@ typedef struct PlaceOutput {
     PlaceFacts facts;
 } PlaceOutput;
 
-MUST_USE Status place_call(Worker *worker, const PlaceFolder *folder, PlaceOutput *out,
-                           DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
-// What place_call does with the worker's answer, which may be any bytes at all; for the fuzzer.
+MUST_USE Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceOutput *out);
+// What is done with the worker's answer, which may be any bytes at all; for the fuzzer.
 MUST_USE Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
                                  DiagnosticList *diagnostics);
 void place_output_free(PlaceOutput *output);

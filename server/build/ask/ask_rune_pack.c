@@ -21,36 +21,52 @@ static bool read_form(ByteReader *reader, size_t bytes_max, uint8_t **out, size_
     return *bytes == 0 || *out != NULL;
 }
 
-Status rune_pack_read_reply(const Buffer *reply, BuildRune *const *runes, uint32_t count,
-                            uint32_t *number)
+Status rune_pack_read_reply(const Buffer *reply, size_t rune_bytes, PackedRune *out)
 {
     ByteReader reader = byte_reader(reply->data, reply->bytes);
-    *number = byte_read_u32(&reader);
-    bool is_good = *number != 0;
-    for (uint32_t i = 0; i < count && is_good; i++) {
-        BuildRune *rune = runes[i];
-        is_good = read_form(&reader, rune->count, &rune->packed, &rune->packed_count) &&
-                  read_form(&reader, rune->count, &rune->zstd, &rune->zstd_count);
+    PackedRune packed = {.dictionary = byte_read_u32(&reader)};
+    if (packed.dictionary == 0 ||
+        !read_form(&reader, rune_bytes, &packed.packed, &packed.packed_bytes) ||
+        !read_form(&reader, rune_bytes, &packed.zstd, &packed.zstd_bytes) ||
+        byte_reader_finish(&reader) != STATUS_OK) {
+        packed_rune_free(&packed);
+        return STATUS_MALFORMED;
     }
-    return is_good && byte_reader_finish(&reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
+    *out = packed;
+    return STATUS_OK;
 }
 
-Status rune_pack_ask(Worker *worker, BuildRune *const *runes, uint32_t count, uint32_t *number,
-                     char reason[WORKER_REASON_BYTES])
+void packed_rune_free(PackedRune *packed)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
-    buffer_put_u32(&request, count);
-    for (uint32_t i = 0; i < count; i++) {
-        buffer_put_block(&request, runes[i]->bytes, runes[i]->count);
-    }
-    Status status = request.status;
-    if (status == STATUS_OK) {
-        status = worker_call(worker, WORKER_RUNE_PACK, request.data, request.bytes, &reply, reason);
-    }
-    if (status == STATUS_OK && rune_pack_read_reply(&reply, runes, count, number) != STATUS_OK) {
-        status = worker_reply_invalid(worker, reason);
-    }
-    buffer_free(&request);
-    buffer_free(&reply);
-    return status;
+    free(packed->packed);
+    free(packed->zstd);
+    *packed = (PackedRune){0};
+}
+
+typedef struct Asked {
+    size_t bytes;
+    PackedRune *out;
+} Asked;
+
+static Status read_answer(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    const Asked *asked = user;
+    return rune_pack_read_reply(reply, asked->bytes, asked->out);
+}
+
+Status rune_pack_ask(const BuildContext *context, const uint8_t hash[SHA256_BYTES],
+                     const uint8_t *rune, size_t bytes, PackedRune *out)
+{
+    CacheKeyMaker maker = cache_key_begin("pack");
+    cache_key_add(&maker, hash, SHA256_BYTES);
+    const CacheKey key = cache_key_end(&maker);
+    Asked asked = {bytes, out};
+    WorkerQuestion question = {.op = WORKER_RUNE_PACK,
+                               .key = &key,
+                               .request = rune,
+                               .request_bytes = bytes,
+                               .read = read_answer,
+                               .user = &asked};
+    return context_ask(context, &question);
 }

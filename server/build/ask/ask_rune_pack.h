@@ -1,19 +1,22 @@
-// Runes in fewer bytes, for those who get them: packed for clients that can unpack that
-// (rune_pack.h), and as a plain zstd frame for others over HTTP. Whoever unpacks compares the rune
-// with its hash, so a lie costs its own place the rune and nobody anything else.
+// A rune in fewer bytes, for those who get it: packed for clients that can unpack that
+// (inside/rune_pack.h), and as a plain zstd frame for others over HTTP. Whoever unpacks compares
+// the rune with its hash, so a lie costs its own place the rune and nobody anything else.
 //
-//   request   u32 runes; each: block
-//   reply     u32 the dictionary's number; each: block packed, block zstd; empty: it gets no
-//   smaller
+//   request   the rune
+//   reply     u32 the dictionary's number, block packed, block zstd; empty: it gets no smaller
 #pragma once
 
-#include "server/build/ask/worker.h"
-#include "server/build/pipeline/build.h"
+#include "server/build/ask/build_context.h"
 
-// Fills in what is packed of each, and the number. STATUS_BLOCKED and others as worker_call.
-MUST_USE Status rune_pack_ask(Worker *worker, BuildRune *const *runes, uint32_t count,
-                              uint32_t *number, char reason[WORKER_REASON_BYTES]);
-// The reply for `count` runes, which may be any bytes. STATUS_MALFORMED: no such reply; what was
-// filled in of it is the rune's to free.
-MUST_USE Status rune_pack_read_reply(const Buffer *reply, BuildRune *const *runes, uint32_t count,
-                                     uint32_t *number);
+typedef struct PackedRune {
+    uint32_t dictionary;    // the number of the one that it is packed with
+    uint8_t *packed, *zstd; // free with packed_rune_free; NULL: it does not get smaller
+    size_t packed_bytes, zstd_bytes;
+} PackedRune;
+
+MUST_USE Status rune_pack_ask(const BuildContext *context, const uint8_t hash[SHA256_BYTES],
+                              const uint8_t *rune, size_t bytes, PackedRune *out);
+// The reply for a rune of that size, which may be any bytes. STATUS_MALFORMED: no such reply, and
+// *out is as it was.
+MUST_USE Status rune_pack_read_reply(const Buffer *reply, size_t rune_bytes, PackedRune *out);
+void packed_rune_free(PackedRune *packed);

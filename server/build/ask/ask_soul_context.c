@@ -1,7 +1,7 @@
 // See ask_soul_context.h.
 #include "server/build/ask/ask_soul_context.h"
 
-#include "server/build/place/place_folder.h"
+#include "core/base/utf8.h"
 
 #include <string.h>
 
@@ -27,4 +27,37 @@ void soul_context_request(const PlaceFile *files, uint32_t file_count, const Sou
             buffer_put_block(out, files[i].data, files[i].bytes);
         }
     }
+}
+
+typedef struct Asked {
+    const PlaceFolder *folder;
+    const SoulContextAsk *ask;
+    Buffer *out;
+} Asked;
+
+static Status write_question(void *user, Buffer *request)
+{
+    const Asked *asked = user;
+    soul_context_request(asked->folder->files, asked->folder->file_count, asked->ask, request);
+    return STATUS_OK;
+}
+
+static Status read_answer(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    const Asked *asked = user;
+    if (reply->bytes > SOUL_CONTEXT_BYTES_MAX || !utf8_is_valid(reply->data, reply->bytes)) {
+        return STATUS_MALFORMED;
+    }
+    buffer_put(asked->out, reply->data, reply->bytes);
+    return asked->out->status;
+}
+
+Status soul_context_ask(const BuildContext *context, const PlaceFolder *folder,
+                        const SoulContextAsk *ask, Buffer *out)
+{
+    Asked asked = {folder, ask, out};
+    WorkerQuestion question = {
+        .op = WORKER_SOUL_CONTEXT, .write = write_question, .read = read_answer, .user = &asked};
+    return context_ask(context, &question);
 }

@@ -30,3 +30,10 @@ AssetInfo asset_info_read(ByteReader *reader)
     info.has_place_data = byte_read_bool(reader);
     return info;
 }
+
+bool asset_info_fits(const AssetInfo *info, PackageKind kind)
+{
+    return info->kind == kind && info->width <= ASSET_EDGE_PX_MAX &&
+           info->height <= ASSET_EDGE_PX_MAX && info->triangle_count <= ASSET_TRIANGLES_MAX &&
+           info->duration_ms <= ASSET_SECONDS_MAX * 1000;
+}

@@ -28,3 +28,6 @@ typedef struct AssetInfo {
 // Between the worker and outside.
 void asset_info_write(const AssetInfo *info, Buffer *out);
 AssetInfo asset_info_read(ByteReader *reader); // the reader says if it failed
+// Can an asset of that kind be so? A worker that was taken over says what it likes; nobody shall be
+// told a picture of four billion pixels.
+bool asset_info_fits(const AssetInfo *info, PackageKind kind);

@@ -3,7 +3,7 @@
 // folder that came from a stranger, say) is not found, for the host signs what it finds here.
 //
 //   <folder>/entry/ab/cdef…   32 bytes code, then the value
-//   <folder>/blobs/ab/cdef…   what is looked at later, by its own hash: source maps, thumbnails
+//   <folder>/blobs/ab/cdef…   what is looked at later, by its own hash: source maps
 //
 // A cache never fails a build: what cannot be read is a miss, what cannot be written is made again.
 #pragma once

@@ -327,7 +327,7 @@ static Status run(Work *work, WorkerCall *call)
         snprintf(call->reason, sizeof call->reason, "%s does not compile", work->request.file);
     }
     if (status == STATUS_OK || status == STATUS_MALFORMED) {
-        write_reply(work, &call->reply, status == STATUS_OK);
+        write_reply(work, &call->reply, status == STATUS_OK && work->request.module_count == 0);
     }
     return status;
 }

@@ -582,17 +582,6 @@ static char *read_path(ByteReader *reader, char *out, size_t capacity)
     return out;
 }
 
-static SoulTextState state_of(const SoulContextAsk *ask)
-{
-    SoulTextState state = SOUL_TEXT_EMPTY;
-    for (size_t i = 0; i < ask->text_bytes; i++) {
-        state = strchr(" \t\r\n", ask->text[i]) == NULL ? SOUL_TEXT_GOOD : state;
-    }
-    const bool is_text =
-        utf8_is_valid(ask->text, ask->text_bytes) && memchr(ask->text, 0, ask->text_bytes) == NULL;
-    return is_text ? state : SOUL_TEXT_BINARY;
-}
-
 Status worker_soul_context(WorkerCall *call)
 {
     enum { PATH_BYTES = 128 };
@@ -619,7 +608,6 @@ Status worker_soul_context(WorkerCall *call)
     if (status == STATUS_OK) {
         Buffer text = buffer_of(SOUL_CONTEXT_BYTES_MAX);
         status = soul_context_write(files, count, &ask, &text, call->reason);
-        buffer_put_u8(&call->reply, (uint8_t)state_of(&ask));
         buffer_put(&call->reply, text.data, text.bytes);
         buffer_free(&text);
     }

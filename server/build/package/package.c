@@ -229,28 +229,41 @@ Status package_reply_read(const uint8_t *bytes, size_t count, bool with_contents
 
 // --- the face -----------------------------------------------------------------------------------
 
-Status package_open(Worker *worker, const uint8_t *bytes, size_t count, bool with_contents,
-                    PackageInfo *out, DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
+typedef struct Opening {
+    bool with_contents;
+    PackageInfo *out;
+    const BuildContext *context;
+} Opening;
+
+static Status read_package(void *user, Status said, const Buffer *reply)
 {
-    if (count > PACKAGE_BYTES_MAX) {
-        return package_refuse(reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
-                              "a package has at most %u MiB", PACKAGE_BYTES_MAX >> 20);
-    }
-    Buffer reply = {0};
-    Status status = worker_call(worker, with_contents ? WORKER_UNPACK : WORKER_JUDGE, bytes, count,
-                                &reply, reason);
-    if (status == STATUS_OK) {
-        status = package_reply_read(reply.data, reply.bytes, with_contents, out, warnings, reason);
-    }
-    buffer_free(&reply);
-    return status;
+    (void)said;
+    const Opening *opening = user;
+    return package_reply_read(reply->data, reply->bytes, opening->with_contents, opening->out,
+                              opening->context->diagnostics, opening->context->reason);
 }
 
-Status package_read(Worker *worker, const uint8_t *bytes, size_t count, PlaceFolder *out,
-                    DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
+Status package_open(const BuildContext *context, const uint8_t *bytes, size_t count,
+                    bool with_contents, PackageInfo *out)
+{
+    if (count > PACKAGE_BYTES_MAX) {
+        return package_refuse(context->reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
+                              "a package has at most %u MiB", PACKAGE_BYTES_MAX >> 20);
+    }
+    Opening opening = {with_contents, out, context};
+    WorkerQuestion question = {.op = with_contents ? WORKER_UNPACK : WORKER_JUDGE,
+                               .request = bytes,
+                               .request_bytes = count,
+                               .read = read_package,
+                               .user = &opening};
+    return context_ask(context, &question);
+}
+
+Status package_read(const BuildContext *context, const uint8_t *bytes, size_t count,
+                    PlaceFolder *out)
 {
     PackageInfo info;
-    const Status status = package_open(worker, bytes, count, true, &info, warnings, reason);
+    const Status status = package_open(context, bytes, count, true, &info);
     if (status == STATUS_OK) {
         *out = info.folder;
         info.folder = (PlaceFolder){0};
@@ -259,37 +272,28 @@ Status package_read(Worker *worker, const uint8_t *bytes, size_t count, PlaceFol
     return status;
 }
 
-Status package_check_asset(Worker *worker, const char *path, const void *data, size_t bytes,
-                           AssetInfo *out, Buffer *png, char reason[WORKER_REASON_BYTES])
+// --- one asset ----------------------------------------------------------------------------------
+
+void package_asset_request(const char *path, const void *data, size_t bytes, uint32_t edge_px,
+                           Buffer *out)
 {
-    Buffer request = buffer_of(bytes + PACKAGE_NAME_BYTES + 16), reply = {0};
-    PackageKind kind = KIND_COUNT;
-    Status status = check_path(path, strlen(path), &kind, reason);
-    if (status != STATUS_OK) {
-        return status;
+    buffer_put_block(out, path, strlen(path));
+    buffer_put_u32(out, edge_px);
+    buffer_put(out, data, bytes);
+}
+
+Status package_asset_read(const Buffer *reply, PackageKind kind, AssetInfo *out, Buffer *png)
+{
+    ByteReader reader = byte_reader(reply->data, reply->bytes);
+    const AssetInfo info = asset_info_read(&reader);
+    size_t png_bytes;
+    const uint8_t *thumbnail = read_block(&reader, ASSET_THUMBNAIL_BYTES, &png_bytes);
+    if (byte_reader_finish(&reader) != STATUS_OK || !asset_info_fits(&info, kind)) {
+        return STATUS_MALFORMED;
     }
-    const bool is_picture = kind == KIND_PNG || kind == KIND_JPEG;
-    buffer_put_block(&request, path, strlen(path));
-    buffer_put_u32(&request, png != NULL && is_picture ? ASSET_THUMBNAIL_PX : 0);
-    buffer_put(&request, data, bytes);
-    status = request.status == STATUS_OK
-                 ? worker_call(worker, WORKER_ASSET, request.data, request.bytes, &reply, reason)
-                 : package_refuse(reason, path, strlen(path), RULE_MEMORY, "out of memory");
-    if (status == STATUS_OK) {
-        ByteReader reader = byte_reader(reply.data, reply.bytes);
-        const AssetInfo info = asset_info_read(&reader);
-        size_t png_bytes;
-        const uint8_t *thumbnail = read_block(&reader, ASSET_THUMBNAIL_BYTES, &png_bytes);
-        if (byte_reader_finish(&reader) != STATUS_OK || info.kind != kind) {
-            status = distrust(reason);
-        } else {
-            *out = info;
-            if (png != NULL) {
-                buffer_put(png, thumbnail, png_bytes);
-            }
-        }
+    *out = info;
+    if (png != NULL) {
+        buffer_put(png, thumbnail, png_bytes);
     }
-    buffer_free(&request);
-    buffer_free(&reply);
-    return status;
+    return STATUS_OK;
 }

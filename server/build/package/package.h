@@ -9,9 +9,8 @@
 // docs/SECURITY.md says what each means (package_rules.h has them as a list).
 #pragma once
 
-#include "server/build/ask/worker.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/asset/asset_info.h"
-#include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
 
 #define PACKAGE_BYTES_MAX        (256u << 20) // packed; unpacked: PLACE_FOLDER_BYTES_MAX
@@ -28,11 +27,10 @@ const char *package_format_name(PackageFormat format);
 
 // STATUS_MALFORMED with the refusal in `reason` ("assets/a.png: dimensions: 70000 × 1, at most
 // 4096"). *out is in memory (free with place_folder_free) and holds every file, assets included.
-MUST_USE Status package_read(Worker *worker, const uint8_t *bytes, size_t count, PlaceFolder *out,
-                             DiagnosticList *warnings, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status package_read(const BuildContext *context, const uint8_t *bytes, size_t count,
+                             PlaceFolder *out);
 // Reads the folder (assets included), checks it as a reader would, and packs it.
-MUST_USE Status package_write(Worker *worker, const char *folder, Buffer *out,
-                              DiagnosticList *warnings, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status package_write(const BuildContext *context, const char *folder, Buffer *out);
 // Into a folder that must not exist or be empty; all or nothing.
 MUST_USE Status package_unpack(const PlaceFolder *files, const char *folder,
                                char reason[WORKER_REASON_BYTES]);
@@ -59,32 +57,34 @@ typedef struct PackageInfo {
 
 // As package_read, with everything that is known. Without contents it only judges, and sends no
 // file back.
-MUST_USE Status package_open(Worker *worker, const uint8_t *bytes, size_t count, bool with_contents,
-                             PackageInfo *out, DiagnosticList *warnings,
-                             char reason[WORKER_REASON_BYTES]);
+MUST_USE Status package_open(const BuildContext *context, const uint8_t *bytes, size_t count,
+                             bool with_contents, PackageInfo *out);
 void package_info_free(PackageInfo *info);
 // Names every file by its bytes, outside the jail; of one that was opened with contents. Apart from
 // package_open because it takes longer than all the rest.
 void package_hash_files(PackageInfo *info);
 // As package_write, and what is known of it; files without contents.
-MUST_USE Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo *info,
-                             DiagnosticList *warnings, char reason[WORKER_REASON_BYTES]);
-// One asset alone, as the studio uploads it; a thumbnail when it is a picture and `png` not NULL.
-MUST_USE Status package_check_asset(Worker *worker, const char *path, const void *data,
-                                    size_t bytes, AssetInfo *out, Buffer *png,
-                                    char reason[WORKER_REASON_BYTES]);
+MUST_USE Status package_pack(const BuildContext *context, const char *folder, Buffer *out,
+                             PackageInfo *info);
+// --- one asset alone ----------------------------------------------------------------------------
 
-// A .gltf is judged with the files that it names. Which those are only the worker reads; some may
-// not be there, some come twice.
+// The halves of the questions about one asset, for a build, which keeps the answers by the hashes
+// of the files. WORKER_ASSET: with a thumbnail of `edge_px` (0: none).
+void package_asset_request(const char *path, const void *data, size_t bytes, uint32_t edge_px,
+                           Buffer *out);
+// Any bytes at all. STATUS_MALFORMED: no answer about an asset of that kind. `png` may be NULL.
+MUST_USE Status package_asset_read(const Buffer *reply, PackageKind kind, AssetInfo *out,
+                                   Buffer *png);
+
+// WORKER_MODEL_FILES: the files that a .gltf names, because it is judged together with them. Which
+// those are only the worker reads; some may not be there, some come twice.
 typedef struct PackageModelFiles {
     char paths[ASSET_MODEL_FILES_MAX][PACKAGE_PATH_BYTES];
     uint32_t count;
 } PackageModelFiles;
 // Total: from the worker's answer, which is blocks. False: it is none, and `out` is empty.
 bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFiles *out);
-MUST_USE Status package_model_files(Worker *worker, const char *path, const void *data,
-                                    size_t bytes, PackageModelFiles *out,
-                                    char reason[WORKER_REASON_BYTES]);
-MUST_USE Status package_check_model(Worker *worker, const PlaceFile *model, const PlaceFile *files,
-                                    uint32_t file_count, AssetInfo *out,
-                                    char reason[WORKER_REASON_BYTES]);
+// WORKER_MODEL: a .gltf and those files.
+void package_model_request(const PlaceFile *model, const PlaceFile *files, uint32_t file_count,
+                           Buffer *out);
+MUST_USE Status package_model_read(const Buffer *reply, AssetInfo *out);

@@ -1,21 +1,8 @@
 // Models whose parts are files beside them, outside the jail; see inside/media/op_model.c and
 // package.h.
-#define _GNU_SOURCE
 #include "server/build/package/package.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static Status distrust(char reason[WORKER_REASON_BYTES])
-{
-    snprintf(reason, WORKER_REASON_BYTES, "the build worker's answer is not of its form");
-    return STATUS_MALFORMED;
-}
-
-static Status no_memory(const char *path, char reason[WORKER_REASON_BYTES])
-{
-    return package_refuse(reason, path, strlen(path), RULE_MEMORY, "out of memory");
-}
 
 bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFiles *out)
 {
@@ -35,49 +22,26 @@ bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFi
     return true;
 }
 
-Status package_model_files(Worker *worker, const char *path, const void *data, size_t bytes,
-                           PackageModelFiles *out, char reason[WORKER_REASON_BYTES])
+void package_model_request(const PlaceFile *model, const PlaceFile *files, uint32_t file_count,
+                           Buffer *out)
 {
-    Buffer request = buffer_of(bytes + PACKAGE_NAME_BYTES), reply = {0};
-    buffer_put_block(&request, path, strlen(path));
-    buffer_put(&request, data, bytes);
-    Status status =
-        request.status == STATUS_OK
-            ? worker_call(worker, WORKER_MODEL_FILES, request.data, request.bytes, &reply, reason)
-            : no_memory(path, reason);
-    if (status == STATUS_OK && !package_model_files_read(reply.data, reply.bytes, out)) {
-        status = distrust(reason);
+    buffer_put_block(out, model->path, strlen(model->path));
+    buffer_put_u32(out, file_count);
+    for (uint32_t i = 0; i < file_count; i++) {
+        buffer_put_block(out, files[i].path, strlen(files[i].path));
+        buffer_put_u64(out, files[i].bytes);
+        buffer_put(out, files[i].data, files[i].bytes);
     }
-    buffer_free(&request);
-    buffer_free(&reply);
-    return status;
+    buffer_put(out, model->data, model->bytes);
 }
 
-Status package_check_model(Worker *worker, const PlaceFile *model, const PlaceFile *files,
-                           uint32_t file_count, AssetInfo *out, char reason[WORKER_REASON_BYTES])
+Status package_model_read(const Buffer *reply, AssetInfo *out)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX), reply = {0};
-    buffer_put_block(&request, model->path, strlen(model->path));
-    buffer_put_u32(&request, file_count);
-    for (uint32_t i = 0; i < file_count; i++) {
-        buffer_put_block(&request, files[i].path, strlen(files[i].path));
-        buffer_put_u64(&request, files[i].bytes);
-        buffer_put(&request, files[i].data, files[i].bytes);
+    ByteReader reader = byte_reader(reply->data, reply->bytes);
+    const AssetInfo info = asset_info_read(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK || !asset_info_fits(&info, KIND_GLTF)) {
+        return STATUS_MALFORMED;
     }
-    buffer_put(&request, model->data, model->bytes);
-    Status status = request.status == STATUS_OK ? worker_call(worker, WORKER_MODEL, request.data,
-                                                              request.bytes, &reply, reason)
-                                                : no_memory(model->path, reason);
-    if (status == STATUS_OK) {
-        ByteReader reader = byte_reader(reply.data, reply.bytes);
-        const AssetInfo info = asset_info_read(&reader);
-        if (byte_reader_finish(&reader) != STATUS_OK || info.kind != KIND_GLTF) {
-            status = distrust(reason);
-        } else {
-            *out = info;
-        }
-    }
-    buffer_free(&request);
-    buffer_free(&reply);
-    return status;
+    *out = info;
+    return STATUS_OK;
 }

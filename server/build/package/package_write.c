@@ -67,27 +67,41 @@ static bool is_packed_kind(PackageKind kind)
 
 // The file deflated; empty: it is to be stored as it is. The bytes depend on the file and zlib
 // alone.
-static Status compress_file(Worker *worker, const PlaceFile *file, Buffer *packed,
-                            char reason[WORKER_REASON_BYTES])
+typedef struct Compressing {
+    const PlaceFile *file;
+    Buffer *out;
+} Compressing;
+
+static Status read_compressed(void *user, Status said, const Buffer *reply)
 {
-    Status status = worker_call(worker, WORKER_DEFLATE, file->data, file->bytes, packed, reason);
-    if (status == STATUS_OK && packed->bytes > 0 && packed->bytes >= file->bytes) {
-        status = worker_reply_invalid(worker, reason);
+    (void)said;
+    const Compressing *compressing = user;
+    if (reply->bytes > 0 && reply->bytes >= compressing->file->bytes) {
+        return STATUS_MALFORMED;
     }
-    if (status != STATUS_OK) {
-        buffer_free(packed);
-    }
-    return status;
+    buffer_put(compressing->out, reply->data, reply->bytes);
+    return compressing->out->status;
 }
 
-static Status put_file(Worker *worker, PackageKind kind, Entry *entry, Buffer *out,
-                       char reason[WORKER_REASON_BYTES])
+static Status compress_file(const BuildContext *context, const PlaceFile *file, Buffer *out)
+{
+    Compressing compressing = {file, out};
+    WorkerQuestion question = {.op = WORKER_DEFLATE,
+                               .request = file->data,
+                               .request_bytes = file->bytes,
+                               .read = read_compressed,
+                               .user = &compressing};
+    return context_ask(context, &question);
+}
+
+static Status put_file(const BuildContext *context, PackageKind kind, Entry *entry, Buffer *out)
 {
     const PlaceFile *file = entry->file;
-    Buffer packed = {0};
+    Buffer packed = buffer_of(WORKER_REPLY_MAX);
     if (file->bytes > 0 && !is_packed_kind(kind)) {
-        const Status status = compress_file(worker, file, &packed, reason);
+        const Status status = compress_file(context, file, &packed);
         if (status != STATUS_OK) {
+            buffer_free(&packed);
             return status;
         }
     }
@@ -119,16 +133,15 @@ static void put_end(Buffer *out, uint32_t count, size_t directory_at)
     put_u16(out, 0); // comment
 }
 
-static Status write_zip(Worker *worker, const PlaceFolder *folder, Buffer *out,
-                        char reason[WORKER_REASON_BYTES])
+static Status write_zip(const BuildContext *context, const PlaceFolder *folder, Buffer *out)
 {
     Entry *entries = calloc((size_t)folder->file_count + 1, sizeof *entries);
     Status status = entries != NULL ? STATUS_OK : STATUS_LIMIT;
     for (uint32_t i = 0; status == STATUS_OK && i < folder->file_count; i++) {
         PackageKind kind;
         entries[i].file = &folder->files[i];
-        status = package_kind_of(folder->files[i].path, &kind, reason);
-        status = status == STATUS_OK ? put_file(worker, kind, &entries[i], out, reason) : status;
+        status = package_kind_of(folder->files[i].path, &kind, context->reason);
+        status = status == STATUS_OK ? put_file(context, kind, &entries[i], out) : status;
     }
     const size_t directory_at = out->bytes;
     for (uint32_t i = 0; status == STATUS_OK && i < folder->file_count; i++) {
@@ -136,7 +149,7 @@ static Status write_zip(Worker *worker, const PlaceFolder *folder, Buffer *out,
     }
     put_end(out, folder->file_count, directory_at);
     if (entries == NULL || (status == STATUS_OK && out->status != STATUS_OK)) {
-        status = package_refuse(reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
+        status = package_refuse(context->reason, PACKAGE_WHOLE, strlen(PACKAGE_WHOLE), RULE_SIZE,
                                 "does not fit into a package of %u MiB, or into memory",
                                 PACKAGE_BYTES_MAX >> 20);
     }
@@ -179,21 +192,20 @@ static Status check_folder(const PlaceFolder *folder, char reason[WORKER_REASON_
     return STATUS_OK;
 }
 
-Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo *info,
-                    DiagnosticList *warnings, char reason[WORKER_REASON_BYTES])
+Status package_pack(const BuildContext *context, const char *folder, Buffer *out, PackageInfo *info)
 {
     PlaceFolder files = {0};
     Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
-    Status status = place_folder_read_all(folder, &files, reason, WORKER_REASON_BYTES);
+    Status status = place_folder_read_all(folder, &files, context->reason, WORKER_REASON_BYTES);
     if (status != STATUS_OK) {
         return status;
     }
     leave_out_skipped(&files);
-    status = check_folder(&files, reason);
-    status = status == STATUS_OK ? write_zip(worker, &files, &zip, reason) : status;
+    status = check_folder(&files, context->reason);
+    status = status == STATUS_OK ? write_zip(context, &files, &zip) : status;
     place_folder_free(&files);
     if (status == STATUS_OK) {
-        status = package_open(worker, zip.data, zip.bytes, false, info, warnings, reason);
+        status = package_open(context, zip.data, zip.bytes, false, info);
     }
     if (status != STATUS_OK) {
         buffer_free(&zip);
@@ -203,11 +215,10 @@ Status package_pack(Worker *worker, const char *folder, Buffer *out, PackageInfo
     return STATUS_OK;
 }
 
-Status package_write(Worker *worker, const char *folder, Buffer *out, DiagnosticList *warnings,
-                     char reason[WORKER_REASON_BYTES])
+Status package_write(const BuildContext *context, const char *folder, Buffer *out)
 {
     PackageInfo info;
-    const Status status = package_pack(worker, folder, out, &info, warnings, reason);
+    const Status status = package_pack(context, folder, out, &info);
     if (status == STATUS_OK) {
         package_info_free(&info);
     }

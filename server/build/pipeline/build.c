@@ -1,12 +1,12 @@
 // See build.h: the stages in their order, and what a builder keeps between builds.
 #define _GNU_SOURCE
 #include "server/build/pipeline/build.h"
-#include "server/build/place/place_text.h"
 
 #include "server/build/package/package_rules.h"
 #include "server/build/pipeline/build_inside.h"
 #include "server/build/place/place_home.h"
 #include "server/build/place/place_stamp.h"
+#include "server/build/place/place_text.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
@@ -50,10 +50,16 @@ void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_
     }
 }
 
-static Status refuse(Build *build, Status status, const char *what, const char *why)
+Status build_refuse(const Build *build, Status status, const char *what, const char *why)
 {
-    snprintf(build->reason, WORKER_REASON_BYTES, "%.250s: %.250s", what, why);
-    return status;
+    return context_fail(&build->context, status, "%.250s: %.250s", what, why);
+}
+
+void build_blame(const Build *build, const char *file)
+{
+    char why[WORKER_REASON_BYTES];
+    snprintf(why, sizeof why, "%s", build->context.reason);
+    snprintf(build->context.reason, WORKER_REASON_BYTES, "%.128s: %.370s", file, why);
 }
 
 // --- the builder --------------------------------------------------------------------------------
@@ -109,14 +115,12 @@ static Status ready_worker(Build *build)
         config.allow_weak_jail = builder->config.allow_weak_jail;
         const Status status = worker_create(&config, &builder->worker);
         if (status != STATUS_OK) {
-            return refuse(build, status, "build worker", status_text(status));
+            return build_refuse(build, status, "build worker", status_text(status));
         }
         snprintf(builder->place, sizeof builder->place, "%s", build->request->place);
     }
     worker_watch(builder->worker, build->request->cancel, NULL, NULL);
-    build->worker = builder->worker;
-    build->worker_cache = (WorkerCache){
-        .worker = builder->worker, .cache = build->cache, .force = build->request->force};
+    build->context.worker = builder->worker;
     return STATUS_OK;
 }
 
@@ -128,7 +132,7 @@ Status build_typescript(Build *build, TypeScript **out)
         config.allow_weak_jail = builder->config.allow_weak_jail;
         const Status status = typescript_create(&config, &builder->typescript);
         if (status != STATUS_OK) {
-            return refuse(build, status, "TypeScript", status_text(status));
+            return build_refuse(build, status, "TypeScript", status_text(status));
         }
     }
     *out = builder->typescript;
@@ -146,14 +150,15 @@ static Status open_key(Build *build)
         const char *why = "";
         const Status status = place_home_data(build->request->place, folder, &why);
         if (status != STATUS_OK) {
-            return refuse(build, status,
-                          place_home_at_fault(build->request->place, ".sandlot/data"), why);
+            return build_refuse(build, status,
+                                place_home_at_fault(build->request->place, ".sandlot/data"), why);
         }
         snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
     }
     const Status status = signing_key_open(build->key_path, &build->key);
-    return status == STATUS_OK ? status
-                               : refuse(build, status, build->key_path, signing_key_advice(status));
+    return status == STATUS_OK
+               ? status
+               : build_refuse(build, status, build->key_path, signing_key_advice(status));
 }
 
 static Status open_cache(Build *build)
@@ -166,12 +171,13 @@ static Status open_cache(Build *build)
         const char *why = "";
         status = place_home_folder(build->request->place, "cache", folder, &why);
         if (status != STATUS_OK) {
-            return refuse(build, status,
-                          place_home_at_fault(build->request->place, ".sandlot/cache"), why);
+            return build_refuse(build, status,
+                                place_home_at_fault(build->request->place, ".sandlot/cache"), why);
         }
     }
-    if (status == STATUS_OK && cache_open(folder, &build->key, &build->cache) != STATUS_OK) {
-        status = refuse(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
+    if (status == STATUS_OK &&
+        cache_open(folder, &build->key, &build->context.cache) != STATUS_OK) {
+        status = build_refuse(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
     }
     return status;
 }
@@ -204,7 +210,7 @@ static Status read_place(Build *build)
     build_progress(build, BUILD_READ, 0, 0, last_name(build->request->place));
     Status status =
         place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
-                               build->reason, WORKER_REASON_BYTES);
+                               build->context.reason, WORKER_REASON_BYTES);
     build->is_incomplete = status == STATUS_MALFORMED;
     if (status != STATUS_OK && (!build->is_incomplete || !is_place(&build->folder))) {
         return status;
@@ -233,14 +239,6 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
-static Status ask(Build *build, WorkerOp op, const Buffer *request, WorkerReplyRead take)
-{
-    return request->status != STATUS_OK
-               ? refuse(build, STATUS_LIMIT, build->request->place, "its texts are too large")
-               : worker_cache_call(&build->worker_cache, op, request->data, request->bytes, take,
-                                   build, build->reason);
-}
-
 // What other programs save as text is told in one way, before anything reads it.
 static Status check_texts(const Build *build)
 {
@@ -248,19 +246,10 @@ static Status check_texts(const Build *build)
     return found > 0 ? STATUS_MALFORMED : STATUS_OK;
 }
 
-static Status take_contexts(void *user, const Buffer *reply)
-{
-    Build *build = user;
-    return contexts_read_reply(reply, &build->souls, &build->result->diagnostics);
-}
-
 // What place.json takes away from scripts.
-static Status narrow(Build *build)
+static Status narrow_contexts(Build *build)
 {
-    Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    contexts_write_request(&build->folder, &build->souls, &request);
-    const Status status = ask(build, WORKER_CONTEXTS, &request, take_contexts);
-    buffer_free(&request);
+    const Status status = contexts_ask(&build->context, &build->folder, &build->souls);
     soul_check_counts(&build->souls, &build->result->diagnostics);
     return status;
 }
@@ -271,19 +260,19 @@ static Status scan(Build *build)
     build_progress(build, BUILD_SCAN, 0, 0, "");
     Status status = soul_scan(&build->folder, &build->souls, diagnostics);
     if (status != STATUS_OK) {
-        return refuse(build, status, build->request->place, "out of memory");
+        return build_refuse(build, status, build->request->place, "out of memory");
     }
     status = check_texts(build);
     if (status == STATUS_OK && build->is_incomplete) {
         return STATUS_MALFORMED; // what cannot be read was told, and now all of it
     }
-    status = status == STATUS_OK ? narrow(build) : status;
+    status = status == STATUS_OK ? narrow_contexts(build) : status;
     if (status != STATUS_OK) {
         return status;
     }
     build->items = calloc(build->souls.count + 1u, sizeof *build->items); // and the library
     if (build->items == NULL) {
-        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     for (uint32_t i = 0; i < build->souls.count; i++) {
         const Soul *soul = &build->souls.items[i];
@@ -303,7 +292,7 @@ static Status give_runes(Build *build)
     BuildResult *result = build->result;
     result->runes = calloc(build->item_count + 1u, sizeof *result->runes);
     if (result->runes == NULL) {
-        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
@@ -319,7 +308,7 @@ static Status give_runes(Build *build)
                             .bytes = malloc(item->output.rune_bytes),
                             .count = item->output.rune_bytes};
         if (rune->bytes == NULL) {
-            return refuse(build, STATUS_LIMIT, item->file, "out of memory");
+            return build_refuse(build, STATUS_LIMIT, item->file, "out of memory");
         }
         result->rune_count += 1;
         memcpy(rune->bytes, item->output.rune, rune->count);
@@ -368,7 +357,7 @@ static Status check_names(Build *build)
     const BuildResult *result = build->result;
     const char **paths = calloc(folder->file_count + result->asset_count + 1u, sizeof *paths);
     if (paths == NULL) {
-        return refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < folder->file_count; i++) {
@@ -421,12 +410,11 @@ static Status run(Build *build)
     status = status == STATUS_OK ? build_write(build) : status;
     status = status == STATUS_OK ? build_write_references(build) : status;
     if (status == STATUS_OK && build->references.count > 0) {
-        status_ignore(check_texts(build));
         build_ask_ahead(build);
     }
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
-            cache_prune(build->cache);
+            cache_prune(build->context.cache);
         }
         build_progress(build, BUILD_DONE, 1, 1, "");
     }
@@ -468,10 +456,11 @@ static void free_build(Build *build)
     scene_ref_changes_free(&build->references);
     free(build->is_named);
     place_folder_free(&build->folder);
-    cache_close(build->cache);
+    cache_close(build->context.cache);
     signing_key_wipe(&build->key);
-    if (build->worker != NULL) {
-        worker_watch(build->worker, NULL, NULL, NULL); // the caller's things are not ours to keep
+    if (build->context.worker != NULL) {
+        worker_watch(build->context.worker, NULL, NULL,
+                     NULL); // the caller's things are not ours to keep
     }
     if (build->builder->typescript != NULL) {
         typescript_watch(build->builder->typescript, NULL, NULL, NULL);
@@ -484,11 +473,12 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
     *out = (BuildResult){0};
     reason[0] = '\0';
     const uint64_t start = clock_ns();
-    Build build = {.builder = builder,
-                   .request = request,
-                   .result = out,
-                   .reason = reason,
-                   .model = builder->config.model};
+    Build build = {
+        .builder = builder,
+        .request = request,
+        .result = out,
+        .context = {.force = request->force, .diagnostics = &out->diagnostics, .reason = reason},
+        .model = builder->config.model};
     build.model.cancel = request->cancel;
     Status status = run(&build);
     // Whoever cancels may also have ended one of our processes: that it is gone is no news then.

@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 #define STAMPS_BYTES_MAX (4u << 20)
-#define INFO_BYTES_MAX   256
-#define NAMES_BYTES_MAX  (ASSET_MODEL_FILES_MAX * (PACKAGE_PATH_BYTES + 4))
+#define STATUS_UNREAD    STATUS_NOT_FOUND // an asset could not be read, and that was told
 
 // One asset on its way.
 typedef struct Item {
-    uint8_t *data; // while it is needed
-    bool is_known; // its hash is
-    bool is_good;  // it was checked
-    bool is_named; // by a model
+    uint8_t *data;  // while it is needed
+    bool is_known;  // its hash is
+    bool is_good;   // it was checked
+    bool is_named;  // by a model
+    bool has_names; // of a model: it is known which files it names
 } Item;
 
 typedef struct Assets {
@@ -43,16 +43,17 @@ typedef struct Assets {
 // What becomes of a check that failed: a creator's mistake is told, and the rest is looked at.
 static Status judge(Assets *assets, const char *path, Status status)
 {
-    Build *build = assets->build;
+    const BuildContext *context = &assets->build->context;
     if (status == STATUS_MALFORMED || status == STATUS_LIMIT) {
-        asset_file_refused(&build->result->diagnostics, path, build->reason);
-        build->reason[0] = '\0';
+        asset_file_refused(context->diagnostics, path, context->reason);
+        context->reason[0] = '\0';
         return STATUS_OK;
     }
+    if (status == STATUS_UNREAD) {
+        return STATUS_OK; // that was told
+    }
     if (status != STATUS_OK && status != STATUS_DENIED) {
-        char why[WORKER_REASON_BYTES];
-        snprintf(why, sizeof why, "%s", build->reason);
-        snprintf(build->reason, WORKER_REASON_BYTES, "%.128s: %.370s", path, why);
+        build_blame(assets->build, path);
     }
     return status;
 }
@@ -207,7 +208,8 @@ static void find_stamps(Assets *assets)
 {
     const CacheKey key = stamps_key(assets->build);
     assets->stamps = buffer_of(STAMPS_BYTES_MAX);
-    if (!assets->build->request->force && cache_find(assets->build->cache, &key, &assets->stamps)) {
+    if (!assets->build->request->force &&
+        cache_find(assets->build->context.cache, &key, &assets->stamps)) {
         read_stamps(assets);
     }
 }
@@ -226,77 +228,77 @@ static void keep_stamps(Assets *assets)
         (stamps.bytes == 0 || memcmp(stamps.data, assets->stamps.data, stamps.bytes) == 0);
     if (stamps.status == STATUS_OK && !is_same) {
         const CacheKey key = stamps_key(assets->build);
-        cache_keep(assets->build->cache, &key, stamps.data, stamps.bytes);
+        cache_keep(assets->build->context.cache, &key, stamps.data, stamps.bytes);
     }
     buffer_free(&stamps);
 }
 
 // --- checks -------------------------------------------------------------------------------------
 
-// A worker that was taken over says what it likes; nobody shall be told a picture of four billion
-// pixels.
-static bool is_plausible(const AssetInfo *info, PackageKind kind)
+// A question about one asset; its answers are kept by the hashes of what they are about, so nothing
+// is read to find one.
+typedef struct Asked {
+    Assets *assets;
+    uint32_t at;
+    uint32_t edge_px;      // of a thumbnail; 0: none
+    Buffer *png;           // of it
+    const uint32_t *named; // of a model: the files that it names
+    uint32_t named_count;
+    PackageModelFiles *files;
+} Asked;
+
+static Status ask(Asked *asked, WorkerQuestion *question)
 {
-    return info->kind == kind && info->width <= ASSET_EDGE_PX_MAX &&
-           info->height <= ASSET_EDGE_PX_MAX && info->triangle_count <= ASSET_TRIANGLES_MAX &&
-           info->duration_ms <= ASSET_SECONDS_MAX * 1000;
+    Assets *assets = asked->assets;
+    question->user = asked;
+    const Status status = context_ask(&assets->build->context, question);
+    const bool was_asked = !question->was_cached && status != STATUS_UNREAD;
+    assets->build->result->asset_checked_count +=
+        was_asked && question->op != WORKER_MODEL_FILES && asked->edge_px == 0;
+    return judge(assets, assets->files.items[asked->at].path, status);
 }
 
-static bool find_info(Assets *assets, uint32_t at, const CacheKey *key)
+static void take_info(const Asked *asked, const AssetInfo *info)
 {
-    Buffer entry = buffer_of(INFO_BYTES_MAX);
-    bool found = !assets->build->request->force && cache_find(assets->build->cache, key, &entry);
-    if (found) {
-        ByteReader reader = byte_reader(entry.data, entry.bytes);
-        const AssetInfo info = asset_info_read(&reader);
-        found = byte_reader_finish(&reader) == STATUS_OK &&
-                is_plausible(&info, assets->files.items[at].kind);
-        if (found) {
-            assets->assets[at].info = info;
-            assets->items[at].is_good = true;
-        }
-    }
-    buffer_free(&entry);
-    return found;
+    asked->assets->assets[asked->at].info = *info;
+    asked->assets->items[asked->at].is_good = true;
 }
 
-static void keep_info(Assets *assets, uint32_t at, const CacheKey *key, const AssetInfo *info)
+static Status write_asset(void *user, Buffer *request)
 {
-    if (!is_plausible(info, assets->files.items[at].kind)) {
-        tell(assets, assets->files.items[at].path, RULE_CONTENT,
-             "the build worker's answer makes no sense");
-        return;
+    const Asked *asked = user;
+    Assets *assets = asked->assets;
+    if (!load(assets, asked->at)) {
+        return STATUS_UNREAD;
     }
-    Buffer entry = buffer_of(INFO_BYTES_MAX);
-    asset_info_write(info, &entry);
-    if (entry.status == STATUS_OK) {
-        cache_keep(assets->build->cache, key, entry.data, entry.bytes);
+    package_asset_request(assets->files.items[asked->at].path, assets->items[asked->at].data,
+                          (size_t)assets->assets[asked->at].bytes, asked->edge_px, request);
+    return STATUS_OK;
+}
+
+static Status read_asset(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    const Asked *asked = user;
+    AssetInfo info;
+    const Status status =
+        package_asset_read(reply, asked->assets->files.items[asked->at].kind, &info, asked->png);
+    if (status == STATUS_OK) {
+        take_info(asked, &info);
     }
-    buffer_free(&entry);
-    assets->assets[at].info = *info;
-    assets->items[at].is_good = true;
+    return status;
 }
 
 static Status check_alone(Assets *assets, uint32_t at)
 {
-    Build *build = assets->build;
-    const AssetFile *file = &assets->files.items[at];
-    const BuildAsset *asset = &assets->assets[at];
+    Asked asked = {.assets = assets, .at = at};
     CacheKeyMaker maker = cache_key_begin("asset");
-    cache_key_add_u32(&maker, (uint32_t)file->kind);
-    cache_key_add(&maker, asset->hash, sizeof asset->hash);
+    cache_key_add_u32(&maker, (uint32_t)assets->files.items[at].kind);
+    cache_key_add(&maker, assets->assets[at].hash, SHA256_BYTES);
     const CacheKey key = cache_key_end(&maker);
-    if (find_info(assets, at, &key) || !load(assets, at)) {
-        return STATUS_OK;
-    }
-    AssetInfo info = {0};
-    build->result->asset_checked_count += 1;
-    const Status status = package_check_asset(build->worker, file->path, assets->items[at].data,
-                                              (size_t)asset->bytes, &info, NULL, build->reason);
-    if (status == STATUS_OK) {
-        keep_info(assets, at, &key, &info);
-    }
-    return judge(assets, file->path, status);
+    WorkerQuestion question = {
+        .op = WORKER_ASSET, .key = &key, .write = write_asset, .read = read_asset};
+    return ask(&asked, &question);
 }
 
 // Everything but models of several files, which need the hashes of the others.
@@ -354,37 +356,6 @@ static uint32_t find_named(Assets *assets, const PackageModelFiles *names,
     return kept;
 }
 
-// The files that a model names; *found is false when it could not be said, and that was told.
-static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out, bool *found)
-{
-    Build *build = assets->build;
-    const BuildAsset *asset = &assets->assets[at];
-    CacheKeyMaker maker = cache_key_begin("model files");
-    cache_key_add_text(&maker, asset->path); // names are relative to it
-    cache_key_add(&maker, asset->hash, sizeof asset->hash);
-    const CacheKey key = cache_key_end(&maker);
-    Buffer entry = buffer_of(NAMES_BYTES_MAX);
-    *found = !build->request->force && cache_find(build->cache, &key, &entry) &&
-             package_model_files_read(entry.data, entry.bytes, out);
-    Status status = STATUS_OK;
-    if (!*found && load(assets, at)) {
-        buffer_free(&entry);
-        entry = buffer_of(NAMES_BYTES_MAX);
-        status = package_model_files(build->worker, asset->path, assets->items[at].data,
-                                     (size_t)asset->bytes, out, build->reason);
-        for (uint32_t i = 0; status == STATUS_OK && i < out->count; i++) {
-            buffer_put_block(&entry, out->paths[i], strlen(out->paths[i]));
-        }
-        if (status == STATUS_OK && entry.status == STATUS_OK) {
-            cache_keep(build->cache, &key, entry.data, entry.bytes);
-        }
-        *found = status == STATUS_OK;
-        status = judge(assets, asset->path, status);
-    }
-    buffer_free(&entry);
-    return status;
-}
-
 static PlaceFile place_file(const Assets *assets, uint32_t at)
 {
     return (PlaceFile){.path = assets->files.items[at].path,
@@ -392,41 +363,76 @@ static PlaceFile place_file(const Assets *assets, uint32_t at)
                        .bytes = (size_t)assets->assets[at].bytes};
 }
 
-static Status ask_model(Assets *assets, uint32_t at, const uint32_t *named, uint32_t count,
-                        const CacheKey *key)
+static Status write_names(void *user, Buffer *request)
 {
-    Build *build = assets->build;
-    PlaceFile files[ASSET_MODEL_FILES_MAX];
-    bool is_loaded = load(assets, at);
-    for (uint32_t i = 0; i < count && is_loaded; i++) {
-        is_loaded = load(assets, named[i]);
-        files[i] = place_file(assets, named[i]);
+    const Asked *asked = user;
+    if (!load(asked->assets, asked->at)) {
+        return STATUS_UNREAD;
     }
-    if (!is_loaded) {
-        return STATUS_OK;
-    }
-    AssetInfo info = {0};
-    const PlaceFile model = place_file(assets, at);
-    build->result->asset_checked_count += 1;
-    const Status status =
-        package_check_model(build->worker, &model, files, count, &info, build->reason);
-    if (status == STATUS_OK) {
-        keep_info(assets, at, key, &info);
-    }
-    return judge(assets, model.path, status);
+    const PlaceFile model = place_file(asked->assets, asked->at);
+    buffer_put_block(request, model.path, strlen(model.path));
+    buffer_put(request, model.data, model.bytes);
+    return STATUS_OK;
 }
 
-static Status check_model(Assets *assets, uint32_t at, PackageModelFiles *names)
+static Status read_names(void *user, Status said, const Buffer *reply)
 {
-    uint32_t named[ASSET_MODEL_FILES_MAX];
+    (void)said;
+    const Asked *asked = user;
+    const bool is_good = package_model_files_read(reply->data, reply->bytes, asked->files);
+    asked->assets->items[asked->at].has_names = is_good;
+    return is_good ? STATUS_OK : STATUS_MALFORMED;
+}
+
+// The files that a model names, if that can be said; what is wrong is told.
+static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out)
+{
     const BuildAsset *asset = &assets->assets[at];
-    bool found = false;
-    Status status = name_files(assets, at, names, &found);
-    if (status != STATUS_OK || !found) {
-        assets->model_is_bad = true;
-        return status;
+    Asked asked = {.assets = assets, .at = at, .files = out};
+    CacheKeyMaker maker = cache_key_begin("model files");
+    cache_key_add_text(&maker, asset->path); // names are relative to it
+    cache_key_add(&maker, asset->hash, sizeof asset->hash);
+    const CacheKey key = cache_key_end(&maker);
+    WorkerQuestion question = {
+        .op = WORKER_MODEL_FILES, .key = &key, .write = write_names, .read = read_names};
+    return ask(&asked, &question);
+}
+
+static Status write_model(void *user, Buffer *request)
+{
+    const Asked *asked = user;
+    Assets *assets = asked->assets;
+    PlaceFile files[ASSET_MODEL_FILES_MAX];
+    bool is_loaded = load(assets, asked->at);
+    for (uint32_t i = 0; i < asked->named_count && is_loaded; i++) {
+        is_loaded = load(assets, asked->named[i]);
+        files[i] = place_file(assets, asked->named[i]);
     }
-    const uint32_t count = find_named(assets, names, named);
+    if (!is_loaded) {
+        return STATUS_UNREAD;
+    }
+    const PlaceFile model = place_file(assets, asked->at);
+    package_model_request(&model, files, asked->named_count, request);
+    return STATUS_OK;
+}
+
+static Status read_model(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
+    const Asked *asked = user;
+    AssetInfo info;
+    const Status status = package_model_read(reply, &info);
+    if (status == STATUS_OK) {
+        take_info(asked, &info);
+    }
+    return status;
+}
+
+// Together with the files that it names.
+static Status check_with_files(Assets *assets, uint32_t at, const uint32_t *named, uint32_t count)
+{
+    const BuildAsset *asset = &assets->assets[at];
+    Asked asked = {.assets = assets, .at = at, .named = named, .named_count = count};
     CacheKeyMaker maker = cache_key_begin("model");
     cache_key_add_text(&maker, asset->path);
     cache_key_add(&maker, asset->hash, sizeof asset->hash);
@@ -438,9 +444,21 @@ static Status check_model(Assets *assets, uint32_t at, PackageModelFiles *names)
         cache_key_add(&maker, assets->assets[named[i]].hash, SHA256_BYTES);
     }
     const CacheKey key = cache_key_end(&maker);
-    if (!find_info(assets, at, &key)) {
-        status = ask_model(assets, at, named, count, &key);
+    WorkerQuestion question = {
+        .op = WORKER_MODEL, .key = &key, .write = write_model, .read = read_model};
+    return ask(&asked, &question);
+}
+
+static Status check_model(Assets *assets, uint32_t at, PackageModelFiles *names)
+{
+    uint32_t named[ASSET_MODEL_FILES_MAX];
+    Status status = name_files(assets, at, names);
+    if (status != STATUS_OK || !assets->items[at].has_names) {
+        assets->model_is_bad = true;
+        return status;
     }
+    const uint32_t count = find_named(assets, names, named);
+    status = check_with_files(assets, at, named, count);
     for (uint32_t i = 0; i < count; i++) {
         unload(&assets->items[named[i]]);
     }
@@ -508,34 +526,6 @@ static uint32_t find_picture(const AssetFileList *files)
     return UINT32_MAX;
 }
 
-static bool find_thumbnail(Assets *assets, const CacheKey *key, Buffer *png)
-{
-    Buffer hash = buffer_of(SHA256_BYTES);
-    const bool found = !assets->build->request->force &&
-                       cache_find(assets->build->cache, key, &hash) && hash.bytes == SHA256_BYTES &&
-                       cache_find_blob(assets->build->cache, hash.data, ASSET_THUMBNAIL_BYTES, png);
-    buffer_free(&hash);
-    return found;
-}
-
-static Status make_thumbnail(Assets *assets, uint32_t at, const CacheKey *key, Buffer *png)
-{
-    Build *build = assets->build;
-    AssetInfo info;
-    uint8_t hash[SHA256_BYTES];
-    if (!load(assets, at)) {
-        return STATUS_OK;
-    }
-    const Status status =
-        package_check_asset(build->worker, assets->files.items[at].path, assets->items[at].data,
-                            (size_t)assets->assets[at].bytes, &info, png, build->reason);
-    if (status == STATUS_OK && png->status == STATUS_OK) {
-        cache_keep_blob(build->cache, png->data, png->bytes, hash);
-        cache_keep(build->cache, key, hash, sizeof hash);
-    }
-    return judge(assets, assets->files.items[at].path, status);
-}
-
 static Status give_thumbnail(Assets *assets)
 {
     BuildResult *result = assets->build->result;
@@ -548,12 +538,10 @@ static Status give_thumbnail(Assets *assets)
     cache_key_add(&maker, assets->assets[at].hash, SHA256_BYTES);
     const CacheKey key = cache_key_end(&maker);
     Buffer png = buffer_of(ASSET_THUMBNAIL_BYTES);
-    Status status = STATUS_OK;
-    if (!find_thumbnail(assets, &key, &png)) {
-        buffer_free(&png);
-        png = buffer_of(ASSET_THUMBNAIL_BYTES);
-        status = make_thumbnail(assets, at, &key, &png);
-    }
+    Asked asked = {.assets = assets, .at = at, .edge_px = ASSET_THUMBNAIL_PX, .png = &png};
+    WorkerQuestion question = {
+        .op = WORKER_ASSET, .key = &key, .write = write_asset, .read = read_asset};
+    const Status status = ask(&asked, &question);
     if (status == STATUS_OK && png.status == STATUS_OK && png.bytes > 0) {
         result->thumbnail = png.data;
         result->thumbnail_bytes = png.bytes;
@@ -646,8 +634,8 @@ Status build_assets(Build *build)
     Assets assets = {.build = build};
     const Status status = run(&assets);
     free_assets(&assets);
-    if (status == STATUS_LIMIT && build->reason[0] == '\0') {
-        snprintf(build->reason, WORKER_REASON_BYTES, "assets: out of memory");
+    if (status == STATUS_LIMIT && build->context.reason[0] == '\0') {
+        (void)context_fail(&build->context, status, "assets: out of memory");
     }
     return status;
 }

@@ -1,111 +1,13 @@
 // Lua to runes in the worker, or from the cache; then whether everything that is required is there,
 // on the sides where it is, and no module waits for itself.
 #define _GNU_SOURCE
-#include "core/base/bytes.h"
 #include "core/base/nearest.h"
-#include "core/script/rune.h"
 #include "server/build/base/lua_refusal.h"
 #include "server/build/pipeline/build_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ENTRY_BYTES_MAX (16u << 20)
-
-// --- the cache ----------------------------------------------------------------------------------
-
-static CacheKey compile_key(const CompileJob *job)
-{
-    CacheKeyMaker maker = cache_key_begin("compile");
-    cache_key_add_text(&maker, job->path);
-    cache_key_add_text(&maker, job->file);
-    cache_key_add_u32(&maker, job->context);
-    cache_key_add_u32(&maker, (job->dry_run ? 1u : 0u) | (job->is_generated ? 2u : 0u));
-    cache_key_add(&maker, job->source, job->source_bytes);
-    cache_key_add(&maker, job->lines, job->line_count * sizeof *job->lines);
-    return cache_key_end(&maker);
-}
-
-static void keep(Build *build, const CacheKey *key, const CompileOutput *output,
-                 const DiagnosticList *diagnostics)
-{
-    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-    buffer_put_block(&entry, output->rune, output->rune_bytes);
-    buffer_put_u32(&entry, output->require_count);
-    for (uint32_t i = 0; i < output->require_count; i++) {
-        buffer_put_u32(&entry, output->require_lines[i]);
-        buffer_put_block(&entry, output->requires[i], strlen(output->requires[i]));
-    }
-    buffer_put_u8(&entry, output->asks_world);
-    diagnostic_list_write(diagnostics, &entry);
-    if (entry.status == STATUS_OK) {
-        cache_keep(build->cache, key, entry.data, entry.bytes);
-    }
-    buffer_free(&entry);
-}
-
-static bool read_requires(ByteReader *reader, CompileOutput *out)
-{
-    const uint32_t count = byte_read_u32(reader);
-    if (reader->status != STATUS_OK || count > SOULS_MAX) {
-        return false;
-    }
-    out->requires = calloc(count + 1u, sizeof *out->requires);
-    out->require_lines = calloc(count + 1u, sizeof *out->require_lines);
-    const bool has_room = out->requires != NULL && out->require_lines != NULL;
-    for (uint32_t i = 0; has_room && i < count; i++) {
-        out->require_lines[i] = byte_read_u32(reader);
-        size_t bytes;
-        const uint8_t *text = byte_read_block(reader, &bytes);
-        if (text == NULL || bytes >= sizeof out->requires[0]) {
-            return false;
-        }
-        memcpy(out->requires[i], text, bytes);
-        out->require_count += 1;
-    }
-    out->asks_world = byte_read_u8(reader) != 0;
-    return has_room;
-}
-
-static bool read_entry(const Buffer *entry, CompileOutput *out, DiagnosticList *diagnostics)
-{
-    ByteReader reader = byte_reader(entry->data, entry->bytes);
-    size_t bytes;
-    const uint8_t *rune = byte_read_block(&reader, &bytes);
-    if (rune == NULL || bytes == 0 || !read_requires(&reader, out)) {
-        return false;
-    }
-    out->rune = malloc(bytes);
-    size_t used = 0;
-    if (out->rune == NULL || diagnostic_list_read(entry->data + reader.at, entry->bytes - reader.at,
-                                                  &used, diagnostics) != STATUS_OK) {
-        return false;
-    }
-    memcpy(out->rune, rune, bytes);
-    out->rune_bytes = bytes;
-    sha256_of(out->rune, bytes, out->rune_hash);
-    return true;
-}
-
-static bool find(Build *build, const CacheKey *key, BuildItem *item)
-{
-    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-    CompileOutput output = {0};
-    bool found = false;
-    if (!build->request->force && cache_find(build->cache, key, &entry)) {
-        found = read_entry(&entry, &output, &build->result->diagnostics);
-        if (found) {
-            item->output = output;
-        } else {
-            compile_output_free(&output);
-        }
-    }
-    buffer_free(&entry);
-    return found;
-}
-
-// --- compiling ----------------------------------------------------------------------------------
 
 CompileJob build_compile_job(const BuildItem *item)
 {
@@ -124,29 +26,21 @@ CompileJob build_compile_job(const BuildItem *item)
 static Status compile_one(Build *build, BuildItem *item)
 {
     const CompileJob job = build_compile_job(item);
-    const CacheKey key = compile_key(&job);
-    if (find(build, &key, item)) {
-        build->result->cached_count += 1;
-        item->was_cached = true;
-        item->is_built = true;
-        return STATUS_OK;
-    }
-    DiagnosticList diagnostics = {0};
-    const Status status =
-        compile_call(build->worker, &job, &item->output, &diagnostics, build->reason);
-    lua_refusal_explain(&diagnostics, item->language == SOUL_TYPESCRIPT);
-    diagnostic_list_append(&build->result->diagnostics, &diagnostics);
+    DiagnosticList found = {0};
+    BuildContext context = build->context;
+    context.diagnostics = &found;
+    const Status status = compile_ask(&context, &job, NULL, &item->output, &item->was_cached);
+    lua_refusal_explain(&found, item->language == SOUL_TYPESCRIPT);
+    diagnostic_list_append(&build->result->diagnostics, &found);
     if (status == STATUS_OK) {
-        keep(build, &key, &item->output, &diagnostics);
-        build->result->compiled_count += 1;
         item->is_built = true;
+        build->result->cached_count += item->was_cached;
+        build->result->compiled_count += !item->was_cached;
     } else if (status != STATUS_MALFORMED && status != STATUS_DENIED) {
-        char why[WORKER_REASON_BYTES];
-        snprintf(why, sizeof why, "%s", build->reason);
-        snprintf(build->reason, WORKER_REASON_BYTES, "%.128s: %.370s", item->file, why);
+        build_blame(build, item->file);
     }
-    const bool said_why = diagnostics.error_count > 0;
-    diagnostic_list_free(&diagnostics);
+    const bool said_why = found.error_count > 0;
+    diagnostic_list_free(&found);
     return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
 }
 

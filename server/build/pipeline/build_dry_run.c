@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRY_BYTES_MAX (1u << 20)
-
 typedef struct Modules {
     const BuildItem *items[COMPILE_MODULES_MAX];
     CompileJob jobs[COMPILE_MODULES_MAX];
     uint32_t count;
 } Modules;
 
-static bool has(const Modules *modules, const BuildItem *item)
+static bool has_module(const Modules *modules, const BuildItem *item)
 {
     for (uint32_t i = 0; i < modules->count; i++) {
         if (modules->items[i] == item) {
@@ -33,7 +31,7 @@ static bool add_requires(const Build *build, const BuildItem *item, Modules *mod
         if (module == NULL || !module->is_built || module->output.asks_world) {
             return false;
         }
-        if (module == item || has(modules, module)) {
+        if (module == item || has_module(modules, module)) {
             continue;
         }
         if (modules->count == COMPILE_MODULES_MAX) {
@@ -72,7 +70,7 @@ static CacheKey key_of(const BuildItem *item, const Modules *modules)
 }
 
 // All else was said when it was compiled.
-static void take(const DiagnosticList *from, DiagnosticList *to)
+static void tell_dry_run(const DiagnosticList *from, DiagnosticList *to)
 {
     for (uint32_t i = 0; i < from->count; i++) {
         if (strcmp(from->items[i].code, "dry-run") == 0) {
@@ -81,41 +79,20 @@ static void take(const DiagnosticList *from, DiagnosticList *to)
     }
 }
 
-static Status ask(Build *build, const BuildItem *item, const Modules *modules,
-                  DiagnosticList *found)
-{
-    CompileJob job = build_compile_job(item);
-    CompileOutput output = {0};
-    DiagnosticList all = {0};
-    job.modules = modules->jobs;
-    job.module_count = modules->count;
-    const Status status = compile_call(build->worker, &job, &output, &all, build->reason);
-    take(&all, found);
-    compile_output_free(&output);
-    diagnostic_list_free(&all);
-    return status == STATUS_MALFORMED ? STATUS_OK : status; // it compiled before
-}
-
 static Status try_out(Build *build, const BuildItem *item, const Modules *modules)
 {
     const CacheKey key = key_of(item, modules);
-    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-    DiagnosticList found = {0};
-    size_t used = 0;
-    Status status = STATUS_OK;
-    if (build->request->force || !cache_find(build->cache, &key, &entry) ||
-        diagnostic_list_read(entry.data, entry.bytes, &used, &found) != STATUS_OK) {
-        status = ask(build, item, modules, &found);
-        buffer_free(&entry);
-        diagnostic_list_write(&found, &entry);
-        if (status == STATUS_OK && entry.status == STATUS_OK) {
-            cache_keep(build->cache, &key, entry.data, entry.bytes);
-        }
-    }
-    diagnostic_list_append(&build->result->diagnostics, &found);
-    diagnostic_list_free(&found);
-    buffer_free(&entry);
-    return status;
+    CompileJob job = build_compile_job(item);
+    CompileOutput nothing = {0};
+    DiagnosticList all = {0};
+    BuildContext context = build->context;
+    job.modules = modules->jobs;
+    job.module_count = modules->count;
+    context.diagnostics = &all;
+    const Status status = compile_ask(&context, &job, &key, &nothing, NULL);
+    tell_dry_run(&all, &build->result->diagnostics);
+    diagnostic_list_free(&all);
+    return status == STATUS_MALFORMED ? STATUS_OK : status; // it compiled before
 }
 
 Status build_dry_run(Build *build)

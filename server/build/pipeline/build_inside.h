@@ -6,7 +6,7 @@
 
 #include "server/build/ask/ask_compile.h"
 #include "server/build/ask/ask_contexts.h"
-#include "server/build/ask/worker_cache.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/pipeline/artifact.h"
 #include "server/build/pipeline/build.h"
 #include "server/build/pipeline/scene_ref_update.h"
@@ -43,13 +43,10 @@ typedef struct Build {
     Builder *builder;
     const BuildRequest *request;
     BuildResult *result;
-    char *reason; // WORKER_REASON_BYTES
+    BuildContext context; // the worker, the cache, the result's diagnostics and the reason
     ModelConfig model;
-    Worker *worker;
-    WorkerCache worker_cache; // the same, with the cache
     SigningKey key;
     char key_path[BUILD_PATH_BYTES];
-    BuildCache *cache;
     PlaceFolder folder;
     bool is_incomplete; // some of its files cannot be read
     SoulList souls;
@@ -59,6 +56,10 @@ typedef struct Build {
     uint32_t item_count;
 } Build;
 
+// Fills the reason, "what: why", and gives the status.
+Status build_refuse(const Build *build, Status status, const char *what, const char *why);
+// The reason there is, of that file.
+void build_blame(const Build *build, const char *file);
 bool build_is_cancelled(const Build *build);
 void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_t total,
                     const char *item);
@@ -88,7 +89,6 @@ void build_ask_ahead(Build *build);
 MUST_USE Status build_assets(Build *build);
 // build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;
 // fails with a reason for want of memory, or of a worker.
-MUST_USE Status build_verify_assets(Worker *worker, const char *place, DiagnosticList *diagnostics,
-                                    char reason[WORKER_REASON_BYTES]);
+MUST_USE Status build_verify_assets(const BuildContext *context, const char *place);
 // build_write.c: the manifests, and the artifacts on disk.
 MUST_USE Status build_write(Build *build);

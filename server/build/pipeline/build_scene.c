@@ -2,25 +2,10 @@
 // worker. Either is found in the cache when nothing changed, so that an unchanged place starts no
 // process at all.
 #define _GNU_SOURCE
-#include "core/base/bytes.h"
 #include "server/build/pipeline/build_inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ENTRY_BYTES_MAX CACHE_VALUE_BYTES_MAX
-
-static void add_files(CacheKeyMaker *maker, const PlaceFolder *folder)
-{
-    for (uint32_t i = 0; i < folder->file_count; i++) {
-        const PlaceFile *file = &folder->files[i];
-        if (place_folder_is_scene(file)) {
-            cache_key_add_text(maker, file->path);
-            cache_key_add(maker, file->data, file->bytes);
-        }
-    }
-}
 
 // --- references ---------------------------------------------------------------------------------
 
@@ -47,9 +32,8 @@ static Status ask_references(Build *build)
             count += 1;
         }
     }
-    const Status status =
-        scene_ref_update(&build->worker_cache, &build->folder, scripts, count, build->is_named,
-                         &build->references, &build->result->diagnostics, build->reason);
+    const Status status = scene_ref_update(&build->context, &build->folder, scripts, count,
+                                           build->is_named, &build->references);
     free(scripts);
     return status;
 }
@@ -59,8 +43,7 @@ static Status update_references(Build *build)
 {
     build->is_named = calloc(SOULS_MAX + 1, 1);
     if (build->is_named == NULL) {
-        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
+        return context_fail(&build->context, STATUS_LIMIT, "out of memory");
     }
     const Status status = ask_references(build);
     if (build->result->diagnostics.error_count > 0) {
@@ -74,7 +57,7 @@ Status build_write_references(Build *build)
     const bool is_wanted = build->request->write || build->request->update;
     return build->references.count == 0 || !is_wanted
                ? STATUS_OK
-               : scene_ref_write(build->request->place, &build->references, build->reason);
+               : scene_ref_write(build->request->place, &build->references, build->context.reason);
 }
 
 void build_ask_ahead(Build *build)
@@ -123,86 +106,30 @@ static void warn_of_unnamed(Build *build)
 
 // --- the scene ----------------------------------------------------------------------------------
 
-static CacheKey scene_key(const Build *build)
+static Status compile(Build *build, DiagnosticList *list)
 {
-    CacheKeyMaker maker = cache_key_begin("scene");
-    add_files(&maker, &build->folder);
-    return cache_key_end(&maker);
-}
-
-static uint8_t *copy(const uint8_t *data, size_t bytes)
-{
-    uint8_t *block = data == NULL ? NULL : malloc(bytes + 1);
-    if (block != NULL && bytes > 0) {
-        memcpy(block, data, bytes);
-    }
-    return block;
-}
-
-static bool find(Build *build, const CacheKey *key, DiagnosticList *list)
-{
-    Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-    bool found = !build->request->force && cache_find(build->cache, key, &entry);
-    if (found) {
-        BuildResult *result = build->result;
-        ByteReader reader = byte_reader(entry.data, entry.bytes);
-        const uint8_t *whole = byte_read_block(&reader, &result->whole_bytes);
-        place_facts_read(&reader, &result->facts);
-        const uint8_t *stripped = byte_read_block(&reader, &result->stripped_bytes);
-        size_t used = 0;
-        found = reader.status == STATUS_OK &&
-                diagnostic_list_read(entry.data + reader.at, entry.bytes - reader.at, &used,
-                                     list) == STATUS_OK;
-        result->whole = found ? copy(whole, result->whole_bytes) : NULL;
-        result->stripped = found ? copy(stripped, result->stripped_bytes) : NULL;
-        found = result->whole != NULL && result->stripped != NULL;
-    }
-    buffer_free(&entry);
-    return found;
-}
-
-static Status compile(Build *build, const CacheKey *key, DiagnosticList *list)
-{
-    BuildResult *result = build->result;
-    free(result->whole);
-    free(result->stripped);
-    result->whole = result->stripped = NULL;
     PlaceOutput output = {0};
-    const Status status = place_call(build->worker, &build->folder, &output, list, build->reason);
-    if (status == STATUS_OK) {
-        Buffer entry = buffer_of(ENTRY_BYTES_MAX);
-        buffer_put_block(&entry, output.whole, output.whole_bytes);
-        place_facts_write(&output.facts, &entry);
-        buffer_put_block(&entry, output.stripped, output.stripped_bytes);
-        diagnostic_list_write(list, &entry);
-        if (entry.status == STATUS_OK) {
-            cache_keep(build->cache, key, entry.data, entry.bytes);
-        }
-        buffer_free(&entry);
-        result->whole = output.whole;
-        result->whole_bytes = output.whole_bytes;
-        result->facts = output.facts;
-        result->stripped = output.stripped;
-        result->stripped_bytes = output.stripped_bytes;
-    }
+    BuildContext context = build->context;
+    context.diagnostics = list;
+    const Status status = place_ask(&context, &build->folder, &output);
+    BuildResult *result = build->result;
+    result->whole = output.whole;
+    result->whole_bytes = output.whole_bytes;
+    result->facts = output.facts;
+    result->stripped = output.stripped;
+    result->stripped_bytes = output.stripped_bytes;
     return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
-}
-
-static Status find_or_compile(Build *build, DiagnosticList *list)
-{
-    const CacheKey key = scene_key(build);
-    return find(build, &key, list) ? STATUS_OK : compile(build, &key, list);
 }
 
 // What does not compile is not written, so that what is wrong is told of the text that is on disk.
 static Status compile_scene(Build *build)
 {
     DiagnosticList list = {0};
-    Status status = find_or_compile(build, &list);
+    Status status = compile(build, &list);
     if (list.error_count > 0 && build->references.count > 0) {
         scene_ref_undo(&build->folder, &build->references);
         diagnostic_list_free(&list);
-        status = find_or_compile(build, &list);
+        status = compile(build, &list);
     }
     diagnostic_list_append(&build->result->diagnostics, &list);
     diagnostic_list_free(&list);

@@ -94,8 +94,8 @@ Status build_translate_souls(Build *build)
         }
         build_progress(build, BUILD_TRANSLATE, done++, total, item->file);
         SoulLua lua = {0};
-        status = soul_lua(&model, &build->worker_cache, build->request->place, &build->folder,
-                          item->soul, &lua, &build->result->diagnostics, build->reason);
+        status = soul_lua(&build->context, &model, build->request->place, &build->folder,
+                          item->soul, &lua);
         if (status == STATUS_MALFORMED) {
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {
@@ -179,7 +179,7 @@ static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
 static bool has_map(const Build *build, const uint8_t hash[SHA256_BYTES])
 {
     Buffer map = buffer_of(CACHE_VALUE_BYTES_MAX);
-    const bool found = cache_find_blob(build->cache, hash, CACHE_VALUE_BYTES_MAX, &map);
+    const bool found = cache_find_blob(build->context.cache, hash, CACHE_VALUE_BYTES_MAX, &map);
     buffer_free(&map);
     return found;
 }
@@ -248,12 +248,12 @@ static Status take_outputs(Build *build, const TypeScriptResult *made, Output *o
                               .lines = from->lines,
                               .line_count = from->line_count};
         if (from->source_map_bytes > 0) {
-            cache_keep_blob(build->cache, from->source_map, from->source_map_bytes,
+            cache_keep_blob(build->context.cache, from->source_map, from->source_map_bytes,
                             hashes[i].bytes);
             outputs[i].map_hash = hashes[i].bytes;
         }
         if (take_output(build, &outputs[i]) != STATUS_OK) {
-            snprintf(build->reason, WORKER_REASON_BYTES,
+            snprintf(build->context.reason, WORKER_REASON_BYTES,
                      "the TypeScript compiler answered with something else than asked");
             return STATUS_BLOCKED;
         }
@@ -270,13 +270,13 @@ static Status keep_result(Build *build, const CacheKey *key, const TypeScriptRes
     if (outputs != NULL && hashes != NULL) {
         status = take_outputs(build, made, outputs, hashes);
     } else {
-        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
+        snprintf(build->context.reason, WORKER_REASON_BYTES, "out of memory");
     }
     if (status == STATUS_OK) {
         Buffer entry = buffer_of(ENTRY_BYTES_MAX);
         write_entry(&entry, outputs, made->count, list);
         if (entry.status == STATUS_OK) {
-            cache_keep(build->cache, key, entry.data, entry.bytes);
+            cache_keep(build->context.cache, key, entry.data, entry.bytes);
         }
         buffer_free(&entry);
     }
@@ -300,7 +300,8 @@ static Status run_typescript(Build *build, const CacheKey *key)
     TypeScriptResult made = {0};
     DiagnosticList list = {0};
     typescript_watch(typescript, build->request->cancel, on_progress, build);
-    status = typescript_compile(typescript, &build->souls, NULL, &made, &list, build->reason);
+    status =
+        typescript_compile(typescript, &build->souls, NULL, &made, &list, build->context.reason);
     diagnostic_list_append(&build->result->diagnostics, &list);
     if (status == STATUS_OK) {
         status = keep_result(build, key, &made, &list);
@@ -321,7 +322,7 @@ Status build_translate_typescript(Build *build)
     const CacheKey key = typescript_key(build);
     Buffer entry = buffer_of(ENTRY_BYTES_MAX);
     Status status = STATUS_NOT_FOUND;
-    if (!build->request->force && cache_find(build->cache, &key, &entry)) {
+    if (!build->request->force && cache_find(build->context.cache, &key, &entry)) {
         status = read_entry(build, &entry);
     }
     buffer_free(&entry);

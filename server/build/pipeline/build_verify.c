@@ -31,8 +31,7 @@ typedef struct Side {
 typedef struct Verify {
     Side sides[ARTIFACT_SIDES];
     SigningHalves halves;
-    Worker *worker;
-    DiagnosticList *diagnostics;
+    BuildContext context;
 } Verify;
 
 static void tell(Verify *verify, DiagnosticLevel level, ArtifactSide side, const char *file,
@@ -40,7 +39,7 @@ static void tell(Verify *verify, DiagnosticLevel level, ArtifactSide side, const
 {
     char path[DIAGNOSTIC_FILE_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifact_folder(side), file);
-    diagnostic_addf(verify->diagnostics, level, path, 0, 0, CODE, "%s", what);
+    diagnostic_addf(verify->context.diagnostics, level, path, 0, 0, CODE, "%s", what);
 }
 
 // "Workspace/Door" of a row's path.
@@ -67,7 +66,7 @@ static bool text_ends(NetText text, const char *ending)
 // --- one side -----------------------------------------------------------------------------------
 
 // STATUS_BLOCKED with a reason: nobody could read it.
-static Status check_manifest(Verify *verify, Side *side, char reason[WORKER_REASON_BYTES])
+static Status check_manifest(Verify *verify, Side *side)
 {
     const PlaceFile *file = artifact_named(&side->folder, MANIFEST_FILE);
     if (file == NULL) {
@@ -75,8 +74,8 @@ static Status check_manifest(Verify *verify, Side *side, char reason[WORKER_REAS
         return STATUS_OK;
     }
     uint32_t which = 0;
-    const Status status = manifest_ask(verify->worker, &side->arena, file->data, file->bytes,
-                                       &verify->halves, &side->list, &which, reason);
+    const Status status =
+        manifest_ask(&verify->context, &side->arena, file, &verify->halves, &side->list, &which);
     if (status == STATUS_BLOCKED) {
         return status;
     }
@@ -85,8 +84,8 @@ static Status check_manifest(Verify *verify, Side *side, char reason[WORKER_REAS
         tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
              "is not signed by this host's key, nor by one before it; build the place");
     } else if (status != STATUS_OK) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, reason);
-        reason[0] = '\0'; // it is told
+        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, verify->context.reason);
+        verify->context.reason[0] = '\0'; // it is told
     } else if (which > 0) {
         tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
              "is signed by an earlier key; build the place to sign it again");
@@ -189,9 +188,9 @@ static bool is_named(const Side *side, const char *path)
     return false;
 }
 
-static Status check_side(Verify *verify, Side *side, char reason[WORKER_REASON_BYTES])
+static Status check_side(Verify *verify, Side *side)
 {
-    const Status status = check_manifest(verify, side, reason);
+    const Status status = check_manifest(verify, side);
     if (!side->is_readable) {
         return status;
     }
@@ -246,7 +245,7 @@ static void check_sides(Verify *verify)
 }
 
 // A build follows no link on the way there, and what lies elsewhere is not what it wrote.
-static Status check_folders(const char *place, const char *inside, char reason[WORKER_REASON_BYTES])
+static Status check_folders(const Verify *verify, const char *place, const char *inside)
 {
     const char *end = inside;
     do {
@@ -256,26 +255,23 @@ static Status check_folders(const char *place, const char *inside, char reason[W
         const int length =
             snprintf(path, sizeof path, "%s/%.*s", place, (int)(end - inside), inside);
         if (length < 0 || (size_t)length >= sizeof path) {
-            snprintf(reason, WORKER_REASON_BYTES, "the place's path is too long");
-            return STATUS_RANGE;
+            return context_fail(&verify->context, STATUS_RANGE, "the place's path is too long");
         }
         if (lstat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
-            snprintf(reason, WORKER_REASON_BYTES,
-                     "%.*s: is no folder, or a link; remove it and build the place",
-                     (int)(end - inside), inside);
-            return STATUS_BLOCKED;
+            return context_fail(&verify->context, STATUS_BLOCKED,
+                                "%.*s: is no folder, or a link; remove it and build the place",
+                                (int)(end - inside), inside);
         }
     } while (*end != '\0');
     return STATUS_OK;
 }
 
 // What is in there and cannot be: every one is told of, and nothing else of that side.
-static Status read_files(Verify *verify, Side *side, const char *path,
-                         char reason[WORKER_REASON_BYTES])
+static Status read_files(Verify *verify, Side *side, const char *path)
 {
     DiagnosticList told = {0};
-    const Status status =
-        place_folder_read_made(path, &side->folder, &told, reason, WORKER_REASON_BYTES);
+    const Status status = place_folder_read_made(path, &side->folder, &told, verify->context.reason,
+                                                 WORKER_REASON_BYTES);
     for (uint32_t i = 0; i < told.count; i++) {
         char what[DIAGNOSTIC_MESSAGE_BYTES + 64];
         snprintf(what, sizeof what, "%s; remove it and build the place", told.items[i].message);
@@ -284,33 +280,30 @@ static Status read_files(Verify *verify, Side *side, const char *path,
     const bool is_told = told.count > 0;
     diagnostic_list_free(&told);
     if (status == STATUS_MALFORMED && !is_told) {
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
+        return context_fail(&verify->context, STATUS_LIMIT, "out of memory");
     }
     return status;
 }
 
-static Status read_side(Verify *verify, ArtifactSide which, const char *place,
-                        char reason[WORKER_REASON_BYTES])
+static Status read_side(Verify *verify, ArtifactSide which, const char *place)
 {
     char path[PATH_BYTES];
     Side *side = &verify->sides[which];
     side->side = which;
-    Status status = check_folders(place, artifact_folder(which), reason);
+    Status status = check_folders(verify, place, artifact_folder(which));
     if (status != STATUS_OK) {
         return status;
     }
     snprintf(path, sizeof path, "%s/%s", place, artifact_folder(which)); // it fits
     side->block = malloc(MANIFEST_ARENA_BYTES);
     if (side->block == NULL) {
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
+        return context_fail(&verify->context, STATUS_LIMIT, "out of memory");
     }
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
-    status = read_files(verify, side, path, reason);
+    status = read_files(verify, side, path);
     if (status == STATUS_NOT_FOUND) {
-        snprintf(reason, WORKER_REASON_BYTES, "%s is not there: this place was not built",
-                 artifact_folder(which));
+        return context_fail(&verify->context, status, "%s is not there: this place was not built",
+                            artifact_folder(which));
     }
     return status;
 }
@@ -357,7 +350,7 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
 {
     char key[PATH_BYTES];
     DiagnosticList *diagnostics = &out->diagnostics;
-    Verify verify = {.diagnostics = diagnostics};
+    Verify verify = {.context = {.diagnostics = diagnostics, .reason = reason}};
     Status status = check_place(place, reason);
     status = status == STATUS_OK ? key_path(config, place, key, reason) : status;
     if (status == STATUS_OK) {
@@ -366,12 +359,12 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
     if (status == STATUS_OK) {
         WorkerConfig worker = worker_config_default();
         worker.allow_weak_jail = config->allow_weak_jail;
-        status = worker_create(&worker, &verify.worker);
+        status = worker_create(&worker, &verify.context.worker);
     }
     for (uint32_t i = 0; status == STATUS_OK && i < ARTIFACT_SIDES; i++) {
-        status = read_side(&verify, (ArtifactSide)i, place, reason);
+        status = read_side(&verify, (ArtifactSide)i, place);
         if (status == STATUS_OK) {
-            status = check_side(&verify, &verify.sides[i], reason);
+            status = check_side(&verify, &verify.sides[i]);
         }
         status = status == STATUS_MALFORMED ? STATUS_OK : status; // told; on to the other side
     }
@@ -381,9 +374,9 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
         out->version = verify.sides[ARTIFACT_SERVER].list.version;
     }
     if (status == STATUS_OK) {
-        status = build_verify_assets(verify.worker, place, diagnostics, reason);
+        status = build_verify_assets(&verify.context, place);
     }
-    worker_destroy(verify.worker);
+    worker_destroy(verify.context.worker);
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
         place_folder_free(&verify.sides[i].folder);
         free(verify.sides[i].block);

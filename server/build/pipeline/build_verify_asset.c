@@ -17,8 +17,8 @@
 #define CODE "verify"
 
 typedef struct Look {
+    const BuildContext *context;
     const char *place;
-    DiagnosticList *diagnostics;
     Arena arena;
     AssetList list;
     bool has_list;
@@ -27,12 +27,12 @@ typedef struct Look {
 
 static void tell(Look *look, const char *file, const char *what)
 {
-    diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, CODE, "%s", what);
+    diagnostic_addf(look->context->diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, CODE, "%s", what);
 }
 
 // The list as it is on disk; what is wrong with it is told. STATUS_BLOCKED with a reason: nobody
 // could read it.
-static Status read_list(Look *look, Worker *worker, char reason[WORKER_REASON_BYTES])
+static Status read_list(Look *look)
 {
     char path[BUILD_PATH_BYTES];
     uint8_t *text = NULL;
@@ -48,15 +48,16 @@ static Status read_list(Look *look, Worker *worker, char reason[WORKER_REASON_BY
                                         : "cannot be read, or is a link; build again");
         return STATUS_OK;
     }
-    status = asset_list_ask(worker, &look->arena, text, bytes, &look->list, reason);
+    const PlaceFile file = {.path = ARTIFACT_LIST, .data = text, .bytes = bytes};
+    status = asset_list_ask(look->context, &look->arena, &file, &look->list);
     free(text);
     look->has_list = status == STATUS_OK;
     if (status == STATUS_OK || status == STATUS_BLOCKED) {
         return status;
     }
-    diagnostic_addf(look->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
-                    "is damaged: %s; build again", reason);
-    reason[0] = '\0'; // it is told
+    diagnostic_addf(look->context->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
+                    "is damaged: %s; build again", look->context->reason);
+    look->context->reason[0] = '\0'; // it is told
     return STATUS_OK;
 }
 
@@ -110,24 +111,19 @@ static void check_thumbnail(Look *look)
     }
 }
 
-Status build_verify_assets(Worker *worker, const char *place, DiagnosticList *diagnostics,
-                           char reason[WORKER_REASON_BYTES])
+Status build_verify_assets(const BuildContext *context, const char *place)
 {
-    Look look = {.place = place, .diagnostics = diagnostics};
+    Look look = {.context = context, .place = place};
     void *block = malloc(ASSET_LIST_ARENA_BYTES);
     if (block == NULL) {
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-        return STATUS_LIMIT;
+        return context_fail(context, STATUS_LIMIT, "out of memory");
     }
     arena_init(&look.arena, block, ASSET_LIST_ARENA_BYTES);
     // What may not be in assets/ is told as a build tells it.
     Status status = asset_files_list(place, PLACE_FOLDER_FILES_MAX, PLACE_FOLDER_BYTES_MAX,
-                                     &look.files, diagnostics);
-    if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
-    } else {
-        status = read_list(&look, worker, reason);
-    }
+                                     &look.files, context->diagnostics);
+    status =
+        status != STATUS_OK ? context_fail(context, status, "out of memory") : read_list(&look);
     if (look.has_list) {
         compare(&look);
         check_thumbnail(&look);

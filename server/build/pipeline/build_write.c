@@ -138,8 +138,7 @@ static Status read_before(Writing *writing, const PlaceFolder *before, const Sig
     if (file == NULL || file->bytes > MANIFEST_BYTES_MAX) {
         return STATUS_OK;
     }
-    const Status status = manifest_ask(build->worker, &arena, file->data, file->bytes, halves, list,
-                                       NULL, build->reason);
+    const Status status = manifest_ask(&build->context, &arena, file, halves, list, NULL);
     *is_ours = status == STATUS_OK;
     return status == STATUS_BLOCKED || build_is_cancelled(build) ? status : STATUS_OK;
 }
@@ -242,7 +241,7 @@ static Status sign_one(Writing *writing, ArtifactSide side, uint32_t version)
     writing->manifests[side] = buffer_of(MANIFEST_BYTES_MAX);
     const Status status = manifest_sign(&list, &writing->build->key, &writing->manifests[side]);
     if (status != STATUS_OK) {
-        snprintf(writing->build->reason, WORKER_REASON_BYTES,
+        snprintf(writing->build->context.reason, WORKER_REASON_BYTES,
                  "the manifest would be larger than %u MiB; scripts require too many others",
                  MANIFEST_BYTES_MAX >> 20);
     }
@@ -297,8 +296,8 @@ static Status note_version(Writing *writing)
     }
     const Status status = build_version_write(writing->version_path, &writing->version);
     if (status != STATUS_OK) {
-        snprintf(writing->build->reason, WORKER_REASON_BYTES, "%.380s: cannot be written: %.100s",
-                 writing->version_path, strerror(errno));
+        snprintf(writing->build->context.reason, WORKER_REASON_BYTES,
+                 "%.380s: cannot be written: %.100s", writing->version_path, strerror(errno));
     }
     return status;
 }
@@ -320,7 +319,7 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
         build_progress(build, BUILD_WRITE, side, ARTIFACT_SIDES,
                        artifact_folder((ArtifactSide)side));
         const Status status = artifacts_prepare(artifacts, (ArtifactSide)side, &before[side],
-                                                set->files, set->count, build->reason);
+                                                set->files, set->count, build->context.reason);
         if (status != STATUS_OK) {
             return status;
         }
@@ -328,10 +327,11 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
     const BuildResult *result = build->result;
     if (!artifacts_has_list(artifacts, result->asset_list, result->asset_list_bytes)) {
         build->result->unchanged = false;
-        const Status status = !build->request->write
-                                  ? STATUS_OK
-                                  : artifacts_prepare_list(artifacts, result->asset_list,
-                                                           result->asset_list_bytes, build->reason);
+        const Status status =
+            !build->request->write
+                ? STATUS_OK
+                : artifacts_prepare_list(artifacts, result->asset_list, result->asset_list_bytes,
+                                         build->context.reason);
         if (status != STATUS_OK) {
             return status;
         }
@@ -340,7 +340,7 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
         return STATUS_BLOCKED;
     }
     const bool is_ready = !build->result->unchanged && build->request->write;
-    return is_ready ? artifacts_switch(artifacts, build->reason) : STATUS_OK;
+    return is_ready ? artifacts_switch(artifacts, build->context.reason) : STATUS_OK;
 }
 
 // A manifest outlives the writing in the result; a zero follows it, for those who print it.
@@ -398,19 +398,19 @@ Status build_write(Build *build)
     build_progress(build, BUILD_WRITE, 0, ARTIFACT_SIDES, "");
     Status status = signing_halves_open(build->key_path, &halves);
     if (status != STATUS_OK) {
-        signing_key_explain(build->key_path, status, build->reason, WORKER_REASON_BYTES);
+        signing_key_explain(build->key_path, status, build->context.reason, WORKER_REASON_BYTES);
         return status;
     }
     Writing *writing = calloc(1, sizeof *writing);
     if (writing == NULL) {
-        snprintf(build->reason, WORKER_REASON_BYTES, "out of memory");
+        snprintf(build->context.reason, WORKER_REASON_BYTES, "out of memory");
         return STATUS_LIMIT;
     }
     writing->build = build;
     const BuildRequest *request = build->request;
-    status = request->write
-                 ? artifacts_open(request->place, request->cancel, &artifacts, build->reason)
-                 : artifacts_look(request->place, &artifacts, build->reason);
+    status = request->write ? artifacts_open(request->place, request->cancel, &artifacts,
+                                             build->context.reason)
+                            : artifacts_look(request->place, &artifacts, build->context.reason);
     if (status == STATUS_OK) {
         status = write_all(writing, artifacts, &halves);
         artifacts_close(artifacts);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUEST_BYTES_MAX ((size_t)JSON_BYTES_MAX + (1u << 20))
-
 static bool may_refer(const PlaceFile *file, SceneRefKind *kind)
 {
     *kind = strcmp(file->path, "scene.json") == 0 ? SCENE_REF_SCENE : SCENE_REF_PREFAB;
@@ -25,29 +23,6 @@ static bool has_reference(const PlaceFile *file)
     return file->bytes <= JSON_BYTES_MAX &&
            (memmem(file->data, file->bytes, "criptRef", strlen("criptRef")) != NULL ||
             memmem(file->data, file->bytes, "criptPath", strlen("criptPath")) != NULL);
-}
-
-static Buffer request_of(const PlaceFile *file, SceneRefKind kind, const SceneRefScript *scripts,
-                         uint32_t script_count)
-{
-    Buffer request = buffer_of(REQUEST_BYTES_MAX);
-    buffer_put_u32(&request, kind);
-    buffer_put_block(&request, file->path, strlen(file->path));
-    buffer_put_u32(&request, script_count);
-    for (uint32_t i = 0; i < script_count; i++) {
-        buffer_put_block(&request, scripts[i].path, strlen(scripts[i].path));
-        buffer_put_u32(&request, scripts[i].language);
-        buffer_put_u32(&request, scripts[i].in_soul);
-        buffer_put(&request, scripts[i].code_hash, sizeof scripts[i].code_hash);
-    }
-    buffer_put_block(&request, file->data, file->bytes);
-    return request;
-}
-
-static Status refuse(char reason[WORKER_REASON_BYTES], const char *path, Status status)
-{
-    snprintf(reason, WORKER_REASON_BYTES, "%s: %s", path, status_text(status));
-    return status;
 }
 
 // --- in memory ----------------------------------------------------------------------------------
@@ -63,14 +38,12 @@ static void change(PlaceFolder *folder, PlaceFile *file, Buffer *edited, SceneRe
 }
 
 typedef struct Update {
-    const WorkerCache *worker_cache;
+    const BuildContext *context;
     PlaceFolder *folder;
     const SceneRefScript *scripts;
     uint32_t script_count;
     uint8_t *used;
     SceneRefChanges *changes;
-    DiagnosticList *diagnostics;
-    char *reason;
 } Update;
 
 // Is there a bool for each script?
@@ -93,11 +66,31 @@ static void take_used(const Update *update, const uint8_t *used)
 typedef struct Asked {
     const Update *update;
     PlaceFile *file;
+    SceneRefKind kind;
 } Asked;
 
-// The answer may be any bytes at all.
-static Status take(void *user, const Buffer *reply)
+static Status write_question(void *user, Buffer *request)
 {
+    const Asked *asked = user;
+    const Update *update = asked->update;
+    buffer_put_u32(request, asked->kind);
+    buffer_put_block(request, asked->file->path, strlen(asked->file->path));
+    buffer_put_u32(request, update->script_count);
+    for (uint32_t i = 0; i < update->script_count; i++) {
+        const SceneRefScript *script = &update->scripts[i];
+        buffer_put_block(request, script->path, strlen(script->path));
+        buffer_put_u32(request, script->language);
+        buffer_put_u32(request, script->in_soul);
+        buffer_put(request, script->code_hash, sizeof script->code_hash);
+    }
+    buffer_put_block(request, asked->file->data, asked->file->bytes);
+    return STATUS_OK;
+}
+
+// The answer may be any bytes at all.
+static Status read_answer(void *user, Status said, const Buffer *reply)
+{
+    (void)said;
     const Asked *asked = user;
     const Update *update = asked->update;
     PlaceFile *file = asked->file;
@@ -123,7 +116,7 @@ static Status take(void *user, const Buffer *reply)
     status = status == STATUS_MALFORMED ? status : STATUS_OK;
     if (status == STATUS_OK) {
         take_used(update, reply->data + used);
-        diagnostic_list_append(update->diagnostics, &diagnostics);
+        diagnostic_list_append(update->context->diagnostics, &diagnostics);
     }
     diagnostic_list_free(&diagnostics);
     return status;
@@ -131,30 +124,24 @@ static Status take(void *user, const Buffer *reply)
 
 static Status update_file(const Update *update, PlaceFile *file, SceneRefKind kind)
 {
-    Asked asked = {.update = update, .file = file};
-    Buffer request = request_of(file, kind, update->scripts, update->script_count);
-    const Status status =
-        request.status != STATUS_OK
-            ? refuse(update->reason, file->path, request.status)
-            : worker_cache_call(update->worker_cache, WORKER_SCENE_REF, request.data, request.bytes,
-                                take, &asked, update->reason);
-    buffer_free(&request);
+    Asked asked = {.update = update, .file = file, .kind = kind};
+    WorkerQuestion question = {
+        .op = WORKER_SCENE_REF, .write = write_question, .read = read_answer, .user = &asked};
+    const Status status = context_ask(update->context, &question);
     const bool is_no_json = status == STATUS_MALFORMED || status == STATUS_LIMIT ||
                             status == STATUS_RANGE || status == STATUS_TRUNCATED;
     return is_no_json ? STATUS_OK : status; // whoever compiles the scene says where and why
 }
 
-Status scene_ref_update(const WorkerCache *worker_cache, PlaceFolder *folder,
+Status scene_ref_update(const BuildContext *context, PlaceFolder *folder,
                         const SceneRefScript *scripts, uint32_t script_count, uint8_t *used,
-                        SceneRefChanges *out, DiagnosticList *diagnostics,
-                        char reason[WORKER_REASON_BYTES])
+                        SceneRefChanges *out)
 {
     out->items = calloc(folder->file_count + 1u, sizeof *out->items);
     if (out->items == NULL) {
-        return refuse(reason, "scene.json", STATUS_LIMIT);
+        return context_fail(context, STATUS_LIMIT, "scene.json: out of memory");
     }
-    const Update update = {worker_cache, folder, scripts,     script_count,
-                           used,         out,    diagnostics, reason};
+    const Update update = {context, folder, scripts, script_count, used, out};
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < folder->file_count && status == STATUS_OK; i++) {
         PlaceFile *file = &folder->files[i];

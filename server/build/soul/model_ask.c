@@ -97,11 +97,10 @@ typedef enum Verdict { VERDICT_DONE, VERDICT_AGAIN, VERDICT_FAILED, VERDICT_CANC
 
 typedef struct Talk {
     const ModelConfig *config;
-    Worker *worker;
+    const BuildContext *context;
     char host[MODEL_HOST_BYTES];
     uint64_t deadline_ns;
     ModelAnswer *answer;
-    char *reason;
 } Talk;
 
 __attribute__((format(printf, 3, 4))) static Verdict say(const Talk *talk, Verdict verdict,
@@ -109,7 +108,7 @@ __attribute__((format(printf, 3, 4))) static Verdict say(const Talk *talk, Verdi
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(talk->reason, WORKER_REASON_BYTES, format, arguments);
+    (void)vsnprintf(talk->context->reason, WORKER_REASON_BYTES, format, arguments);
     va_end(arguments);
     return verdict;
 }
@@ -195,8 +194,7 @@ static Verdict judge_status(const Talk *talk, const HttpReply *reply, const char
 static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
 {
     ModelAnswer *answer = talk->answer;
-    char why[WORKER_REASON_BYTES];
-    const Status status = model_answer_ask(talk->worker, &reply->body, answer, why);
+    const Status status = model_answer_ask(talk->context, &reply->body, answer);
     const bool is_error = status == STATUS_OK && answer->error_type.bytes > 0;
     char said[MODEL_SAID_BYTES + MODEL_WORD_BYTES + 8] = "";
     if (is_error) {
@@ -206,7 +204,7 @@ static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
         (void)snprintf(said, sizeof said, ": %s: %s", type, message);
     }
     if (status == STATUS_BLOCKED || status == STATUS_DENIED) { // the worker, not the answer
-        return say(talk, status == STATUS_DENIED ? VERDICT_CANCELLED : VERDICT_FAILED, "%s", why);
+        return status == STATUS_DENIED ? VERDICT_CANCELLED : VERDICT_FAILED;
     }
     if (reply->status != 200) {
         return judge_status(talk, reply, said);
@@ -302,14 +300,13 @@ static Status talk_until_answered(const Talk *talk, const Buffer *body)
     }
 }
 
-Status model_ask(const ModelConfig *config, Worker *worker, const ModelQuestion *question,
-                 ModelAnswer *out, char reason[WORKER_REASON_BYTES])
+Status model_ask(const BuildContext *context, const ModelConfig *config,
+                 const ModelQuestion *question, ModelAnswer *out)
 {
     *out = (ModelAnswer){0};
     Talk talk = {.config = config,
-                 .worker = worker,
+                 .context = context,
                  .answer = out,
-                 .reason = reason,
                  .deadline_ns = clock_ns() + (uint64_t)config->timeout_ms * NS_PER_MS};
     Buffer body = buffer_of(MODEL_REQUEST_MAX);
     const HttpEnd known = model_http_host(config->url, talk.host);
@@ -319,9 +316,8 @@ Status model_ask(const ModelConfig *config, Worker *worker, const ModelQuestion 
     }
     Status status = model_ask_body(config->model, question, &body);
     if (status != STATUS_OK) {
-        (void)snprintf(reason, WORKER_REASON_BYTES, "the request could not be written: %s",
-                       status_text(status));
-        status = STATUS_BLOCKED;
+        status = context_fail(context, STATUS_BLOCKED, "the request could not be written: %s",
+                              status_text(status));
     } else {
         status = talk_until_answered(&talk, &body);
     }

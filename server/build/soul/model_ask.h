@@ -26,7 +26,7 @@ typedef struct ModelQuestion {
 // STATUS_OK: it answered with text, read by the worker; what it means is for the caller to find
 // out. STATUS_DENIED: cancelled. STATUS_BLOCKED: no answer; `reason` says why and what to do, never
 // with the key.
-MUST_USE Status model_ask(const ModelConfig *config, Worker *worker, const ModelQuestion *question,
-                          ModelAnswer *out, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status model_ask(const BuildContext *context, const ModelConfig *config,
+                          const ModelQuestion *question, ModelAnswer *out);
 // The body of the request, for tests.
 MUST_USE Status model_ask_body(const char *model, const ModelQuestion *question, Buffer *out);

@@ -23,18 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPAIR_BYTES_MAX  (8u << 10) // of what the compiler said, sent back
-#define REPAIR_LINES_MAX  20
-#define CONTEXT_REPLY_MAX (SOUL_CONTEXT_BYTES_MAX + 64)
-#define QUOTE_BYTES       160
+#define REPAIR_BYTES_MAX (8u << 10) // of what the compiler said, sent back
+#define REPAIR_LINES_MAX 20
+#define QUOTE_BYTES      160
 
 // --- looking ------------------------------------------------------------------------------------
-
-static Status say(char *reason, Status status, const char *file, const char *what)
-{
-    (void)snprintf(reason, WORKER_REASON_BYTES, "%.127s: %s", file, what);
-    return status;
-}
 
 static const PlaceFile *find_file(const PlaceFolder *folder, const char *path)
 {
@@ -51,83 +44,77 @@ static const PlaceFile *find_file(const PlaceFolder *folder, const char *path)
     return NULL;
 }
 
-// What the worker says of a soul's text and of the scene around it, which is sent on.
-typedef struct Context {
-    SoulTextState state;
-    Buffer text;
-} Context;
-
-static Status take_context(void *user, const Buffer *reply)
+static bool is_blank(const Buffer *text)
 {
-    Context *context = user;
-    const char *text = reply->bytes > 0 ? (const char *)reply->data + 1 : "";
-    if (reply->bytes == 0 || reply->data[0] >= SOUL_TEXT_STATE_COUNT ||
-        reply->bytes > CONTEXT_REPLY_MAX || !utf8_is_valid(text, reply->bytes - 1)) {
-        return STATUS_MALFORMED;
+    for (size_t i = 0; i < text->bytes; i++) {
+        if (strchr(" \t\r\n", text->data[i]) == NULL) {
+            return false;
+        }
     }
-    context->state = (SoulTextState)reply->data[0];
-    context->text = buffer_of(CONTEXT_REPLY_MAX);
-    buffer_put(&context->text, text, reply->bytes - 1);
-    return context->text.status;
+    return true;
 }
 
-static Status read_context(const WorkerCache *worker_cache, const PlaceFolder *folder,
-                           const Soul *soul, const Buffer *text, Context *context, char *reason)
+// Is it something to be sent to a model?
+static Status check_text(const BuildContext *context, const Soul *soul, const Buffer *text)
 {
+    const char *file = soul->file->path;
     if (soul->file->bytes > SOUL_TEXT_BYTES_MAX || text->status != STATUS_OK) {
-        return say(reason, STATUS_MALFORMED, soul->file->path,
-                   "a soul has at most 16 KiB of text; say it shorter, or in several souls");
+        return context_fail(context, STATUS_MALFORMED,
+                            "%.127s: a soul has at most 16 KiB of text; say it shorter, or in "
+                            "several souls",
+                            file);
     }
+    if (!utf8_is_valid(text->data, text->bytes) ||
+        (text->bytes > 0 && memchr(text->data, 0, text->bytes) != NULL)) {
+        return context_fail(context, STATUS_MALFORMED, "%.127s: is no text in UTF-8", file);
+    }
+    return is_blank(text) ? context_fail(context, STATUS_MALFORMED,
+                                         "%.127s: is empty; say in plain words what the script "
+                                         "shall do",
+                                         file)
+                          : STATUS_OK;
+}
+
+static Status make_prompt(const BuildContext *context, const PlaceFolder *folder, const Soul *soul,
+                          const Buffer *text, SoulPrompt *out)
+{
     const SoulContextAsk ask = {.path = soul->path,
                                 .replicate = soul->replicate,
                                 .text = text->data != NULL ? (const char *)text->data : "",
                                 .text_bytes = text->bytes};
-    Buffer request = buffer_of(WORKER_REQUEST_MAX);
-    soul_context_request(folder->files, folder->file_count, &ask, &request);
-    Status status = request.status;
+    Buffer scene = buffer_of(SOUL_CONTEXT_BYTES_MAX);
+    Status status = soul_context_ask(context, folder, &ask, &scene);
     if (status == STATUS_OK) {
-        status = worker_cache_call(worker_cache, WORKER_SOUL_CONTEXT, request.data, request.bytes,
-                                   take_context, context, reason);
-    } else {
-        (void)snprintf(reason, WORKER_REASON_BYTES, "the place is too large to be described");
+        status = soul_prompt_make(soul, (const char *)text->data, text->bytes,
+                                  (const char *)scene.data, scene.bytes, out);
+        if (status != STATUS_OK) {
+            (void)context_fail(context, status, "%.127s: the prompt is too large",
+                               soul->file->path);
+        }
     }
-    buffer_free(&request);
-    if (status == STATUS_OK && context->state != SOUL_TEXT_GOOD) {
-        status = say(reason, STATUS_MALFORMED, soul->file->path,
-                     context->state == SOUL_TEXT_EMPTY
-                         ? "is empty; say in plain words what the script shall do"
-                         : "is no text in UTF-8");
-    }
+    buffer_free(&scene);
     return status;
 }
 
-Status soul_view_open(const WorkerCache *worker_cache, const PlaceFolder *folder, const Soul *soul,
-                      SoulView *out, char reason[WORKER_REASON_BYTES])
+Status soul_view_open(const BuildContext *context, const PlaceFolder *folder, const Soul *soul,
+                      SoulView *out)
 {
     *out = (SoulView){.soul = soul};
     (void)snprintf(out->kept_path, sizeof out->kept_path, "%.127s.lua", soul->file->path);
     out->kept_file = find_file(folder, out->kept_path);
-    Context context = {0};
     Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX + 1); // its last line gets an end
     soul_prompt_text(soul->file, &text);
-    Status status = read_context(worker_cache, folder, soul, &text, &context, reason);
+    Status status = check_text(context, soul, &text);
     if (status == STATUS_OK) {
-        status =
-            soul_prompt_make(soul, (const char *)text.data, text.bytes,
-                             (const char *)context.text.data, context.text.bytes, &out->prompt);
-        if (status != STATUS_OK) {
-            (void)say(reason, status, soul->file->path, "the prompt is too large");
-        }
+        status = make_prompt(context, folder, soul, &text, &out->prompt);
     }
-    buffer_free(&context.text);
     buffer_free(&text);
-    SoulHeader header;
-    size_t header_bytes = 0;
-    const PlaceFile *kept = out->kept_file;
     if (status == STATUS_OK) {
-        if (kept == NULL ||
-            !soul_header_read((const char *)kept->data, kept->bytes, &header, &header_bytes)) {
-            header_bytes = 0;
+        const PlaceFile *kept = out->kept_file;
+        SoulHeader header;
+        size_t header_bytes = 0; // stays: there is none
+        if (kept != NULL) {
+            (void)soul_header_read((const char *)kept->data, kept->bytes, &header, &header_bytes);
         }
         out->kept = soul_kept_look(kept, &header, header_bytes, out->prompt.prompt_hash,
                                    out->prompt.source_hash);
@@ -143,14 +130,12 @@ void soul_view_close(SoulView *view)
 // --- asking -------------------------------------------------------------------------------------
 
 typedef struct Asking {
+    const BuildContext *context;
     const ModelConfig *config;
-    Worker *worker;
     const SoulView *view;
     ModelAnswer answer; // the last one
     Buffer problem;     // what is wrong with it, for the model
     bool is_broken;     // it must be repaired; else it only should
-    DiagnosticList *diagnostics;
-    char *reason;
 } Asking;
 
 __attribute__((format(printf, 3, 4))) static Status fail(const Asking *asking, const char *code,
@@ -161,8 +146,8 @@ __attribute__((format(printf, 3, 4))) static Status fail(const Asking *asking, c
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    diagnostic_addf(asking->diagnostics, DIAGNOSTIC_ERROR, asking->view->soul->file->path, 0, 0,
-                    code, "%s", message);
+    diagnostic_addf(asking->context->diagnostics, DIAGNOSTIC_ERROR, asking->view->soul->file->path,
+                    0, 0, code, "%s", message);
     return STATUS_MALFORMED;
 }
 
@@ -213,7 +198,9 @@ static Status compile(Asking *asking)
                             .is_generated = true};
     CompileOutput output = {0};
     DiagnosticList found = {0};
-    const Status status = compile_call(asking->worker, &job, &output, &found, asking->reason);
+    BuildContext context = *asking->context;
+    context.diagnostics = &found; // for the model, not for the creator
+    const Status status = compile_ask(&context, &job, NULL, &output, NULL);
     if (status == STATUS_OK || status == STATUS_MALFORMED) {
         asking->is_broken = status != STATUS_OK;
         diagnostic_list_sort(&found);
@@ -225,7 +212,7 @@ static Status compile(Asking *asking)
             }
         }
         if (asking->is_broken && asking->problem.bytes == 0) {
-            buffer_print(&asking->problem, "%s\n", asking->reason);
+            buffer_print(&asking->problem, "%s\n", asking->context->reason);
         }
     }
     compile_output_free(&output);
@@ -322,11 +309,10 @@ static Status ask_once(Asking *asking)
                                     .messages = messages,
                                     .message_count = is_repair ? 3 : 1};
     ModelAnswer answer;
-    const Status status =
-        model_ask(asking->config, asking->worker, &question, &answer, asking->reason);
+    const Status status = model_ask(asking->context, asking->config, &question, &answer);
     buffer_free(&repair);
     if (status == STATUS_BLOCKED) {
-        return fail(asking, "soul-model", "%s", asking->reason);
+        return fail(asking, "soul-model", "%s", asking->context->reason);
     }
     if (status != STATUS_OK) {
         return status;
@@ -385,8 +371,10 @@ static Status keep(const Asking *asking, const char *place, Buffer *file)
                              .path = view->kept_path,
                              .before = view->kept_file != NULL ? view->kept_file->data : NULL,
                              .before_bytes = view->kept_file != NULL ? view->kept_file->bytes : 0};
-    const Status status = soul_file_write(&target, file->data, file->bytes, asking->reason);
-    return status == STATUS_OK ? STATUS_OK : fail(asking, "soul-write", "%s", asking->reason);
+    const Status status =
+        soul_file_write(&target, file->data, file->bytes, asking->context->reason);
+    return status == STATUS_OK ? STATUS_OK
+                               : fail(asking, "soul-write", "%s", asking->context->reason);
 }
 
 static Status copy_out(const uint8_t *bytes, size_t count, SoulLua *out)
@@ -409,18 +397,19 @@ static void warn_unreviewed(const SoulView *view, DiagnosticList *diagnostics)
                     "soul accept`");
 }
 
-Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, const SoulView *view,
-                SoulLua *out, DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+Status soul_ask(const BuildContext *context, const ModelConfig *config, const char *place,
+                const SoulView *view, SoulLua *out)
 {
-    Asking asking = {.config = config,
-                     .worker = worker,
+    BuildContext own = *context;
+    own.cache = NULL; // no two answers of a model are the same
+    Asking asking = {.context = &own,
+                     .config = config,
                      .view = view,
-                     .problem = buffer_of(2 * REPAIR_BYTES_MAX),
-                     .diagnostics = diagnostics,
-                     .reason = reason};
+                     .problem = buffer_of(2 * REPAIR_BYTES_MAX)};
     if (view->kept_file != NULL && view->kept.is_edited) {
-        return say(reason, STATUS_DENIED, view->kept_path,
-                   "was edited by hand and is not overwritten; delete it first");
+        return context_fail(context, STATUS_DENIED,
+                            "%.127s: was edited by hand and is not overwritten; delete it first",
+                            view->kept_path);
     }
     if (config->key == NULL || config->key[0] == '\0') {
         return view->kept.state == SOUL_STALE
@@ -436,7 +425,7 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
                           view->kept_path);
     }
     if (config->timeout_wrong != NULL) {
-        diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
+        diagnostic_addf(context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
                         "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is no number of seconds from 1 "
                         "to %d; it is %u now",
                         config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
@@ -456,7 +445,7 @@ Status soul_ask(const ModelConfig *config, Worker *worker, const char *place, co
         lua.reviewed = view->kept.header.has_review &&
                        memcmp(hash, view->kept.header.review, SHA256_BYTES) == 0;
         if (!lua.reviewed) {
-            warn_unreviewed(view, diagnostics);
+            warn_unreviewed(view, context->diagnostics);
         }
         *out = lua;
     }
@@ -485,17 +474,17 @@ static void warn_kept(const SoulView *view, DiagnosticList *diagnostics)
     }
 }
 
-Status soul_lua(const ModelConfig *config, const WorkerCache *worker_cache, const char *place,
-                const PlaceFolder *folder, const Soul *soul, SoulLua *out,
-                DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+Status soul_lua(const BuildContext *context, const ModelConfig *config, const char *place,
+                const PlaceFolder *folder, const Soul *soul, SoulLua *out)
 {
+    DiagnosticList *diagnostics = context->diagnostics;
     SoulView view;
     SoulFailure failure;
-    reason[0] = '\0';
-    Status status = soul_view_open(worker_cache, folder, soul, &view, reason);
+    context->reason[0] = '\0';
+    Status status = soul_view_open(context, folder, soul, &view);
     if (status == STATUS_MALFORMED) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, soul->file->path, 0, 0, "soul", "%s",
-                        reason);
+                        context->reason);
     } else if (status == STATUS_OK) {
         const SoulKept *kept = &view.kept;
         if (kept->state == SOUL_FOREIGN || (kept->state == SOUL_STALE && kept->is_edited)) {
@@ -519,7 +508,7 @@ Status soul_lua(const ModelConfig *config, const WorkerCache *worker_cache, cons
                             "%.600s (not asked again before the soul changes)", failure.message);
             status = STATUS_MALFORMED;
         } else {
-            status = soul_ask(config, worker_cache->worker, place, &view, out, diagnostics, reason);
+            status = soul_ask(context, config, place, &view, out);
         }
     }
     soul_view_close(&view);

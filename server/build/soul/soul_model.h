@@ -2,13 +2,12 @@
 // format). The Lua is kept beside the source as `Door.soul.lua`, with the hash of all that went
 // into it, to be read, reviewed and committed; as long as that hash fits nothing is asked again.
 //
-// Only the request goes out from here. Whatever comes from elsewhere is looked at in the worker:
-// the scene, the line of the kept file, the answer as JSON and the Lua in it, which is compiled and
-// linted there and sent back with its errors at most twice.
+// Only the request goes out from here. What has to be parsed is read in the worker: the scene, the
+// answer as JSON, and the Lua in it, which is compiled and linted there and sent back with its
+// errors at most twice.
 #pragma once
 
-#include "server/build/ask/worker_cache.h"
-#include "server/build/base/diagnostic.h"
+#include "server/build/ask/build_context.h"
 #include "server/build/place/soul.h"
 
 #define SOUL_REPAIRS_MAX   2
@@ -37,8 +36,6 @@ typedef struct SoulLua {
 // The Lua of a plain soul: the kept one if its hash fits, or a new one, which is written beside the
 // source at once (`place` is the folder). No key and nothing that fits: an error that names the
 // setting. Problems are diagnostics; STATUS_MALFORMED when there is no Lua.
-MUST_USE Status soul_lua(const ModelConfig *config, const WorkerCache *worker_cache,
-                         const char *place, const PlaceFolder *folder, const Soul *soul,
-                         SoulLua *out, DiagnosticList *diagnostics,
-                         char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_lua(const BuildContext *context, const ModelConfig *config, const char *place,
+                         const PlaceFolder *folder, const Soul *soul, SoulLua *out);
 void soul_lua_free(SoulLua *lua);

@@ -16,12 +16,11 @@ typedef struct SoulView {
 
 // Reads the scene in the worker, and everything else from `folder`. STATUS_MALFORMED with a reason
 // that names the file: the soul or the scene cannot be read. To be closed whatever comes back.
-MUST_USE Status soul_view_open(const WorkerCache *worker_cache, const PlaceFolder *folder,
-                               const Soul *soul, SoulView *out, char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_view_open(const BuildContext *context, const PlaceFolder *folder,
+                               const Soul *soul, SoulView *out);
 void soul_view_close(SoulView *view);
 
 // Asks the model, has its answer compiled, and writes it beside the source, whatever is kept; but
 // not over a hand's work, which is STATUS_DENIED here. As soul_lua otherwise.
-MUST_USE Status soul_ask(const ModelConfig *config, Worker *worker, const char *place,
-                         const SoulView *view, SoulLua *out, DiagnosticList *diagnostics,
-                         char reason[WORKER_REASON_BYTES]);
+MUST_USE Status soul_ask(const BuildContext *context, const ModelConfig *config, const char *place,
+                         const SoulView *view, SoulLua *out);
