@@ -375,6 +375,39 @@ TEST(a_dry_run_has_the_modules_it_is_given)
     worker_destroy(worker);
 }
 
+// A world takes a rune as one entry, so what is larger must not be built.
+TEST(a_rune_that_no_world_takes_is_an_error)
+{
+    enum { LINES = 60000 }; // 4 bytes each, and two instructions
+    static char source[4 * LINES + 1];
+    for (size_t i = 0; i < LINES; i++) {
+        memcpy(source + 4 * i, "a=b\n", 5);
+    }
+    Worker *worker = make();
+    const CompileJob job = {.path = "Workspace/Long",
+                            .file = "Workspace/Long.lua",
+                            .context = CONTEXT_BOTH,
+                            .source = source,
+                            .source_bytes = sizeof source - 1};
+    CompileOutput out;
+    DiagnosticList list = {0};
+    char reason[WORKER_REASON_BYTES] = "";
+    const BuildContext context = {.worker = worker, .diagnostics = &list, .reason = reason};
+    CHECK_INT(compile_ask(&context, &job, NULL, &out, NULL), STATUS_MALFORMED);
+    const Diagnostic *found = NULL;
+    for (uint32_t i = 0; i < list.count; i++) {
+        found = list.items[i].level == DIAGNOSTIC_ERROR ? &list.items[i] : found;
+    }
+    REQUIRE(found != NULL && list.error_count == 1);
+    CHECK_TEXT(found->file, "Workspace/Long.lua");
+    CHECK_TEXT(found->code, "limit");
+    CHECK_TEXT(found->message,
+               "compiles to 605392 bytes, and a world takes at most 524288: cut the script in two");
+    diagnostic_list_free(&list);
+    compile_output_free(&out);
+    worker_destroy(worker);
+}
+
 // --- scenes -------------------------------------------------------------------------------------
 
 #define PLACE_JSON                                                                             \

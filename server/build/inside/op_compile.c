@@ -174,6 +174,34 @@ static LintSide side_of(RunContext context)
                                        : LINT_BOTH;
 }
 
+static int count_piece(lua_State *lua, const void *piece, size_t bytes, void *user)
+{
+    (void)lua;
+    (void)piece;
+    *(size_t *)user += bytes;
+    return 0;
+}
+
+// The function is on top of the stack. What no world takes is an error, with its size.
+static Status write_rune(Work *work, lua_State *lua)
+{
+    const Request *request = &work->request;
+    work->rune = malloc(RUNE_BYTES_MAX);
+    if (work->rune == NULL) {
+        return STATUS_LIMIT;
+    }
+    if (rune_write(lua, request->path, work->rune, RUNE_BYTES_MAX, &work->rune_bytes) ==
+        STATUS_OK) {
+        return STATUS_OK;
+    }
+    size_t bytes = RUNE_HEADER_BYTES + strlen(request->path);
+    (void)lua_dump(lua, count_piece, &bytes, 0);
+    diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, 0, 0, "limit",
+                    "compiles to %zu bytes, and a world takes at most %u: cut the script in two",
+                    bytes, RUNE_BYTES_MAX);
+    return STATUS_MALFORMED;
+}
+
 // The function is on top of the stack.
 static Status finish(Work *work, lua_State *lua, char *reason)
 {
@@ -189,14 +217,11 @@ static Status finish(Work *work, lua_State *lua, char *reason)
             lint_text(request->source, request->source_bytes, &work->lint);
         }
         tell_findings(work);
-        work->rune = malloc(RUNE_BYTES_MAX);
-        status = work->rune == NULL ? STATUS_LIMIT
-                                    : rune_write(lua, request->path, work->rune, RUNE_BYTES_MAX,
-                                                 &work->rune_bytes);
+        status = write_rune(work, lua);
     }
-    if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "%s: compiled it is larger than %u MB", request->file,
-                 RUNE_BYTES_MAX >> 20);
+    if (status != STATUS_OK && status != STATUS_MALFORMED) {
+        snprintf(reason, WORKER_REASON_BYTES, "%s: the build worker ran out of memory",
+                 request->file);
     }
     return status;
 }
