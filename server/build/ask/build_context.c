@@ -92,3 +92,14 @@ Status context_ask(const BuildContext *context, WorkerQuestion *question)
     buffer_free(&written);
     return status;
 }
+
+bool context_key(const BuildContext *context, WorkerQuestion *question, CacheKey *out)
+{
+    Buffer written = buffer_of(WORKER_REQUEST_MAX);
+    const bool is_written = write_request(context, question, &written) == STATUS_OK;
+    if (is_written) {
+        *out = key_of(question);
+    }
+    buffer_free(&written);
+    return is_written;
+}

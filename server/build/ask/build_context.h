@@ -42,3 +42,6 @@ typedef struct WorkerQuestion {
 // STATUS_OK: an answer was taken, and is kept for the next time. Otherwise as worker_call. An
 // answer of another form ends the process: STATUS_BLOCKED.
 MUST_USE Status context_ask(const BuildContext *context, WorkerQuestion *question);
+// For an answer that is known without asking: under which key it is to be kept. False: the question
+// cannot be written.
+MUST_USE bool context_key(const BuildContext *context, WorkerQuestion *question, CacheKey *out);

@@ -409,9 +409,6 @@ static Status run(Build *build)
     }
     status = status == STATUS_OK ? build_write(build) : status;
     status = status == STATUS_OK ? build_write_references(build) : status;
-    if (status == STATUS_OK && build->references.count > 0) {
-        build_ask_ahead(build);
-    }
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
             cache_prune(build->context.cache);

@@ -51,7 +51,7 @@ typedef struct Build {
     bool is_incomplete; // some of its files cannot be read
     SoulList souls;
     uint8_t *is_named;          // by script: something in the scene has it
-    SceneRefChanges references; // what is different in the folder from what is on disk
+    SceneRefChanges references; // the folder with its references up to date
     BuildItem *items;           // sorted by path
     uint32_t item_count;
 } Build;
@@ -83,8 +83,6 @@ MUST_USE Status build_dry_run(Build *build);
 MUST_USE Status build_scene(Build *build);
 // Once everything is there: what it changed in the creator's own files is written, no sooner.
 MUST_USE Status build_write_references(Build *build);
-// And what the next build will ask about them is asked now, so that it need not start a worker.
-void build_ask_ahead(Build *build);
 // build_asset.c: pictures, sounds and models, checked and named by their hashes.
 MUST_USE Status build_assets(Build *build);
 // build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;

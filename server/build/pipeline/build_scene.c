@@ -14,60 +14,42 @@ static bool is_script(const BuildItem *item)
     return item->soul != NULL; // TypeScript's library is no creator's
 }
 
-static Status ask_references(Build *build)
+static SceneRefScript *list_scripts(const Build *build, uint32_t *count)
 {
     SceneRefScript *scripts = calloc(build->item_count + 1u, sizeof *scripts);
-    if (scripts == NULL) {
-        return STATUS_LIMIT;
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < build->item_count; i++) {
+    for (uint32_t i = 0; scripts != NULL && i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
         if (is_script(item)) {
-            scripts[count] = (SceneRefScript){
+            SceneRefScript *script = &scripts[(*count)++];
+            *script = (SceneRefScript){
                 .path = item->path,
                 .language = item->language,
                 .in_soul = script_path_soul_bytes(item->file, strlen(item->file)) > 0};
-            sha256_of(item->source, item->source_bytes, scripts[count].code_hash);
-            count += 1;
+            sha256_of(item->source, item->source_bytes, script->code_hash);
         }
     }
-    const Status status = scene_ref_update(&build->context, &build->folder, scripts, count,
-                                           build->is_named, &build->references);
-    free(scripts);
-    return status;
+    return scripts;
 }
 
 // Those that name no script are errors, also when there are others.
 static Status update_references(Build *build)
 {
+    uint32_t count = 0;
+    SceneRefScript *scripts = list_scripts(build, &count);
     build->is_named = calloc(SOULS_MAX + 1, 1);
-    if (build->is_named == NULL) {
-        return context_fail(&build->context, STATUS_LIMIT, "out of memory");
-    }
-    const Status status = ask_references(build);
-    if (build->result->diagnostics.error_count > 0) {
-        scene_ref_undo(&build->folder, &build->references);
-    }
+    const Status status = scripts == NULL || build->is_named == NULL
+                              ? context_fail(&build->context, STATUS_LIMIT, "out of memory")
+                              : scene_ref_update(&build->context, &build->folder, scripts, count,
+                                                 build->is_named, &build->references);
+    free(scripts);
     return status;
 }
 
 Status build_write_references(Build *build)
 {
     const bool is_wanted = build->request->write || build->request->update;
-    return build->references.count == 0 || !is_wanted
-               ? STATUS_OK
-               : scene_ref_write(build->request->place, &build->references, build->context.reason);
-}
-
-void build_ask_ahead(Build *build)
-{
-    DiagnosticList said = build->result->diagnostics;
-    build->result->diagnostics = (DiagnosticList){0};
-    scene_ref_changes_free(&build->references);
-    status_ignore(ask_references(build));
-    diagnostic_list_free(&build->result->diagnostics);
-    build->result->diagnostics = said;
+    return is_wanted ? scene_ref_write(&build->context, build->request->place, &build->references)
+                     : STATUS_OK;
 }
 
 static bool is_required(const Build *build, const char *path)
@@ -106,12 +88,12 @@ static void warn_of_unnamed(Build *build)
 
 // --- the scene ----------------------------------------------------------------------------------
 
-static Status compile(Build *build, DiagnosticList *list)
+static Status compile(Build *build, const PlaceFolder *folder, DiagnosticList *list)
 {
     PlaceOutput output = {0};
     BuildContext context = build->context;
     context.diagnostics = list;
-    const Status status = place_ask(&context, &build->folder, &output);
+    const Status status = place_ask(&context, folder, &output);
     BuildResult *result = build->result;
     result->whole = output.whole;
     result->whole_bytes = output.whole_bytes;
@@ -121,15 +103,17 @@ static Status compile(Build *build, DiagnosticList *list)
     return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
 }
 
-// What does not compile is not written, so that what is wrong is told of the text that is on disk.
+// As it will be on disk. A place with errors is not written, so what is wrong is told of the texts
+// that are there.
 static Status compile_scene(Build *build)
 {
+    const bool has_errors = build->result->diagnostics.error_count > 0;
+    const bool is_edited = build->references.count > 0 && !has_errors;
     DiagnosticList list = {0};
-    Status status = compile(build, &list);
-    if (list.error_count > 0 && build->references.count > 0) {
-        scene_ref_undo(&build->folder, &build->references);
+    Status status = compile(build, is_edited ? &build->references.edited : &build->folder, &list);
+    if (is_edited && list.error_count > 0) {
         diagnostic_list_free(&list);
-        status = compile(build, &list);
+        status = compile(build, &build->folder, &list);
     }
     diagnostic_list_append(&build->result->diagnostics, &list);
     diagnostic_list_free(&list);
