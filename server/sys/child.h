@@ -59,8 +59,8 @@ typedef struct ChildCall {
     size_t part_bytes[2];
     uint32_t quiet_ms, call_ms;
     const atomic_bool *cancel; // NULL: none
-    // How many bytes a message of that kind may have, which is said to have `bytes`; 0: there may be
-    // no such message.
+    // How many bytes a message of that kind may have, which is said to have `bytes`; 0: there may
+    // be no such message.
     uint64_t (*body_max)(void *user, uint8_t kind, uint64_t bytes);
     ChildStep (*take)(void *user, ChildMessage *message);
     bool (*watch)(void *user); // every CHILD_LOOK_MS; false: stop; may be NULL

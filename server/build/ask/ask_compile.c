@@ -3,27 +3,17 @@
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 #include "core/script/rune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_text(ByteReader *reader, char *out, size_t capacity)
+// A name that messages show.
+static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
-    size_t bytes;
-    const uint8_t *data = byte_read_block(reader, &bytes);
-    if (data == NULL || bytes == 0 || bytes >= capacity) {
-        return false;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        if (data[i] < 0x20 || data[i] == 0x7f) {
-            return false;
-        }
-    }
-    memcpy(out, data, bytes);
-    out[bytes] = '\0';
-    return true;
+    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
 }
 
 static void write_request(const CompileJob *job, Buffer *out);
@@ -73,7 +63,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         out->require_lines[i] = byte_read_u32(reader);
         char *path = out->requires[i];
         // In order and each once, as they go into a signed manifest.
-        if (!read_text(reader, path, SCRIPT_PATH_BYTES) ||
+        if (!read_plain_name(reader, path, SCRIPT_PATH_BYTES) ||
             (i > 0 && strcmp(out->requires[i - 1], path) >= 0)) {
             return false;
         }

@@ -65,7 +65,7 @@ Status worker_create(const WorkerConfig *config, Worker **out)
 }
 
 // Ends it, and gives how it ended.
-static int end(Worker *worker)
+static int end_process(Worker *worker)
 {
     worker->layers = 0;
     worker->rank = RANK_FIRST;
@@ -73,15 +73,10 @@ static int end(Worker *worker)
     return child_end(&worker->child);
 }
 
-void worker_end(Worker *worker)
-{
-    (void)end(worker); // it was alive and well: nobody asks how it ended
-}
-
 void worker_destroy(Worker *worker)
 {
     if (worker != NULL) {
-        worker_end(worker);
+        (void)end_process(worker);
         free(worker);
     }
 }
@@ -109,7 +104,7 @@ uint32_t worker_layers(const Worker *worker)
 __attribute__((format(printf, 3, 4))) static Status fail(Worker *worker, char *reason,
                                                          const char *format, ...)
 {
-    worker_end(worker);
+    (void)end_process(worker);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reason, WORKER_REASON_BYTES, format, arguments);
@@ -120,7 +115,7 @@ __attribute__((format(printf, 3, 4))) static Status fail(Worker *worker, char *r
 // The stream has ended.
 static Status died(Worker *worker, char *reason)
 {
-    const int code = end(worker);
+    const int code = end_process(worker);
     if (code == 128 + SIGKILL) {
         return fail(worker, reason,
                     "the build worker was killed, by hand or because memory ran out");
@@ -311,12 +306,12 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         return STATUS_LIMIT;
     }
     child_drop_stale(&worker->child);
-    const bool is_new = !child_runs(&worker->child);
-    if (is_new || ranks[op] < worker->rank || (ranks[op] == RANK_FIRST && worker->was_asked)) {
-        worker_end(worker);
+    if (!child_runs(&worker->child) || ranks[op] < worker->rank ||
+        (ranks[op] == RANK_FIRST && worker->was_asked)) {
+        (void)end_process(worker);
     }
     if (op == WORKER_UNPACK && !worker->archives) {
-        worker_end(worker); // most never unpack anything, and start more quickly without
+        (void)end_process(worker); // most never unpack anything, and start more quickly without
         worker->archives = true;
     }
     Status status = child_runs(&worker->child) ? STATUS_OK : start(worker, reason);

@@ -47,8 +47,10 @@ typedef struct WorkerConfig {
 typedef struct Worker Worker;
 
 WorkerConfig worker_config_default(void);
-MUST_USE Status worker_create(const WorkerConfig *config, Worker **out); // starts nothing yet
-void worker_destroy(Worker *worker);                                     // NULL is allowed
+// One for each place: whatever somebody's files have done to the process never meets the next
+// person's. Starts nothing yet.
+MUST_USE Status worker_create(const WorkerConfig *config, Worker **out);
+void worker_destroy(Worker *worker); // NULL is allowed
 // For the next calls: whom to tell, and what cancels them.
 void worker_watch(Worker *worker, const atomic_bool *cancel,
                   void (*progress)(void *user, uint32_t done, uint32_t total), void *user);
@@ -57,9 +59,6 @@ void worker_watch(Worker *worker, const atomic_bool *cancel,
 // empty unless the op answered, which some do when they fail (diagnostics).
 MUST_USE Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t bytes,
                             Buffer *reply, char reason[WORKER_REASON_BYTES]);
-// Ends the process that runs, if any; the next call starts another. Between places of different
-// people: whatever one of them may have done to the process never meets the next.
-void worker_end(Worker *worker);
 // For an answer that is not of its op's form: the process is ended, `reason` says so,
 // STATUS_BLOCKED.
 MUST_USE Status worker_reply_invalid(Worker *worker, char reason[WORKER_REASON_BYTES]);

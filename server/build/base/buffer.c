@@ -103,3 +103,16 @@ void buffer_print(Buffer *buffer, const char *format, ...)
     }
     va_end(again);
 }
+
+bool buffer_read_name(ByteReader *reader, char *out, size_t capacity)
+{
+    size_t bytes = 0;
+    const uint8_t *name = byte_read_block(reader, &bytes);
+    if (name == NULL || bytes == 0 || bytes >= capacity || memchr(name, 0, bytes) != NULL) {
+        byte_reader_fail(reader, STATUS_MALFORMED);
+        return false;
+    }
+    memcpy(out, name, bytes);
+    out[bytes] = '\0';
+    return true;
+}

@@ -2,8 +2,10 @@
 // beforehand. The status is sticky, so a caller writes everything and looks once.
 #pragma once
 
+#include "core/base/bytes.h"
 #include "core/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,3 +24,6 @@ void buffer_put_u64(Buffer *buffer, uint64_t value);
 // u32 length, then the bytes.
 void buffer_put_block(Buffer *buffer, const void *data, size_t bytes);
 void buffer_print(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// The next block as a name: 1 to capacity - 1 bytes, none of them a zero, and a zero behind them.
+// False: it is none, and the reader has failed.
+MUST_USE bool buffer_read_name(ByteReader *reader, char *out, size_t capacity);

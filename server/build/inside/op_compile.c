@@ -4,6 +4,7 @@
 #include "server/build/ask/ask_compile.h"
 
 #include "core/base/check.h"
+#include "core/base/utf8.h"
 #include "core/script/lint.h"
 #include "core/script/rune.h"
 #include "server/build/inside/dry_run.h"
@@ -45,21 +46,10 @@ typedef struct Work {
 
 // --- the request --------------------------------------------------------------------------------
 
-static bool read_text(ByteReader *reader, char *out, size_t capacity)
+// A name that messages show.
+static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
-    size_t bytes;
-    const uint8_t *data = byte_read_block(reader, &bytes);
-    if (data == NULL || bytes == 0 || bytes >= capacity) {
-        return false;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        if (data[i] < 0x20 || data[i] == 0x7f) {
-            return false;
-        }
-    }
-    memcpy(out, data, bytes);
-    out[bytes] = '\0';
-    return true;
+    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
 }
 
 static bool read_modules(ByteReader *reader, Request *out)
@@ -78,8 +68,8 @@ static bool read_modules(ByteReader *reader, Request *out)
 // The lines are only read once all the rest has been found good.
 static Status read_request(ByteReader *reader, Request *out)
 {
-    if (!read_text(reader, out->path, sizeof out->path) ||
-        !read_text(reader, out->file, sizeof out->file)) {
+    if (!read_plain_name(reader, out->path, sizeof out->path) ||
+        !read_plain_name(reader, out->file, sizeof out->file)) {
         return STATUS_MALFORMED;
     }
     const uint8_t context = byte_read_u8(reader);

@@ -100,13 +100,11 @@ static bool read_souls(ByteReader *reader, SoulList *list)
     }
     for (uint32_t i = 0; i < count; i++) {
         Soul *soul = &list->items[list->count++];
-        size_t bytes;
-        const uint8_t *path = byte_read_block(reader, &bytes);
+        const bool has_path = buffer_read_name(reader, soul->path, sizeof soul->path);
         const uint8_t service = byte_read_u8(reader);
-        if (path == NULL || bytes >= sizeof soul->path || service >= SERVICE_COUNT) {
+        if (!has_path || service >= SERVICE_COUNT) {
             return false;
         }
-        memcpy(soul->path, path, bytes);
         soul->service = (SoulService)service;
         soul->context = soul_service_context(soul->service);
     }

@@ -21,15 +21,13 @@
 static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, char *paths)
 {
     for (uint32_t i = 0; i < count; i++) {
-        size_t path_bytes, bytes;
-        const uint8_t *path = byte_read_block(reader, &path_bytes);
+        size_t bytes;
+        char *name = paths + (size_t)i * DIAGNOSTIC_FILE_BYTES;
+        const bool has_name = buffer_read_name(reader, name, DIAGNOSTIC_FILE_BYTES);
         const uint8_t *data = byte_read_block(reader, &bytes);
-        if (reader->status != STATUS_OK || path_bytes >= DIAGNOSTIC_FILE_BYTES ||
-            memchr(path, 0, path_bytes) != NULL) {
+        if (!has_name || reader->status != STATUS_OK) {
             return STATUS_MALFORMED;
         }
-        char *name = paths + (size_t)i * DIAGNOSTIC_FILE_BYTES;
-        memcpy(name, path, path_bytes);
         files[i] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
     }
     return byte_reader_finish(reader);

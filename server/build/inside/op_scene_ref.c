@@ -285,21 +285,9 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
 
 // Request: u32 kind, block file's path, u32 scripts, for each block path, u32 language, u32
 // in_soul, 32 bytes; block text. Reply: diagnostics, a bool for each script (is it named?), edits.
-static bool read_path(ByteReader *reader, char path[SCRIPT_PATH_BYTES])
-{
-    size_t bytes;
-    const uint8_t *text = byte_read_block(reader, &bytes);
-    if (text == NULL || bytes >= SCRIPT_PATH_BYTES) {
-        return false;
-    }
-    memcpy(path, text, bytes);
-    path[bytes] = '\0';
-    return true;
-}
-
 static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIPT_PATH_BYTES])
 {
-    const bool has_path = read_path(reader, path);
+    const bool has_path = buffer_read_name(reader, path, SCRIPT_PATH_BYTES);
     const uint32_t language = byte_read_u32(reader);
     const uint32_t in_soul = byte_read_u32(reader);
     const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
@@ -323,7 +311,7 @@ static Status find_in_request(WorkerCall *call, Scripts *scripts)
     ByteReader *reader = &call->request;
     char path[SCRIPT_PATH_BYTES];
     const uint32_t kind = byte_read_u32(reader);
-    const bool has_path = read_path(reader, path);
+    const bool has_path = buffer_read_name(reader, path, SCRIPT_PATH_BYTES);
     const uint32_t count = byte_read_u32(reader);
     if (kind > SCENE_REF_PREFAB || !has_path || count > SOULS_MAX) {
         return STATUS_MALFORMED;

@@ -568,39 +568,27 @@ Status soul_context_write(const PlaceFile *files, uint32_t file_count, const Sou
 
 // --- the worker's op ----------------------------------------------------------------------------
 
-// A copy with a zero at its end; NULL: too long, or with a zero inside.
-static char *read_path(ByteReader *reader, char *out, size_t capacity)
-{
-    size_t bytes = 0;
-    const uint8_t *data = byte_read_block(reader, &bytes);
-    if (data == NULL || bytes >= capacity || memchr(data, 0, bytes) != NULL) {
-        byte_reader_fail(reader, STATUS_MALFORMED);
-        return NULL;
-    }
-    memcpy(out, data, bytes);
-    out[bytes] = '\0';
-    return out;
-}
-
 Status worker_soul_context(WorkerCall *call)
 {
     enum { PATH_BYTES = 128 };
     ByteReader *reader = &call->request;
     char path[PATH_BYTES];
-    SoulContextAsk ask = {.path = read_path(reader, path, sizeof path)};
+    SoulContextAsk ask = {.path = path};
+    bool is_good = buffer_read_name(reader, path, sizeof path);
     ask.replicate = byte_read_bool(reader);
     ask.text = (const char *)byte_read_block(reader, &ask.text_bytes);
     const uint32_t count = byte_read_u32(reader);
-    if (reader->status != STATUS_OK || count > FILES_MAX) {
+    if (!is_good || reader->status != STATUS_OK || count > FILES_MAX) {
         return STATUS_MALFORMED;
     }
     PlaceFile *files = calloc((size_t)count + 1, sizeof *files);
     char(*paths)[PATH_BYTES] = calloc((size_t)count + 1, sizeof *paths);
     Status status = files != NULL && paths != NULL ? STATUS_OK : STATUS_LIMIT;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        files[i].path = read_path(reader, paths[i], PATH_BYTES);
+        is_good = buffer_read_name(reader, paths[i], PATH_BYTES);
+        files[i].path = paths[i];
         files[i].data = byte_read_block(reader, &files[i].bytes);
-        status = reader->status;
+        status = is_good ? reader->status : STATUS_MALFORMED;
     }
     if (status == STATUS_OK) {
         status = byte_reader_finish(reader);

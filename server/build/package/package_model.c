@@ -9,15 +9,12 @@ bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFi
     ByteReader reader = byte_reader(bytes, count);
     out->count = 0;
     while (byte_reader_left(&reader) > 0) {
-        size_t length;
-        const uint8_t *path = byte_read_block(&reader, &length);
-        if (reader.status != STATUS_OK || length >= PACKAGE_PATH_BYTES || length == 0 ||
-            memchr(path, 0, length) != NULL || out->count == ASSET_MODEL_FILES_MAX) {
+        if (out->count == ASSET_MODEL_FILES_MAX ||
+            !buffer_read_name(&reader, out->paths[out->count], PACKAGE_PATH_BYTES)) {
             out->count = 0;
             return false;
         }
-        memcpy(out->paths[out->count], path, length);
-        out->paths[out->count++][length] = '\0';
+        out->count += 1;
     }
     return true;
 }

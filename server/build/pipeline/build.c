@@ -50,7 +50,7 @@ void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_
     }
 }
 
-Status build_refuse(const Build *build, Status status, const char *what, const char *why)
+static Status refuse_build(const Build *build, Status status, const char *what, const char *why)
 {
     return context_fail(&build->context, status, "%.250s: %.250s", what, why);
 }
@@ -115,7 +115,7 @@ static Status ready_worker(Build *build)
         config.allow_weak_jail = builder->config.allow_weak_jail;
         const Status status = worker_create(&config, &builder->worker);
         if (status != STATUS_OK) {
-            return build_refuse(build, status, "build worker", status_text(status));
+            return refuse_build(build, status, "build worker", status_text(status));
         }
         snprintf(builder->place, sizeof builder->place, "%s", build->request->place);
     }
@@ -132,7 +132,7 @@ Status build_typescript(Build *build, TypeScript **out)
         config.allow_weak_jail = builder->config.allow_weak_jail;
         const Status status = typescript_create(&config, &builder->typescript);
         if (status != STATUS_OK) {
-            return build_refuse(build, status, "TypeScript", status_text(status));
+            return refuse_build(build, status, "TypeScript", status_text(status));
         }
     }
     *out = builder->typescript;
@@ -150,7 +150,7 @@ static Status open_key(Build *build)
         const char *why = "";
         const Status status = place_home_data(build->request->place, folder, &why);
         if (status != STATUS_OK) {
-            return build_refuse(build, status,
+            return refuse_build(build, status,
                                 place_home_at_fault(build->request->place, ".sandlot/data"), why);
         }
         snprintf(build->key_path, sizeof build->key_path, "%s/ticket.key", folder);
@@ -158,7 +158,7 @@ static Status open_key(Build *build)
     const Status status = signing_key_open(build->key_path, &build->key);
     return status == STATUS_OK
                ? status
-               : build_refuse(build, status, build->key_path, signing_key_advice(status));
+               : refuse_build(build, status, build->key_path, signing_key_advice(status));
 }
 
 static Status open_cache(Build *build)
@@ -171,13 +171,13 @@ static Status open_cache(Build *build)
         const char *why = "";
         status = place_home_folder(build->request->place, "cache", folder, &why);
         if (status != STATUS_OK) {
-            return build_refuse(build, status,
+            return refuse_build(build, status,
                                 place_home_at_fault(build->request->place, ".sandlot/cache"), why);
         }
     }
     if (status == STATUS_OK &&
         cache_open(folder, &build->key, &build->context.cache) != STATUS_OK) {
-        status = build_refuse(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
+        status = refuse_build(build, STATUS_BLOCKED, folder, "the cache cannot be opened or made");
     }
     return status;
 }
@@ -260,7 +260,7 @@ static Status scan(Build *build)
     build_progress(build, BUILD_SCAN, 0, 0, "");
     Status status = soul_scan(&build->folder, &build->souls, diagnostics);
     if (status != STATUS_OK) {
-        return build_refuse(build, status, build->request->place, "out of memory");
+        return refuse_build(build, status, build->request->place, "out of memory");
     }
     status = check_texts(build);
     if (status == STATUS_OK && build->is_incomplete) {
@@ -272,7 +272,7 @@ static Status scan(Build *build)
     }
     build->items = calloc(build->souls.count + 1u, sizeof *build->items); // and the library
     if (build->items == NULL) {
-        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     for (uint32_t i = 0; i < build->souls.count; i++) {
         const Soul *soul = &build->souls.items[i];
@@ -292,7 +292,7 @@ static Status give_runes(Build *build)
     BuildResult *result = build->result;
     result->runes = calloc(build->item_count + 1u, sizeof *result->runes);
     if (result->runes == NULL) {
-        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
@@ -308,7 +308,7 @@ static Status give_runes(Build *build)
                             .bytes = malloc(item->output.rune_bytes),
                             .count = item->output.rune_bytes};
         if (rune->bytes == NULL) {
-            return build_refuse(build, STATUS_LIMIT, item->file, "out of memory");
+            return refuse_build(build, STATUS_LIMIT, item->file, "out of memory");
         }
         result->rune_count += 1;
         memcpy(rune->bytes, item->output.rune, rune->count);
@@ -357,7 +357,7 @@ static Status check_names(Build *build)
     const BuildResult *result = build->result;
     const char **paths = calloc(folder->file_count + result->asset_count + 1u, sizeof *paths);
     if (paths == NULL) {
-        return build_refuse(build, STATUS_LIMIT, build->request->place, "out of memory");
+        return refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < folder->file_count; i++) {

@@ -179,8 +179,7 @@ static void read_stamps(Assets *assets)
     uint32_t at = 0;
     while (byte_reader_left(&reader) > 0) {
         char path[PACKAGE_PATH_BYTES];
-        size_t bytes;
-        const uint8_t *name = byte_read_block(&reader, &bytes);
+        const bool has_path = buffer_read_name(&reader, path, sizeof path);
         AssetStamp stamp;
         stamp.device = byte_read_u64(&reader);
         stamp.inode = byte_read_u64(&reader);
@@ -188,11 +187,9 @@ static void read_stamps(Assets *assets)
         stamp.modified_ns = (int64_t)byte_read_u64(&reader);
         stamp.changed_ns = (int64_t)byte_read_u64(&reader);
         const uint8_t *hash = byte_read_bytes(&reader, SHA256_BYTES);
-        if (reader.status != STATUS_OK || bytes >= sizeof path) {
+        if (!has_path || reader.status != STATUS_OK) {
             return;
         }
-        memcpy(path, name, bytes);
-        path[bytes] = '\0';
         while (at < assets->files.count && strcmp(assets->files.items[at].path, path) < 0) {
             at += 1;
         }

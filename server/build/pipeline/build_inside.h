@@ -56,8 +56,6 @@ typedef struct Build {
     uint32_t item_count;
 } Build;
 
-// Fills the reason, "what: why", and gives the status.
-Status build_refuse(const Build *build, Status status, const char *what, const char *why);
 // The reason there is, of that file.
 void build_blame(const Build *build, const char *file);
 bool build_is_cancelled(const Build *build);

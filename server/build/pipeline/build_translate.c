@@ -187,22 +187,20 @@ static bool has_map(const Build *build, const uint8_t hash[SHA256_BYTES])
 static Status read_output(Build *build, ByteReader *reader)
 {
     char path[SCRIPT_PATH_BYTES];
-    size_t path_bytes = 0, hash_bytes = 0;
+    size_t hash_bytes = 0;
     Output output = {.path = path};
-    const uint8_t *name = byte_read_block(reader, &path_bytes);
+    const bool has_path = buffer_read_name(reader, path, sizeof path);
     output.lua = byte_read_block(reader, &output.lua_bytes);
     const uint8_t *hash = byte_read_block(reader, &hash_bytes);
     output.map_hash = hash_bytes == SHA256_BYTES ? hash : NULL;
     output.line_count = byte_read_u32(reader);
-    if (reader->status != STATUS_OK || path_bytes >= sizeof path ||
+    if (!has_path || reader->status != STATUS_OK ||
         output.line_count > byte_reader_left(reader) / 4) {
         return STATUS_MALFORMED;
     }
     if (output.map_hash != NULL && !has_map(build, output.map_hash)) {
         return STATUS_NOT_FOUND;
     }
-    memcpy(path, name, path_bytes);
-    path[path_bytes] = '\0';
     uint32_t *lines = calloc(output.line_count + 1u, sizeof *lines);
     if (lines == NULL) {
         return STATUS_LIMIT;

@@ -16,7 +16,8 @@
 #define TAIL_BYTES    (sizeof SIGNED - 1 + SIGNATURE_HEX + 1)
 #define LINE_BYTES    512
 
-bool generated_lua_list_takes(const char *path)
+// manifest.json, and all Lua.
+static bool is_listed(const char *path)
 {
     return strcmp(path, "manifest.json") == 0 || place_path_ends(path, ".lua");
 }
@@ -40,7 +41,7 @@ Status generated_lua_list_write(const PlaceFile *files, uint32_t count, const Si
     const size_t begin = out->bytes;
     buffer_put(out, HEAD, sizeof HEAD - 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (generated_lua_list_takes(files[i].path)) {
+        if (is_listed(files[i].path)) {
             const size_t bytes = line_of(&files[i], line);
             if (bytes == 0) {
                 return STATUS_LIMIT;

@@ -16,9 +16,7 @@
 #define GENERATED_LUA_LIST_FILE      "made.sha256"
 #define GENERATED_LUA_LIST_BYTES_MAX (1u << 20)
 
-// Does it name this one? manifest.json, and all Lua.
-bool generated_lua_list_takes(const char *path);
-// Of those among `files` that it takes, in their order.
+// Of manifest.json and all Lua among `files`, in their order.
 MUST_USE Status generated_lua_list_write(const PlaceFile *files, uint32_t count,
                                          const SigningKey *key, Buffer *out);
 // Is it signed by one of the halves? The text may be any bytes at all.

@@ -224,8 +224,8 @@ void signing_sign(const SigningKey *key, const void *bytes, size_t count,
     (void)crypto_sign_detached(signature, NULL, bytes, count, key->secret); // never fails
 }
 
-bool signing_verify(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const void *bytes,
-                    size_t count, const uint8_t signature[SIGNING_SIGNATURE_BYTES])
+static bool is_signed_by(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const void *bytes,
+                         size_t count, const uint8_t signature[SIGNING_SIGNATURE_BYTES])
 {
     return crypto_sign_verify_detached(signature, bytes, count, public_half) == 0;
 }
@@ -234,7 +234,7 @@ bool signing_verify_any(const SigningHalves *halves, const void *bytes, size_t c
                         const uint8_t signature[SIGNING_SIGNATURE_BYTES], uint32_t *which)
 {
     for (uint32_t i = 0; i < halves->count; i++) {
-        if (signing_verify(halves->items[i], bytes, count, signature)) {
+        if (is_signed_by(halves->items[i], bytes, count, signature)) {
             if (which != NULL) {
                 *which = i;
             }

@@ -41,8 +41,6 @@ void signing_key_explain(const char *path, Status status, char *reason, size_t r
 
 void signing_sign(const SigningKey *key, const void *bytes, size_t count,
                   uint8_t signature[SIGNING_SIGNATURE_BYTES]);
-bool signing_verify(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const void *bytes,
-                    size_t count, const uint8_t signature[SIGNING_SIGNATURE_BYTES]);
 // By any of them; *which (may be NULL) is the index of the one, 0 for the current.
 bool signing_verify_any(const SigningHalves *halves, const void *bytes, size_t count,
                         const uint8_t signature[SIGNING_SIGNATURE_BYTES], uint32_t *which);

@@ -73,7 +73,7 @@ static void write_body(const char *model, const ModelQuestion *question, ByteWri
     writer->status = writer->status == STATUS_OK ? status : writer->status;
 }
 
-Status model_ask_body(const char *model, const ModelQuestion *question, Buffer *out)
+static Status write_request(const char *model, const ModelQuestion *question, Buffer *out)
 {
     ByteWriter counter = byte_counter();
     write_body(model, question, &counter);
@@ -314,7 +314,7 @@ Status model_ask(const BuildContext *context, const ModelConfig *config,
         (void)judge_end(&talk, known, NULL);
         return STATUS_BLOCKED;
     }
-    Status status = model_ask_body(config->model, question, &body);
+    Status status = write_request(config->model, question, &body);
     if (status != STATUS_OK) {
         status = context_fail(context, STATUS_BLOCKED, "the request could not be written: %s",
                               status_text(status));

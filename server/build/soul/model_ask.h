@@ -28,5 +28,3 @@ typedef struct ModelQuestion {
 // with the key.
 MUST_USE Status model_ask(const BuildContext *context, const ModelConfig *config,
                           const ModelQuestion *question, ModelAnswer *out);
-// The body of the request, for tests.
-MUST_USE Status model_ask_body(const char *model, const ModelQuestion *question, Buffer *out);

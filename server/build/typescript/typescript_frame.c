@@ -94,20 +94,6 @@ static void read_text(ByteReader *reader, char *out, size_t out_bytes)
     typescript_plain_text(text, text != NULL ? bytes : 0, out, out_bytes);
 }
 
-// A name must be one that we gave: never cut, never changed.
-static bool read_name(ByteReader *reader, char out[SCRIPT_PATH_BYTES])
-{
-    size_t bytes;
-    const uint8_t *text = byte_read_block(reader, &bytes);
-    if (text == NULL || bytes >= SCRIPT_PATH_BYTES || memchr(text, 0, bytes) != NULL) {
-        byte_reader_fail(reader, STATUS_MALFORMED);
-        return false;
-    }
-    memcpy(out, text, bytes);
-    out[bytes] = '\0';
-    return true;
-}
-
 // --- progress -----------------------------------------------------------------------------------
 
 Status typescript_read_progress(const uint8_t *bytes, size_t count, const SoulList *souls,
@@ -197,7 +183,7 @@ static void read_lines(ByteReader *reader, TypeScriptOutput *output)
 
 static void read_output(ByteReader *reader, TypeScriptOutput *output)
 {
-    if (read_name(reader, output->path)) {
+    if (buffer_read_name(reader, output->path, SCRIPT_PATH_BYTES)) {
         output->lua = copy_block(reader, &output->lua_bytes);
         output->source_map = copy_block(reader, &output->source_map_bytes);
         read_lines(reader, output);
