@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "server/build/cache/cache.h"
 
+#include "core/base/check.h"
+
 #include "server/sys/file.h"
 
 #include <dirent.h>
@@ -267,6 +269,8 @@ void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_
     if (bytes > CACHE_VALUE_BYTES_MAX) {
         return;
     }
+    ASSERT(!sodium_is_zero(key->bytes, sizeof key->bytes)); // it was made
+    ASSERT(bytes == 0 || value != NULL);
     uint8_t code[CODE_BYTES];
     const EntryPath path = path_of(key);
     code_of(cache, key, value, bytes, code);

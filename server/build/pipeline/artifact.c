@@ -439,6 +439,10 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
                          char reason[WORKER_REASON_BYTES])
 {
     ASSERT(artifacts->aside >= 0 && !artifacts->is_prepared[side]);
+    for (uint32_t i = 0; i < file_count; i++) {
+        ASSERT(files[i].path[0] != '/' && strstr(files[i].path, "..") == NULL); // never leads out
+        ASSERT(i == 0 || strcmp(files[i - 1].path, files[i].path) <= 0);
+    }
     const int root = open_fresh(artifacts) ? make_folder(artifacts->fresh, side_names[side]) : -1;
     const int old_root = openat(artifacts->sides[side], NAME, FOLDER_FLAGS);
     bool *is_new = calloc(file_count + 1u, sizeof *is_new);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "server/build/pipeline/build_version.h"
 
+#include "core/base/check.h"
+
 #include "server/sys/file.h"
 
 #include <inttypes.h>
@@ -86,6 +88,7 @@ BuildVersion build_version_read(const char *path)
 
 Status build_version_write(const char *path, const BuildVersion *version)
 {
+    ASSERT(version->number > 0);
     char text[TEXT_BYTES];
     const int length = print(version, text);
     return file_write_private(path, text, (size_t)length);

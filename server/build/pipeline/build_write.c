@@ -3,6 +3,7 @@
 // on disk are already what they would become, nothing is written. A build that leaves the place
 // alone notes its version too, or each would have the same one.
 #define _GNU_SOURCE
+#include "core/base/check.h"
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/build_inside.h"
 #include "server/build/pipeline/build_version.h"
@@ -46,8 +47,21 @@ static NetText text_of(const char *text)
     return (NetText){text, (uint32_t)strlen(text)};
 }
 
+// What is signed and sent: a wrong row would be believed by every world and client.
+static void check_item(const BuildItem *item)
+{
+    uint8_t hash[SHA256_BYTES];
+    ASSERT(item->is_built && item->output.rune != NULL);
+    ASSERT(item->output.rune_bytes > 0 && item->output.rune_bytes <= MANIFEST_RUNE_BYTES_MAX);
+    ASSERT(item->output.require_count <= MANIFEST_REQUIRES_MAX);
+    ASSERT(!item->replicate || item->context != CONTEXT_SERVER); // else a secret is sent
+    sha256_of(item->output.rune, item->output.rune_bytes, hash);
+    ASSERT(memcmp(hash, item->output.rune_hash, sizeof hash) == 0);
+}
+
 static void fill_row(Writing *writing, const BuildItem *item, uint32_t at)
 {
+    check_item(item);
     snprintf(writing->paths[at], sizeof writing->paths[at], "%s%s", item->path,
              soul_language_ending(item->language));
     for (uint32_t i = 0; i < item->output.require_count; i++) {
@@ -74,11 +88,13 @@ static int by_path(const void *a, const void *b)
 // Paths have their endings here, so their order is not that of the items.
 static void fill_rows(Writing *writing)
 {
+    ASSERT(writing->build->item_count <= MANIFEST_ROWS_MAX);
     for (uint32_t i = 0; i < writing->build->item_count; i++) {
         fill_row(writing, &writing->build->items[i], writing->row_count++);
     }
     qsort(writing->rows, writing->row_count, sizeof writing->rows[0], by_path);
     for (uint32_t i = 0; i < writing->row_count; i++) {
+        ASSERT(i == 0 || by_path(&writing->rows[i - 1], &writing->rows[i]) < 0); // each once
         if (writing->rows[i].replicate) {
             writing->client_rows[writing->client_row_count++] = writing->rows[i];
         }
@@ -180,6 +196,7 @@ static Status next_version(Writing *writing, const PlaceFolder before[ARTIFACT_S
 static void add_file(FileSet *set, const char *path, const char *ending, const void *data,
                      size_t bytes)
 {
+    ASSERT(set->count < sizeof set->files / sizeof set->files[0]);
     char *name = set->names[set->count];
     snprintf(name, sizeof set->names[0], "%s%s", path, ending);
     set->files[set->count++] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
@@ -283,6 +300,7 @@ static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDE
         return STATUS_OK;
     }
     status = status == STATUS_OK ? next_version(writing, before, halves, &noted) : status;
+    ASSERT(status != STATUS_OK || writing->version.number >= noted.number); // it never falls
     return status == STATUS_OK ? sign(writing, writing->version.number) : status;
 }
 

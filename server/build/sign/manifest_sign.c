@@ -1,7 +1,10 @@
 // See manifest_sign.h.
 #include "server/build/sign/manifest_sign.h"
 
+#include "core/base/check.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 // The canonical text, with a signature or without.
 static Status write(const ManifestList *list, const uint8_t *signature, Buffer *out)
@@ -25,14 +28,23 @@ static Status write(const ManifestList *list, const uint8_t *signature, Buffer *
     return status;
 }
 
+static bool is_signed(const ManifestList *list, const uint8_t *signature, const SigningKey *key)
+{
+    SigningHalves halves = {.count = 1};
+    memcpy(halves.items[0], key->public_half, sizeof halves.items[0]);
+    return manifest_check(list, signature, &halves, NULL) == STATUS_OK;
+}
+
 Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *out)
 {
+    ASSERT(list->row_count <= MANIFEST_ROWS_MAX);
     Buffer text = buffer_of(MANIFEST_BYTES_MAX);
     Status status = write(list, NULL, &text);
     if (status == STATUS_OK) {
         uint8_t signature[SIGNING_SIGNATURE_BYTES];
         signing_sign(key, text.data, text.bytes, signature);
         status = write(list, signature, out);
+        ASSERT(is_signed(list, signature, key)); // whoever verifies it writes it once more, too
     }
     buffer_free(&text);
     return status;

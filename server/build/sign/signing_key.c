@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "server/build/sign/signing_key.h"
 
+#include "core/base/check.h"
+
 #include "server/sys/file.h"
 
 #include <errno.h>
@@ -221,6 +223,7 @@ void signing_key_explain(const char *path, Status status, char *reason, size_t r
 void signing_sign(const SigningKey *key, const void *bytes, size_t count,
                   uint8_t signature[SIGNING_SIGNATURE_BYTES])
 {
+    ASSERT(!sodium_is_zero(key->secret, sizeof key->secret)); // wiped, or never opened
     (void)crypto_sign_detached(signature, NULL, bytes, count, key->secret); // never fails
 }
 
