@@ -9,7 +9,7 @@
 
 // --- the manifest ----------------------------------------------------------------------
 
-static NetText read_text(ByteReader *reader)
+static NetText read_net_text(ByteReader *reader)
 {
     size_t bytes = 0;
     const uint8_t *text = byte_read_block(reader, &bytes);
@@ -37,11 +37,11 @@ static uint32_t read_count(ByteReader *reader, uint32_t most)
 
 static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
 {
-    row->path = read_text(reader);
+    row->path = read_net_text(reader);
     read_bytes(reader, row->rune_hash, sizeof row->rune_hash);
     row->size_bytes = byte_read_u32(reader);
-    row->run_context = read_text(reader);
-    row->service = read_text(reader);
+    row->run_context = read_net_text(reader);
+    row->service = read_net_text(reader);
     row->replicate = byte_read_bool(reader);
     const uint32_t count = read_count(reader, MANIFEST_REQUIRES_MAX);
     NetText *requires = arena_array(arena, count + 1u, sizeof *requires);
@@ -50,7 +50,7 @@ static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        requires[i] = read_text(reader);
+        requires[i] = read_net_text(reader);
     }
     row->requires = requires;
     row->require_count = count;
@@ -63,7 +63,7 @@ static bool is_before(NetText a, NetText b)
     return order < 0 || (order == 0 && a.bytes < b.bytes);
 }
 
-// What whoever writes a list relies on; that the rest is right the signature says.
+// What manifest_write relies on. The signature proves the rest.
 static bool is_list(const ManifestList *list)
 {
     bool is_good = list->server_tick <= MANIFEST_TICK_MAX;
@@ -86,7 +86,7 @@ Status manifest_read_reply(const Buffer *reply, Arena *arena, ManifestList *list
     ByteReader reader = byte_reader(own, reply->bytes);
     ManifestList read = {.version = byte_read_u32(&reader)};
     read.server_tick = byte_read_u64(&reader);
-    read.cdn_base = read_text(&reader);
+    read.cdn_base = read_net_text(&reader);
     *is_signed = byte_read_bool(&reader);
     read_bytes(&reader, signature, MANIFEST_SIGNATURE_BYTES);
     read.row_count = read_count(&reader, MANIFEST_ROWS_MAX);
@@ -145,7 +145,7 @@ Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *
 
 static void read_asset(ByteReader *reader, BuildAsset *asset)
 {
-    const NetText path = read_text(reader);
+    const NetText path = read_net_text(reader);
     const uint8_t kind = byte_read_u8(reader);
     read_bytes(reader, asset->hash, sizeof asset->hash);
     asset->bytes = byte_read_u64(reader);

@@ -4,7 +4,7 @@
 #include "core/base/bytes.h"
 #include "core/base/utf8.h"
 
-static void read_text(ByteReader *reader, Buffer *out)
+static void read_utf8(ByteReader *reader, Buffer *out)
 {
     size_t bytes = 0;
     const uint8_t *text = byte_read_block(reader, &bytes);
@@ -23,11 +23,11 @@ Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out)
     ByteReader reader = byte_reader(reply->data, reply->bytes);
     *out = model_answer_empty();
     out->stop = (ModelStop)byte_read_u8(&reader);
-    read_text(&reader, &out->error_type);
-    read_text(&reader, &out->error_message);
-    read_text(&reader, &out->text);
+    read_utf8(&reader, &out->error_type);
+    read_utf8(&reader, &out->error_message);
+    read_utf8(&reader, &out->text);
     out->found = (LuaFound)byte_read_u8(&reader);
-    read_text(&reader, &out->lua);
+    read_utf8(&reader, &out->lua);
     bool is_good = byte_reader_finish(&reader) == STATUS_OK && out->stop < STOP_COUNT &&
                    out->found < LUA_FOUND_COUNT &&
                    (out->found == LUA_FOUND) == (out->lua.bytes > 0);

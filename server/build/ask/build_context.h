@@ -1,6 +1,6 @@
-// What every question to the worker needs: whom to ask, where answers are kept, and where to say
-// what went wrong. The same question to the same program has the same answer, so an unchanged place
-// need not start a process to ask again.
+// What every question to the worker needs: the worker, the cache of its answers, and where to
+// report what went wrong. The same question to the same program has the same answer, so an
+// unchanged place need not start a process to ask again.
 #pragma once
 
 #include "server/build/ask/worker.h"

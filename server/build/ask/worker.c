@@ -101,8 +101,8 @@ uint32_t worker_layers(const Worker *worker)
 
 // --- failing ------------------------------------------------------------------------------------
 
-__attribute__((format(printf, 3, 4))) static Status fail(Worker *worker, char *reason,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static Status fail_call(Worker *worker, char *reason,
+                                                              const char *format, ...)
 {
     (void)end_process(worker);
     va_list arguments;
@@ -113,25 +113,25 @@ __attribute__((format(printf, 3, 4))) static Status fail(Worker *worker, char *r
 }
 
 // The stream has ended.
-static Status died(Worker *worker, char *reason)
+static Status explain_death(Worker *worker, char *reason)
 {
     const int code = end_process(worker);
     if (code == 128 + SIGKILL) {
-        return fail(worker, reason,
-                    "the build worker was killed, by hand or because memory ran out");
+        return fail_call(worker, reason,
+                         "the build worker was killed, by hand or because memory ran out");
     }
     if (code > 128) {
-        return fail(worker, reason, "the build worker crashed (%s)", strsignal(code - 128));
+        return fail_call(worker, reason, "the build worker crashed (%s)", strsignal(code - 128));
     }
     if (code == 127) {
-        return fail(worker, reason, "the build worker could not be started");
+        return fail_call(worker, reason, "the build worker could not be started");
     }
-    return fail(worker, reason, "the build worker ended by itself (exit code %d)", code);
+    return fail_call(worker, reason, "the build worker ended by itself (exit code %d)", code);
 }
 
 static Status answered(Worker *worker, char *reason, const char *what)
 {
-    return fail(worker, reason, "the build worker answered %s and was ended", what);
+    return fail_call(worker, reason, "the build worker answered %s and was ended", what);
 }
 
 Status worker_reply_invalid(Worker *worker, char reason[WORKER_REASON_BYTES])
@@ -161,8 +161,8 @@ static Status start(Worker *worker, char *reason)
         .program = worker->config.program, .arguments = arguments, .outlives_thread = true};
     const Status status = child_start(&worker->child, config, false);
     if (status != STATUS_OK) {
-        return fail(worker, reason, "the build worker could not be started: %s",
-                    status == STATUS_BLOCKED ? strerror(errno) : status_text(status));
+        return fail_call(worker, reason, "the build worker could not be started: %s",
+                         status == STATUS_BLOCKED ? strerror(errno) : status_text(status));
     }
     uint8_t hello[WORKER_HELLO_BYTES];
     hello[0] = (uint8_t)((worker->config.allow_weak_jail ? WORKER_HELLO_WEAK : 0) |
@@ -219,7 +219,7 @@ static void take_text(const uint8_t *bytes, size_t count, char *reason)
     reason[count] = '\0';
 }
 
-static ChildStep take(void *user, ChildMessage *message)
+static ChildStep take_message(void *user, ChildMessage *message)
 {
     Call *call = user;
     const WorkerConfig *config = &call->worker->config;
@@ -254,26 +254,26 @@ static Status explain(Worker *worker, const Call *call, const ChildCall *child, 
     case CHILD_ANSWERED:
         return STATUS_OK;
     case CHILD_DIED:
-        return died(worker, reason);
+        return explain_death(worker, reason);
     case CHILD_CANCELLED:
-        (void)fail(worker, reason, "cancelled");
+        (void)fail_call(worker, reason, "cancelled");
         return STATUS_DENIED;
     case CHILD_QUIET:
-        return fail(worker, reason,
-                    "the build worker gave no sign of progress for %g s and was ended",
-                    worker->config.quiet_ms / 1000.0);
+        return fail_call(worker, reason,
+                         "the build worker gave no sign of progress for %g s and was ended",
+                         worker->config.quiet_ms / 1000.0);
     case CHILD_LATE:
-        return fail(worker, reason, "the build worker took more than %d minutes and was ended",
-                    WORKER_CALL_MS / 60000);
+        return fail_call(worker, reason, "the build worker took more than %d minutes and was ended",
+                         WORKER_CALL_MS / 60000);
     case CHILD_INVALID:
         return answered(worker, reason, child->invalid);
     case CHILD_STOPPED:
-        return fail(worker, reason, "the build worker cannot lock itself in: %.400s",
-                    call->refusal);
+        return fail_call(worker, reason, "the build worker cannot lock itself in: %.400s",
+                         call->refusal);
     case CHILD_NO_MEMORY:
         break;
     }
-    return fail(worker, reason, "no memory is left for the build worker's answer");
+    return fail_call(worker, reason, "no memory is left for the build worker's answer");
 }
 
 // u32 status, block reason; the rest is moved to the front and is the op's.
@@ -330,7 +330,7 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
                        .call_ms = WORKER_CALL_MS,
                        .cancel = worker->config.cancel,
                        .body_max = body_max,
-                       .take = take,
+                       .take = take_message,
                        .user = &call};
     const ChildResult result = child_call(&worker->child, &child);
     reply->data = call.result.body;

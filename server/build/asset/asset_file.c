@@ -107,7 +107,7 @@ void asset_file_refused(DiagnosticList *diagnostics, const char *path, const cha
     diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, path, 0, 0, code, "%s", reason);
 }
 
-static void tell(Walk *walk, const char *path, PackageRule rule, const char *why)
+static void tell_refused(Walk *walk, const char *path, PackageRule rule, const char *why)
 {
     diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, 0, 0, package_rule_name(rule), "%s",
                     why);
@@ -141,12 +141,12 @@ static bool has_room(Walk *walk, const char *path, uint64_t bytes)
     if (walk->list->count >= walk->file_max) {
         snprintf(why, sizeof why, "with it the place has more than %d files",
                  PLACE_FOLDER_FILES_MAX);
-        tell(walk, path, RULE_FILES, why);
+        tell_refused(walk, path, RULE_FILES, why);
         walk->is_full = true;
     } else if (bytes > walk->bytes_max - walk->list->bytes) {
         snprintf(why, sizeof why, "with it the place is larger than %u MiB",
                  PLACE_FOLDER_BYTES_MAX >> 20);
-        tell(walk, path, RULE_SIZE, why);
+        tell_refused(walk, path, RULE_SIZE, why);
         walk->is_full = true;
     }
     return !walk->is_full;
@@ -189,20 +189,21 @@ static void walk_entry(Walk *walk, int folder, const char *parent, const char *n
         return;
     }
     if (!fits) {
-        tell(walk, parent, RULE_LONG, "holds a name with which the path has more than 127 bytes");
+        tell_refused(walk, parent, RULE_LONG,
+                     "holds a name with which the path has more than 127 bytes");
     } else if (S_ISLNK(about.st_mode)) {
-        tell(walk, path, RULE_LINK, "is a link; links are not followed");
+        tell_refused(walk, path, RULE_LINK, "is a link; links are not followed");
     } else if (S_ISDIR(about.st_mode) && depth == PLACE_FOLDER_DEPTH_MAX) {
-        tell(walk, path, RULE_DEPTH, "folders are nested too deep");
+        tell_refused(walk, path, RULE_DEPTH, "folders are nested too deep");
     } else if (S_ISDIR(about.st_mode)) {
         const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (inner < 0) {
-            tell(walk, path, RULE_SPECIAL, strerror(errno));
+            tell_refused(walk, path, RULE_SPECIAL, strerror(errno));
         } else {
             walk_folder(walk, inner, path, depth + 1);
         }
     } else if (!S_ISREG(about.st_mode)) {
-        tell(walk, path, RULE_SPECIAL, "is no plain file");
+        tell_refused(walk, path, RULE_SPECIAL, "is no plain file");
     } else {
         take_file(walk, path, &about);
     }
@@ -261,12 +262,12 @@ static void walk_place(Walk *walk, int place)
         return; // a place needs none
     }
     if (S_ISLNK(about.st_mode)) {
-        tell(walk, ASSET_FOLDER, RULE_LINK, "is a link; links are not followed");
+        tell_refused(walk, ASSET_FOLDER, RULE_LINK, "is a link; links are not followed");
         return;
     }
     const int folder = openat(place, ASSET_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (folder < 0) {
-        tell(walk, ASSET_FOLDER, RULE_SPECIAL, "is no folder, or closed to us");
+        tell_refused(walk, ASSET_FOLDER, RULE_SPECIAL, "is no folder, or closed to us");
         return;
     }
     walk_folder(walk, folder, ASSET_FOLDER, 1);

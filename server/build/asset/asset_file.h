@@ -28,7 +28,7 @@ typedef struct AssetFileList {
 
 // Every asset, none of them read; files that are none (notes, scripts) are skipped. What no place
 // may hold there (a link, a name or kind that packing would refuse) is a diagnostic with its rule.
-// `file_max` and `bytes_max` are what the rest of the place leaves. Fails only for want of memory.
+// `file_max` and `bytes_max` are what the rest of the place leaves. Fails only if memory ran out.
 MUST_USE Status asset_files_list(const char *place, uint32_t file_max, uint64_t bytes_max,
                                  AssetFileList *out, DiagnosticList *diagnostics);
 void asset_files_free(AssetFileList *list);

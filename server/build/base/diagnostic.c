@@ -161,7 +161,7 @@ void diagnostic_list_write(const DiagnosticList *list, Buffer *out)
 }
 
 // Text that a person will see: UTF-8, no zero, no control characters but the ends of lines.
-static bool read_text(ByteReader *reader, char *out, size_t capacity)
+static bool read_shown_text(ByteReader *reader, char *out, size_t capacity)
 {
     const uint32_t bytes = byte_read_u32(reader);
     if (reader->status != STATUS_OK || bytes >= capacity || bytes > byte_reader_left(reader)) {
@@ -191,9 +191,9 @@ static bool read_one(ByteReader *reader, Diagnostic *out)
     out->level = level == DIAGNOSTIC_WARNING ? DIAGNOSTIC_WARNING : DIAGNOSTIC_ERROR;
     out->line = byte_read_u32(reader);
     out->column = byte_read_u32(reader);
-    return level <= DIAGNOSTIC_WARNING && read_text(reader, out->file, sizeof out->file) &&
-           read_text(reader, out->code, sizeof out->code) &&
-           read_text(reader, out->message, sizeof out->message);
+    return level <= DIAGNOSTIC_WARNING && read_shown_text(reader, out->file, sizeof out->file) &&
+           read_shown_text(reader, out->code, sizeof out->code) &&
+           read_shown_text(reader, out->message, sizeof out->message);
 }
 
 Status diagnostic_list_read(const uint8_t *bytes, size_t count, size_t *used, DiagnosticList *list)

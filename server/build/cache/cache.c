@@ -243,7 +243,7 @@ bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
 }
 
 // Aside, then renamed. Not synced: half a file after a power cut does not fit its code or its name,
-// and whoever reads it finds that out.
+// which the reader checks.
 static void put_file(BuildCache *cache, int part, const EntryPath *path, const uint8_t *code,
                      size_t code_bytes, const void *value, size_t bytes)
 {

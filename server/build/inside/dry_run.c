@@ -31,7 +31,7 @@ const char *worker_split_message(const char *name, const char *message, uint32_t
     return at + 2;
 }
 
-// One mistake is told once, by who knows more of it.
+// Each mistake is reported once, by the check that knows more about it.
 static bool has_line(const DiagnosticList *list, uint32_t line)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -48,7 +48,7 @@ static bool is_missing_module(const char *message)
     return strstr(message, "require: there is no module") != NULL;
 }
 
-static void tell(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
+static void tell_fault(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
 {
     uint32_t line = fault->line;
     const char *message = worker_split_message(fault->file, fault->message, &line);
@@ -104,7 +104,7 @@ void worker_dry_run(const DryRun *run, DiagnosticList *diagnostics)
         ScriptFault faults[FAULTS_MAX];
         const uint32_t count = script_faults(scripts, faults, FAULTS_MAX);
         for (uint32_t i = 0; i < count; i++) {
-            tell(run, &faults[i], diagnostics);
+            tell_fault(run, &faults[i], diagnostics);
         }
     }
     sample_world_destroy(&heap, world);

@@ -85,8 +85,9 @@ static Status answer_assets(WorkerCall *call, Arena *arena, const char *text, si
     return STATUS_OK;
 }
 
-static Status answer(WorkerCall *call, size_t arena_bytes,
-                     Status (*read)(WorkerCall *call, Arena *arena, const char *text, size_t bytes))
+static Status answer_with(WorkerCall *call, size_t arena_bytes,
+                          Status (*read)(WorkerCall *call, Arena *arena, const char *text,
+                                         size_t bytes))
 {
     const size_t bytes = byte_reader_left(&call->request);
     const char *text = (const char *)byte_read_bytes(&call->request, bytes);
@@ -103,10 +104,10 @@ static Status answer(WorkerCall *call, size_t arena_bytes,
 
 Status worker_manifest(WorkerCall *call)
 {
-    return answer(call, MANIFEST_ARENA_BYTES, answer_manifest);
+    return answer_with(call, MANIFEST_ARENA_BYTES, answer_manifest);
 }
 
 Status worker_asset_list(WorkerCall *call)
 {
-    return answer(call, ASSET_LIST_ARENA_BYTES, answer_assets);
+    return answer_with(call, ASSET_LIST_ARENA_BYTES, answer_assets);
 }

@@ -216,7 +216,7 @@ static Status finish(Work *work, lua_State *lua, char *reason)
     return status;
 }
 
-static Status compile(Work *work, char *reason)
+static Status compile_source(Work *work, char *reason)
 {
     Heap heap = heap_make(VM_HEAP_BYTES);
     const VmConfig config = vm_config_default();
@@ -275,8 +275,8 @@ static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
     char ignored[WORKER_REASON_BYTES];
     Work work;
     const bool is_made = begin_work(&work, &request) == STATUS_OK &&
-                         work.request.module_count == 0 && compile(&work, ignored) == STATUS_OK &&
-                         !work.lint.asks_world;
+                         work.request.module_count == 0 &&
+                         compile_source(&work, ignored) == STATUS_OK && !work.lint.asks_world;
     if (is_made) {
         snprintf(out->path, sizeof out->path, "%s", work.request.path);
         out->rune = work.rune;
@@ -329,9 +329,9 @@ static void write_reply(const Work *work, Buffer *reply, bool has_rune)
     buffer_put_u8(reply, work->lint.asks_world);
 }
 
-static Status run(Work *work, WorkerCall *call)
+static Status compile_and_try(Work *work, WorkerCall *call)
 {
-    Status status = compile(work, call->reason);
+    Status status = compile_source(work, call->reason);
     if (status == STATUS_OK && work->diagnostics.error_count > 0) {
         status = STATUS_MALFORMED;
     }
@@ -352,7 +352,7 @@ Status worker_compile(WorkerCall *call)
     Work work;
     Status status = begin_work(&work, &call->request);
     if (status == STATUS_OK) {
-        status = run(&work, call);
+        status = compile_and_try(&work, call);
     } else if (status == STATUS_MALFORMED) {
         snprintf(call->reason, sizeof call->reason, "not a request to compile");
     }

@@ -56,7 +56,7 @@ static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *
     }
 }
 
-static void tell(DiagnosticList *diagnostics, const JsonError *error)
+static void tell_json_error(DiagnosticList *diagnostics, const JsonError *error)
 {
     char words[JSON_ERROR_TEXT_BYTES];
     json_error_words(error, words);
@@ -80,14 +80,14 @@ static void narrow_all(const char *text, size_t bytes, const SoulList *list, Are
         member = contexts == NULL ? NULL : json_read_object(contexts, &whole);
     }
     if (whole.status != STATUS_OK) {
-        tell(diagnostics, &whole);
+        tell_json_error(diagnostics, &whole);
         return;
     }
     for (; member != NULL; member = member->next) {
         JsonError error = {0};
         narrow_one(list, member, &error);
         if (error.status != STATUS_OK) {
-            tell(diagnostics, &error);
+            tell_json_error(diagnostics, &error);
         }
     }
 }
@@ -111,7 +111,7 @@ static bool read_souls(ByteReader *reader, SoulList *list)
     return byte_reader_finish(reader) == STATUS_OK;
 }
 
-static void answer(WorkerCall *call, const SoulList *list, const DiagnosticList *diagnostics)
+static void write_reply(WorkerCall *call, const SoulList *list, const DiagnosticList *diagnostics)
 {
     diagnostic_list_write(diagnostics, &call->reply);
     buffer_put_u32(&call->reply, list->count);
@@ -143,7 +143,7 @@ Status worker_contexts(WorkerCall *call)
         DiagnosticList diagnostics = {0};
         arena_init(&arena, block, arena_bytes_for(bytes));
         narrow_all((const char *)text, bytes, &list, &arena, &diagnostics);
-        answer(call, &list, &diagnostics);
+        write_reply(call, &list, &diagnostics);
         diagnostic_list_free(&diagnostics);
     }
     free(block);

@@ -143,7 +143,7 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
 }
 
 // With room for what most places are; the rare large one is done again with all there is.
-static Status compile(WorkerCall *call, const PlaceFile *files, uint32_t count)
+static Status compile_with_room(WorkerCall *call, const PlaceFile *files, uint32_t count)
 {
     const size_t most = call->reply.bytes_max;
     const size_t usual = ROOM_BYTES + ROOM_TIMES * call->request.size;
@@ -178,7 +178,7 @@ Status worker_place(WorkerCall *call)
     } else if ((status = read_files(&call->request, files, count, paths)) != STATUS_OK) {
         worker_refuse(call, status, "not a request for a scene");
     } else {
-        status = compile(call, files, count);
+        status = compile_with_room(call, files, count);
     }
     free(files);
     free(paths);

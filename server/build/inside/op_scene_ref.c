@@ -106,7 +106,7 @@ static bool is_text(const JsonNode *node)
     return node != NULL && node->kind == JSON_STRING;
 }
 
-static void add(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRefField field)
+static void add_edit(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRefField field)
 {
     ASSERT(edits->count < ENTITY_EDITS_MAX);
     like.at = at;
@@ -115,13 +115,13 @@ static void add(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRefFiel
 }
 
 // The value of a member, unless it is what it should be.
-static void set(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *member,
-                SceneRefField field)
+static void set_value(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *member,
+                      SceneRefField field)
 {
     char value[SCENE_REF_VALUE_BYTES];
     scene_ref_value(&search->scripts[like.script], field, value);
     if (!json_text_equal(member, value)) {
-        add(edits, like, seek_name(search, member), field);
+        add_edit(edits, like, seek_name(search, member), field);
     }
 }
 
@@ -133,21 +133,21 @@ static void look_at_ref(Search *search, EntityEdits *edits, SceneRefEdit like, c
     for (const JsonNode *member = ref->first; member != NULL; member = member->next) {
         if (strcmp(member->name, "path") == 0) {
             const uint32_t at = seek_name(search, member);
-            set(search, edits, like, member, SCENE_REF_PATH);
+            set_value(search, edits, like, member, SCENE_REF_PATH);
             if (!has_hash) {
-                add(edits, like, at, SCENE_REF_NEW_HASH);
+                add_edit(edits, like, at, SCENE_REF_NEW_HASH);
             }
         } else if (strcmp(member->name, "codeHash") == 0) {
-            set(search, edits, like, member, SCENE_REF_HASH);
+            set_value(search, edits, like, member, SCENE_REF_HASH);
         }
     }
     if (!has_lua) {
-        add(edits, like, begin, SCENE_REF_NEW_LUA);
+        add_edit(edits, like, begin, SCENE_REF_NEW_LUA);
     }
 }
 
 // One that is written in a manner of its own, with escapes in its names or very long, stays.
-static void keep(Search *search, const EntityEdits *edits)
+static void keep_edits(Search *search, const EntityEdits *edits)
 {
     size_t begin, end;
     for (uint32_t i = 0; i < edits->count; i++) {
@@ -213,10 +213,10 @@ static void look_at_entity(Search *search, const JsonNode *entity)
         if (member == ref) {
             look_at_ref(search, &edits, like, ref, lua != NULL);
         } else if (member == lua) {
-            set(search, &edits, like, lua, SCENE_REF_LUA);
+            set_value(search, &edits, like, lua, SCENE_REF_LUA);
         }
     }
-    keep(search, &edits);
+    keep_edits(search, &edits);
 }
 
 // --- a file -------------------------------------------------------------------------------------

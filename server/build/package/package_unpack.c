@@ -32,8 +32,8 @@ typedef struct Target {
     char name[NAME_BYTES], aside[NAME_BYTES];
 } Target;
 
-static Status fail(char reason[WORKER_REASON_BYTES], Status status, const char *path,
-                   const char *why)
+static Status fail_at(char reason[WORKER_REASON_BYTES], Status status, const char *path,
+                      const char *why)
 {
     snprintf(reason, WORKER_REASON_BYTES, "%.300s: %.128s", path, why);
     return status;
@@ -115,17 +115,17 @@ static Status check_free(const Target *target, const char *path, char reason[WOR
 {
     struct stat about, here;
     if (fstatat(target->parent, target->name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
-        return errno == ENOENT ? STATUS_OK : fail(reason, STATUS_BLOCKED, path, strerror(errno));
+        return errno == ENOENT ? STATUS_OK : fail_at(reason, STATUS_BLOCKED, path, strerror(errno));
     }
     if (!S_ISDIR(about.st_mode)) {
-        return fail(reason, STATUS_EXISTS, path, "is there already and no folder");
+        return fail_at(reason, STATUS_EXISTS, path, "is there already and no folder");
     }
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino) {
-        return fail(reason, STATUS_BLOCKED, path, "is the folder you are in; name another one");
+        return fail_at(reason, STATUS_BLOCKED, path, "is the folder you are in; name another one");
     }
     if (!is_empty(target->parent, target->name)) {
-        return fail(reason, STATUS_EXISTS, path,
-                    "is there already and not empty; name another folder, or remove it");
+        return fail_at(reason, STATUS_EXISTS, path,
+                       "is there already and not empty; name another folder, or remove it");
     }
     return STATUS_OK;
 }
@@ -148,13 +148,13 @@ static Status open_target(const char *path, Target *out, char reason[WORKER_REAS
     if (bytes == begin || bytes >= sizeof parent || name >= (int)sizeof out->name ||
         aside >= (int)sizeof out->aside || strcmp(out->name, ".") == 0 ||
         strcmp(out->name, "..") == 0) {
-        return fail(reason, STATUS_RANGE, path, "is no name for a new folder");
+        return fail_at(reason, STATUS_RANGE, path, "is no name for a new folder");
     }
     memcpy(parent, path, begin);
     parent[begin] = '\0';
     out->parent = open(begin == 0 ? "." : parent, FOLDER_AS_GIVEN);
     if (out->parent < 0) {
-        return fail(reason, STATUS_NOT_FOUND, begin == 0 ? "." : parent, strerror(errno));
+        return fail_at(reason, STATUS_NOT_FOUND, begin == 0 ? "." : parent, strerror(errno));
     }
     return STATUS_OK;
 }
@@ -207,17 +207,17 @@ static Status write_files(const PlaceFolder *files, const Target *target,
                          ? openat(target->parent, target->aside, FOLDER_OF_OURS)
                          : -1;
     if (root < 0) {
-        return fail(reason, STATUS_BLOCKED, target->name, strerror(errno));
+        return fail_at(reason, STATUS_BLOCKED, target->name, strerror(errno));
     }
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < files->file_count && status == STATUS_OK; i++) {
         if (!write_file(root, &files->files[i])) {
-            status = fail(reason, STATUS_BLOCKED, files->files[i].path, strerror(errno));
+            status = fail_at(reason, STATUS_BLOCKED, files->files[i].path, strerror(errno));
         }
     }
     // One call for all files and folders instead of one for each.
     if (status == STATUS_OK && syncfs(root) != 0) {
-        status = fail(reason, STATUS_BLOCKED, target->name, strerror(errno));
+        status = fail_at(reason, STATUS_BLOCKED, target->name, strerror(errno));
     }
     close(root);
     return status;
@@ -228,7 +228,7 @@ static Status check_paths(const PlaceFolder *files, char reason[WORKER_REASON_BY
 {
     const char **paths = calloc((size_t)files->file_count + 1, sizeof *paths);
     Status status =
-        paths == NULL ? fail(reason, STATUS_LIMIT, "unpack", "out of memory") : STATUS_OK;
+        paths == NULL ? fail_at(reason, STATUS_LIMIT, "unpack", "out of memory") : STATUS_OK;
     for (uint32_t i = 0; i < files->file_count && status == STATUS_OK; i++) {
         paths[i] = files->files[i].path;
         status = package_path_check(paths[i], strlen(paths[i]), reason);
@@ -257,10 +257,10 @@ Status package_unpack(const PlaceFolder *files, const char *folder,
         // An empty folder of that name is replaced, a full one refuses.
         if (status == STATUS_OK &&
             renameat(target.parent, target.aside, target.parent, target.name) != 0) {
-            status = fail(reason, STATUS_BLOCKED, folder, strerror(errno));
+            status = fail_at(reason, STATUS_BLOCKED, folder, strerror(errno));
         }
         if (status == STATUS_OK && fsync(target.parent) != 0) {
-            status = fail(reason, STATUS_BLOCKED, folder, strerror(errno));
+            status = fail_at(reason, STATUS_BLOCKED, folder, strerror(errno));
         } else if (status != STATUS_OK) {
             remove_tree(target.parent, target.aside, 0);
         }

@@ -60,7 +60,7 @@ const PlaceFile *artifact_named(const PlaceFolder *folder, const char *path)
     return NULL;
 }
 
-static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char *what)
+static Status fail_to_write(char reason[WORKER_REASON_BYTES], Status status, const char *what)
 {
     snprintf(reason, WORKER_REASON_BYTES, "%.340s: %.160s", what,
              errno == ELOOP || errno == ENOTDIR ? "is no folder, or a link"
@@ -72,7 +72,7 @@ static Status refuse(char reason[WORKER_REASON_BYTES], Status status, const char
 static Status refuse_folder(char reason[WORKER_REASON_BYTES], const char *what)
 {
     const bool is_other = errno == ELOOP || errno == ENOTDIR;
-    const Status status = refuse(reason, STATUS_BLOCKED, what);
+    const Status status = fail_to_write(reason, STATUS_BLOCKED, what);
     const size_t used = strlen(reason);
     snprintf(reason + used, WORKER_REASON_BYTES - used, "%s", is_other ? "; remove it" : "");
     return status;
@@ -163,7 +163,7 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
 {
     const int place = open(artifacts->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place < 0) {
-        return refuse(reason, STATUS_BLOCKED, artifacts->place);
+        return fail_to_write(reason, STATUS_BLOCKED, artifacts->place);
     }
     artifacts->home = make_folder(place, HOME);
     close(place);
@@ -172,7 +172,7 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
     }
     const Status status = take_lock(artifacts->home, cancel, &artifacts->lock);
     if (status != STATUS_OK) {
-        return status == STATUS_DENIED ? status : refuse(reason, status, HOME "/" LOCK);
+        return status == STATUS_DENIED ? status : fail_to_write(reason, status, HOME "/" LOCK);
     }
     artifacts->aside = make_folder(artifacts->home, ASIDE);
     if (artifacts->aside < 0) {
@@ -451,7 +451,8 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
         failed = fill(root, old_root, before, files, file_count, is_new);
         failed = failed == NULL ? sync_all(root, files, file_count, is_new) : failed;
     }
-    const Status status = failed == NULL ? STATUS_OK : refuse(reason, STATUS_BLOCKED, failed);
+    const Status status =
+        failed == NULL ? STATUS_OK : fail_to_write(reason, STATUS_BLOCKED, failed);
     free(is_new);
     close_one(root);
     close_one(old_root);
@@ -481,7 +482,7 @@ Status artifacts_prepare_list(Artifacts *artifacts, const void *data, size_t byt
     ASSERT(artifacts->aside >= 0 && !artifacts->has_list);
     if (!open_fresh(artifacts) || !write_file(artifacts->fresh, &file) ||
         !sync_path(artifacts->fresh, LIST, O_RDONLY)) {
-        return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
+        return fail_to_write(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     artifacts->has_list = true;
     return STATUS_OK;
@@ -501,17 +502,17 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
         if (artifacts->is_prepared[side] &&
             !take_place(artifacts, (ArtifactSide)side, side_names[side])) {
-            return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+            return fail_to_write(reason, STATUS_BLOCKED, side_folders[side]);
         }
     }
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
         if (artifacts->is_prepared[side] && fsync(artifacts->sides[side]) != 0) {
-            return refuse(reason, STATUS_BLOCKED, side_folders[side]);
+            return fail_to_write(reason, STATUS_BLOCKED, side_folders[side]);
         }
         artifacts->is_prepared[side] = false;
     }
     if (!take_list(artifacts)) {
-        return refuse(reason, STATUS_BLOCKED, ARTIFACT_LIST);
+        return fail_to_write(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     remove_leftovers(artifacts); // the old ones
     close_one(artifacts->fresh); // it went with them

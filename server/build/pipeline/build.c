@@ -3,7 +3,7 @@
 #include "server/build/pipeline/build.h"
 
 #include "server/build/package/package_rules.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 #include "server/build/place/place_home.h"
 #include "server/build/place/place_stamp.h"
 #include "server/build/place/place_text.h"
@@ -99,8 +99,8 @@ void builder_destroy(Builder *builder)
     free(builder);
 }
 
-// A worker that has looked at one place does not look at another: whoever got the better of it in
-// there would otherwise compile the next creator's scripts.
+// A worker that has read one place does not read another: code that took over the process while it
+// read the first place would otherwise compile the next creator's scripts.
 static Status ready_worker(Build *build)
 {
     Builder *builder = build->builder;
@@ -315,8 +315,8 @@ static Status give_runes(Build *build)
         snprintf(rune->path, sizeof rune->path, "%s", item->path);
         memcpy(rune->hash, item->output.rune_hash, sizeof rune->hash);
         const bool is_library = item->soul == NULL;
-        sha256_of(is_library ? (const void *)item->made.lua : item->source,
-                  is_library ? item->made.lua_bytes : item->source_bytes, rune->code_hash);
+        sha256_of(is_library ? (const void *)item->generated.lua : item->source,
+                  is_library ? item->generated.lua_bytes : item->source_bytes, rune->code_hash);
     }
     return STATUS_OK;
 }
@@ -386,7 +386,7 @@ static Status check_cancel(Build *build, Status status)
     return status == STATUS_OK && build_is_cancelled(build) ? STATUS_DENIED : status;
 }
 
-static Status run(Build *build)
+static Status run_stages(Build *build)
 {
     Status status = check_cancel(build, read_place(build));
     status = status == STATUS_OK ? check_cancel(build, scan(build)) : status;
@@ -445,7 +445,7 @@ static void drop_doubles(DiagnosticList *list)
 static void free_build(Build *build)
 {
     for (uint32_t i = 0; i < build->item_count; i++) {
-        made_lua_free(&build->items[i].made);
+        generated_lua_free(&build->items[i].generated);
         compile_output_free(&build->items[i].output);
     }
     free(build->items);
@@ -477,8 +477,8 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
         .context = {.force = request->force, .diagnostics = &out->diagnostics, .reason = reason},
         .model = builder->config.model};
     build.model.cancel = request->cancel;
-    Status status = run(&build);
-    // Whoever cancels may also have ended one of our processes: that it is gone is no news then.
+    Status status = run_stages(&build);
+    // A cancelled build may fail because one of its processes was ended: report the cancellation.
     if (status != STATUS_OK && status != STATUS_MALFORMED && build_is_cancelled(&build)) {
         status = STATUS_DENIED;
         snprintf(reason, WORKER_REASON_BYTES, "cancelled");

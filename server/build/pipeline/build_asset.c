@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "server/build/asset/asset_list.h"
 #include "server/build/package/package.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 #include "server/build/place/place_file.h"
 
 #include "core/base/bytes.h"
@@ -58,7 +58,7 @@ static Status judge(Assets *assets, const char *path, Status status)
     return status;
 }
 
-static void tell(Assets *assets, const char *path, PackageRule rule, const char *why)
+static void tell_asset(Assets *assets, const char *path, PackageRule rule, const char *why)
 {
     diagnostic_addf(&assets->build->result->diagnostics, DIAGNOSTIC_ERROR, path, 0, 0,
                     package_rule_name(rule), "%s", why);
@@ -94,15 +94,15 @@ static Status read_stamped(int file, size_t bytes_max, AssetStamp *stamp, bool *
 static void tell_unread(Assets *assets, const char *path, Status status)
 {
     const bool is_changing = status == STATUS_MISMATCH || status == STATUS_NOT_FOUND;
-    tell(assets, path,
-         status == STATUS_DENIED  ? RULE_LINK
-         : status == STATUS_LIMIT ? RULE_MEMORY
-         : is_changing            ? RULE_CONTENT
-                                  : RULE_SPECIAL,
-         status == STATUS_DENIED  ? "is a link, or no plain file; links are not followed"
-         : status == STATUS_LIMIT ? "out of memory"
-         : is_changing            ? "changes while it is read; build again"
-                                  : "cannot be read; look at its permissions");
+    tell_asset(assets, path,
+               status == STATUS_DENIED  ? RULE_LINK
+               : status == STATUS_LIMIT ? RULE_MEMORY
+               : is_changing            ? RULE_CONTENT
+                                        : RULE_SPECIAL,
+               status == STATUS_DENIED  ? "is a link, or no plain file; links are not followed"
+               : status == STATUS_LIMIT ? "out of memory"
+               : is_changing            ? "changes while it is read; build again"
+                                        : "cannot be read; look at its permissions");
 }
 
 // Reads it unless it is there. False: that was told.
@@ -244,7 +244,7 @@ typedef struct Asked {
     PackageModelFiles *files;
 } Asked;
 
-static Status ask(Asked *asked, WorkerQuestion *question)
+static Status ask_about(Asked *asked, WorkerQuestion *question)
 {
     Assets *assets = asked->assets;
     question->user = asked;
@@ -295,7 +295,7 @@ static Status check_alone(Assets *assets, uint32_t at)
     const CacheKey key = cache_key_end(&maker);
     WorkerQuestion question = {
         .op = WORKER_ASSET, .key = &key, .write = write_asset, .read = read_asset};
-    return ask(&asked, &question);
+    return ask_about(&asked, &question);
 }
 
 // Everything but models of several files, which need the hashes of the others.
@@ -392,7 +392,7 @@ static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out)
     const CacheKey key = cache_key_end(&maker);
     WorkerQuestion question = {
         .op = WORKER_MODEL_FILES, .key = &key, .write = write_names, .read = read_names};
-    return ask(&asked, &question);
+    return ask_about(&asked, &question);
 }
 
 static Status write_model(void *user, Buffer *request)
@@ -443,7 +443,7 @@ static Status check_with_files(Assets *assets, uint32_t at, const uint32_t *name
     const CacheKey key = cache_key_end(&maker);
     WorkerQuestion question = {
         .op = WORKER_MODEL, .key = &key, .write = write_model, .read = read_model};
-    return ask(&asked, &question);
+    return ask_about(&asked, &question);
 }
 
 static Status check_model(Assets *assets, uint32_t at, PackageModelFiles *names)
@@ -486,7 +486,7 @@ static void check_together(Assets *assets)
         const AssetFile *file = &assets->files.items[i];
         const AssetInfo *info = &assets->assets[i].info;
         if (file->kind == KIND_BIN && !assets->items[i].is_named && !assets->model_is_bad) {
-            tell(assets, file->path, RULE_CONTENT, "no .gltf of the place names it");
+            tell_asset(assets, file->path, RULE_CONTENT, "no .gltf of the place names it");
         }
         if (info->has_place_data) {
             diagnostic_addf(&assets->build->result->diagnostics, DIAGNOSTIC_WARNING, file->path, 0,
@@ -497,8 +497,8 @@ static void check_together(Assets *assets)
         const bool fits_before = pixels <= ASSET_PIXELS_MAX;
         pixels += (uint64_t)info->width * info->height;
         if (fits_before && pixels > ASSET_PIXELS_MAX) {
-            tell(assets, file->path, RULE_DIMENSIONS,
-                 "with it all pictures together have more than 1073 million pixels");
+            tell_asset(assets, file->path, RULE_DIMENSIONS,
+                       "with it all pictures together have more than 1073 million pixels");
         }
     }
 }
@@ -538,7 +538,7 @@ static Status give_thumbnail(Assets *assets)
     Asked asked = {.assets = assets, .at = at, .edge_px = ASSET_THUMBNAIL_PX, .png = &png};
     WorkerQuestion question = {
         .op = WORKER_ASSET, .key = &key, .write = write_asset, .read = read_asset};
-    const Status status = ask(&asked, &question);
+    const Status status = ask_about(&asked, &question);
     if (status == STATUS_OK && png.status == STATUS_OK && png.bytes > 0) {
         result->thumbnail = png.data;
         result->thumbnail_bytes = png.bytes;
@@ -596,7 +596,7 @@ static Status make_list(BuildResult *result)
     return status;
 }
 
-static Status run(Assets *assets)
+static Status check_assets(Assets *assets)
 {
     Build *build = assets->build;
     BuildResult *result = build->result;
@@ -629,7 +629,7 @@ static Status run(Assets *assets)
 Status build_assets(Build *build)
 {
     Assets assets = {.build = build};
-    const Status status = run(&assets);
+    const Status status = check_assets(&assets);
     free_assets(&assets);
     if (status == STATUS_LIMIT && build->context.reason[0] == '\0') {
         (void)context_fail(&build->context, status, "assets: out of memory");

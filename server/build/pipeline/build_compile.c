@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "core/base/nearest.h"
 #include "server/build/base/lua_refusal.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,17 @@
 
 CompileJob build_compile_job(const BuildItem *item)
 {
-    const bool is_made = item->made.lua != NULL;
+    const bool is_generated = item->generated.lua != NULL;
     return (CompileJob){.path = item->path,
                         .file = item->file,
                         .context = item->context,
-                        .source = is_made ? item->made.lua : (const char *)item->source,
-                        .source_bytes = is_made ? item->made.lua_bytes : item->source_bytes,
+                        .source = is_generated ? item->generated.lua : (const char *)item->source,
+                        .source_bytes =
+                            is_generated ? item->generated.lua_bytes : item->source_bytes,
                         .dry_run = item->soul != NULL,
-                        .is_generated = is_made,
-                        .lines = item->made.lines,
-                        .line_count = item->made.line_count};
+                        .is_generated = is_generated,
+                        .lines = item->generated.lines,
+                        .line_count = item->generated.line_count};
 }
 
 static Status compile_one(Build *build, BuildItem *item)
@@ -201,7 +202,7 @@ static void walk_requires(RequireWalk *walk, uint32_t begin)
     }
 }
 
-// For want of memory nothing is found out, which is no finding.
+// Without memory for the walk no cycle is reported; that is not an error.
 static void check_cycles(Build *build)
 {
     const uint32_t count = build->item_count;

@@ -2,7 +2,7 @@
 // it, when nobody knows yet what it requires; so those are asked about once more when everything is
 // compiled. The result depends on the script and all modules behind it, and is an entry of the
 // cache of its own.
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 
 #include <stdlib.h>
 #include <string.h>

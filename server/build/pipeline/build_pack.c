@@ -1,6 +1,6 @@
 // The runes that players get, in fewer bytes.
 #include "server/build/ask/ask_rune_pack.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 
 Status build_pack(Build *build)
 {

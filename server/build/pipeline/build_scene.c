@@ -2,7 +2,7 @@
 // worker. Either is found in the cache when nothing changed, so that an unchanged place starts no
 // process at all.
 #define _GNU_SOURCE
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void warn_of_unnamed(Build *build)
 
 // --- the scene ----------------------------------------------------------------------------------
 
-static Status compile(Build *build, const PlaceFolder *folder, DiagnosticList *list)
+static Status compile_folder(Build *build, const PlaceFolder *folder, DiagnosticList *list)
 {
     PlaceOutput output = {0};
     BuildContext context = build->context;
@@ -110,10 +110,11 @@ static Status compile_scene(Build *build)
     const bool has_errors = build->result->diagnostics.error_count > 0;
     const bool is_edited = build->references.count > 0 && !has_errors;
     DiagnosticList list = {0};
-    Status status = compile(build, is_edited ? &build->references.edited : &build->folder, &list);
+    Status status =
+        compile_folder(build, is_edited ? &build->references.edited : &build->folder, &list);
     if (is_edited && list.error_count > 0) {
         diagnostic_list_free(&list);
-        status = compile(build, &build->folder, &list);
+        status = compile_folder(build, &build->folder, &list);
     }
     diagnostic_list_append(&build->result->diagnostics, &list);
     diagnostic_list_free(&list);

@@ -3,7 +3,7 @@
 // Lua of one script changed decides later whether it is compiled again.
 #define _GNU_SOURCE
 #include "core/base/bytes.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #define ENTRY_BYTES_MAX CACHE_VALUE_BYTES_MAX
 #define LUA_BYTES_MAX   (4u << 20)
 
-void made_lua_free(MadeLua *made)
+void generated_lua_free(GeneratedLua *made)
 {
     free(made->lua);
     free(made->lines);
-    *made = (MadeLua){0};
+    *made = (GeneratedLua){0};
 }
 
 static BuildItem *item_named(Build *build, const char *path)
@@ -39,7 +39,7 @@ typedef struct Output {
     const uint8_t *map_hash; // NULL: there is no map
 } Output;
 
-static Status set_made(BuildItem *item, const Output *output)
+static Status set_generated(BuildItem *item, const Output *output)
 {
     char tail[2 * SHA256_BYTES + 64] = "", hex[2 * SHA256_BYTES + 1];
     if (output->map_hash != NULL) {
@@ -48,11 +48,12 @@ static Status set_made(BuildItem *item, const Output *output)
     }
     const size_t bytes = output->lua_bytes, tail_bytes = strlen(tail);
     const uint32_t line_count = output->line_count;
-    MadeLua made = {.lua_bytes = bytes, .file_bytes = bytes + tail_bytes, .line_count = line_count};
+    GeneratedLua made = {
+        .lua_bytes = bytes, .file_bytes = bytes + tail_bytes, .line_count = line_count};
     made.lua = malloc(bytes + tail_bytes + 1);
     made.lines = line_count == 0 ? NULL : calloc(line_count, sizeof *made.lines);
     if (made.lua == NULL || (line_count != 0 && made.lines == NULL)) {
-        made_lua_free(&made);
+        generated_lua_free(&made);
         return STATUS_LIMIT;
     }
     memcpy(made.lua, output->lua, bytes);
@@ -60,8 +61,8 @@ static Status set_made(BuildItem *item, const Output *output)
     if (line_count != 0) {
         memcpy(made.lines, output->lines, line_count * sizeof *made.lines);
     }
-    made_lua_free(&item->made);
-    item->made = made;
+    generated_lua_free(&item->generated);
+    item->generated = made;
     item->is_ready = true;
     return STATUS_OK;
 }
@@ -99,7 +100,7 @@ Status build_translate_souls(Build *build)
         if (status == STATUS_MALFORMED) {
             status = STATUS_OK; // a diagnostic says why; the others go on
         } else if (status == STATUS_OK) {
-            status = set_made(item, &(Output){.lua = lua.lua, .lua_bytes = lua.lua_bytes});
+            status = set_generated(item, &(Output){.lua = lua.lua, .lua_bytes = lua.lua_bytes});
             // Its lines are those of the Lua that is kept beside the soul.
             snprintf(item->file, sizeof item->file, "%.*s.lua", (int)sizeof item->file - 5,
                      item->soul->file->path);
@@ -143,7 +144,7 @@ static Status add_library(Build *build, const Output *output)
         snprintf(item->file, sizeof item->file, "%s.lua", TYPESCRIPT_LIBRARY);
         item->context = CONTEXT_SERVER; // until something replicated requires it
     }
-    return set_made(item, output);
+    return set_generated(item, output);
 }
 
 static Status take_output(Build *build, const Output *output)
@@ -153,9 +154,9 @@ static Status take_output(Build *build, const Output *output)
     }
     BuildItem *item = item_named(build, output->path);
     if (item == NULL || item->language != SOUL_TYPESCRIPT || output->lua_bytes > LUA_BYTES_MAX) {
-        return STATUS_MALFORMED; // it made up a script, or a monster
+        return STATUS_MALFORMED; // a script that was not asked for, or too large
     }
-    return set_made(item, output);
+    return set_generated(item, output);
 }
 
 static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
@@ -234,7 +235,7 @@ typedef struct MapHash {
     uint8_t bytes[SHA256_BYTES];
 } MapHash;
 
-// The maps go where whoever debugs on the server finds them, never among what clients get.
+// Source maps are kept in the cache, for debugging on the server; clients never get them.
 static Status take_outputs(Build *build, const TypeScriptResult *made, Output *outputs,
                            MapHash *hashes)
 {

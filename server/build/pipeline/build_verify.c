@@ -6,7 +6,7 @@
 #include "core/base/sha256.h"
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 #include "server/build/place/place_home.h"
 #include "server/build/sign/generated_lua_list.h"
 
@@ -34,8 +34,8 @@ typedef struct Verify {
     BuildContext context;
 } Verify;
 
-static void tell(Verify *verify, DiagnosticLevel level, ArtifactSide side, const char *file,
-                 const char *what)
+static void tell_artifact(Verify *verify, DiagnosticLevel level, ArtifactSide side,
+                          const char *file, const char *what)
 {
     char path[DIAGNOSTIC_FILE_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifact_folder(side), file);
@@ -70,7 +70,8 @@ static Status check_manifest(Verify *verify, Side *side)
 {
     const PlaceFile *file = artifact_named(&side->folder, MANIFEST_FILE);
     if (file == NULL) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, "is missing; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
+                      "is missing; build the place");
         return STATUS_OK;
     }
     uint32_t which = 0;
@@ -81,14 +82,14 @@ static Status check_manifest(Verify *verify, Side *side)
     }
     side->is_readable = status == STATUS_OK;
     if (status == STATUS_DENIED) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
-             "is not signed by this host's key, nor by one before it; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE,
+                      "is not signed by this host's key, nor by one before it; build the place");
     } else if (status != STATUS_OK) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, verify->context.reason);
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, verify->context.reason);
         verify->context.reason[0] = '\0'; // it is told
     } else if (which > 0) {
-        tell(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
-             "is signed by an earlier key; build the place to sign it again");
+        tell_artifact(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
+                      "is signed by an earlier key; build the place to sign it again");
     }
     return STATUS_OK;
 }
@@ -101,13 +102,13 @@ static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
     const PlaceFile *file = artifact_named(&side->folder, name);
     uint8_t hash[SHA256_BYTES];
     if (file == NULL) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
         return;
     }
     sha256_of(file->data, file->bytes, hash);
     if (file->bytes != row->size_bytes || memcmp(hash, row->rune_hash, sizeof hash) != 0) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, name,
-             "is not what the manifest names; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, name,
+                      "is not what the manifest names; build the place");
     }
 }
 
@@ -132,10 +133,10 @@ static void check_listed(Verify *verify, const Side *side, const PlaceFile *list
 {
     const PlaceFile *file = artifact_named(&side->folder, name);
     if (file == NULL) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, name, "is missing; build the place");
     } else if (!generated_lua_list_has(list->data, list->bytes, file)) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, name,
-             "is not what " GENERATED_LUA_LIST_FILE " names; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, name,
+                      "is not what " GENERATED_LUA_LIST_FILE " names; build the place");
     }
 }
 
@@ -147,8 +148,9 @@ static void check_lua(Verify *verify, const Side *side)
     }
     const PlaceFile *list = artifact_named(&side->folder, GENERATED_LUA_LIST_FILE);
     if (list == NULL || !generated_lua_list_verify(list->data, list->bytes, &verify->halves)) {
-        tell(verify, DIAGNOSTIC_ERROR, side->side, GENERATED_LUA_LIST_FILE,
-             list == NULL ? "is missing; build the place"
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, GENERATED_LUA_LIST_FILE,
+                      list == NULL
+                          ? "is missing; build the place"
                           : "is not signed by this host's key, nor by one before it; build the "
                             "place");
         return;
@@ -200,8 +202,8 @@ static Status check_side(Verify *verify, Side *side)
     check_lua(verify, side);
     for (uint32_t i = 0; i < side->folder.file_count; i++) {
         if (!is_named(side, side->folder.files[i].path)) {
-            tell(verify, DIAGNOSTIC_ERROR, side->side, side->folder.files[i].path,
-                 "belongs to no script of the manifest; build the place to remove it");
+            tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, side->folder.files[i].path,
+                          "belongs to no script of the manifest; build the place to remove it");
         }
     }
     return STATUS_OK;
@@ -225,8 +227,8 @@ static void check_sides(Verify *verify)
     const ManifestList *server = &verify->sides[ARTIFACT_SERVER].list;
     const ManifestList *client = &verify->sides[ARTIFACT_CLIENT].list;
     if (server->version != client->version) {
-        tell(verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
-             "has another version than the server's; build the place");
+        tell_artifact(verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
+                      "has another version than the server's; build the place");
     }
     uint32_t replicated = 0;
     for (uint32_t i = 0; i < server->row_count; i++) {
@@ -239,8 +241,9 @@ static void check_sides(Verify *verify)
                   memcmp(own->rune_hash, row->rune_hash, sizeof row->rune_hash) == 0;
     }
     if (!is_same) {
-        tell(verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
-             "does not hold exactly the scripts that are sent to clients; build the place");
+        tell_artifact(
+            verify, DIAGNOSTIC_ERROR, ARTIFACT_CLIENT, MANIFEST_FILE,
+            "does not hold exactly the scripts that are sent to clients; build the place");
     }
 }
 
@@ -275,7 +278,7 @@ static Status read_files(Verify *verify, Side *side, const char *path)
     for (uint32_t i = 0; i < told.count; i++) {
         char what[DIAGNOSTIC_MESSAGE_BYTES + 64];
         snprintf(what, sizeof what, "%s; remove it and build the place", told.items[i].message);
-        tell(verify, DIAGNOSTIC_ERROR, side->side, told.items[i].file, what);
+        tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, told.items[i].file, what);
     }
     const bool is_told = told.count > 0;
     diagnostic_list_free(&told);

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 #include "server/build/place/place_file.h"
 
 #include "server/sys/file.h"
@@ -25,7 +25,7 @@ typedef struct Look {
     AssetFileList files;
 } Look;
 
-static void tell(Look *look, const char *file, const char *what)
+static void tell_asset(Look *look, const char *file, const char *what)
 {
     diagnostic_addf(look->context->diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, CODE, "%s", what);
 }
@@ -42,10 +42,10 @@ static Status read_list(Look *look)
                         ? STATUS_RANGE
                         : file_read(path, ASSET_LIST_BYTES_MAX, &text, &bytes);
     if (status != STATUS_OK) {
-        tell(look, ARTIFACT_LIST,
-             status == STATUS_NOT_FOUND ? "is missing; build again"
-             : status == STATUS_LIMIT   ? "is larger than a build makes it; build again"
-                                        : "cannot be read, or is a link; build again");
+        tell_asset(look, ARTIFACT_LIST,
+                   status == STATUS_NOT_FOUND ? "is missing; build again"
+                   : status == STATUS_LIMIT   ? "is larger than a build makes it; build again"
+                                              : "cannot be read, or is a link; build again");
         return STATUS_OK;
     }
     const PlaceFile file = {.path = ARTIFACT_LIST, .data = text, .bytes = bytes};
@@ -85,12 +85,12 @@ static void compare(Look *look)
         const AssetFile *file = have < look->files.count ? &look->files.items[have] : NULL;
         const int order = asset == NULL ? 1 : file == NULL ? -1 : strcmp(asset->path, file->path);
         if (order < 0) {
-            tell(look, asset->path,
-                 "was there when the place was built, and is not now; build again");
+            tell_asset(look, asset->path,
+                       "was there when the place was built, and is not now; build again");
         } else if (order > 0) {
-            tell(look, file->path, "is not in the list of assets; build again");
+            tell_asset(look, file->path, "is not in the list of assets; build again");
         } else if (!is_same(look, asset)) {
-            tell(look, asset->path, "has changed since the place was built; build again");
+            tell_asset(look, asset->path, "has changed since the place was built; build again");
         }
         at += order <= 0;
         have += order >= 0;
@@ -105,9 +105,10 @@ static void check_thumbnail(Look *look)
         has_picture |= kind == KIND_PNG || kind == KIND_JPEG;
     }
     if (has_picture != (look->list.thumbnail != NULL)) {
-        tell(look, ARTIFACT_LIST,
-             has_picture ? "names no thumbnail although the place has a picture; build again"
-                         : "names a thumbnail although the place has no picture; build again");
+        tell_asset(look, ARTIFACT_LIST,
+                   has_picture
+                       ? "names no thumbnail although the place has a picture; build again"
+                       : "names a thumbnail although the place has no picture; build again");
     }
 }
 

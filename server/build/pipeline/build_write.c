@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "core/base/check.h"
 #include "server/build/ask/ask_artifact.h"
-#include "server/build/pipeline/build_inside.h"
+#include "server/build/pipeline/build_stages.h"
 #include "server/build/pipeline/build_version.h"
 #include "server/build/sign/generated_lua_list.h"
 
@@ -218,8 +218,8 @@ static Status fill_set(Writing *writing, ArtifactSide side)
         if (side == ARTIFACT_SERVER || item->replicate) {
             add_file(set, item->path, ".rune", item->output.rune, item->output.rune_bytes);
         }
-        if (side == ARTIFACT_SERVER && item->made.lua != NULL) {
-            add_file(set, item->path, ".lua", item->made.lua, item->made.file_bytes);
+        if (side == ARTIFACT_SERVER && item->generated.lua != NULL) {
+            add_file(set, item->path, ".lua", item->generated.lua, item->generated.file_bytes);
             has_lua = true;
         }
     }

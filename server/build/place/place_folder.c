@@ -30,7 +30,7 @@ typedef struct Walk {
     size_t reason_bytes;
 } Walk;
 
-static Status refuse(Walk *walk, Status status, const char *path, const char *why)
+static Status refuse_folder(Walk *walk, Status status, const char *path, const char *why)
 {
     snprintf(walk->reason, walk->reason_bytes, "%s: %s", path, why);
     return status;
@@ -40,7 +40,7 @@ static Status refuse(Walk *walk, Status status, const char *path, const char *wh
 static Status refuse_file(Walk *walk, Status status, const char *path, const char *why)
 {
     if (walk->diagnostics == NULL) {
-        return refuse(walk, status, path, why);
+        return refuse_folder(walk, status, path, why);
     }
     diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, 0, 0, "file", "%s", why);
     return STATUS_OK; // on to the next one; who reads for a build asks in the end
@@ -97,21 +97,21 @@ static bool is_skipped(const char *name)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status keep(Walk *walk, const char *path, uint8_t *data, size_t bytes)
+static Status keep_file(Walk *walk, const char *path, uint8_t *data, size_t bytes)
 {
     PlaceFolder *folder = walk->folder;
     if (folder->file_count == walk->capacity) {
         const uint32_t more = walk->capacity == 0 ? 64 : walk->capacity * FILES_GROW_FACTOR;
         PlaceFile *files = realloc(folder->files, more * sizeof *files);
         if (files == NULL) {
-            return refuse(walk, STATUS_LIMIT, path, "out of memory");
+            return refuse_folder(walk, STATUS_LIMIT, path, "out of memory");
         }
         folder->files = files;
         walk->capacity = more;
     }
     char *name = strdup(path);
     if (name == NULL) {
-        return refuse(walk, STATUS_LIMIT, path, "out of memory");
+        return refuse_folder(walk, STATUS_LIMIT, path, "out of memory");
     }
     folder->files[folder->file_count++] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
     folder->bytes += bytes;
@@ -144,13 +144,13 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     const size_t size = (size_t)about.st_size;
     uint8_t *data = malloc(size + 1);
     if (data == NULL) {
-        return refuse(walk, STATUS_LIMIT, path, "out of memory");
+        return refuse_folder(walk, STATUS_LIMIT, path, "out of memory");
     }
     if (!file_read_whole(file, data, size)) {
         free(data);
         return refuse_file(walk, STATUS_BLOCKED, path, "cannot be read");
     }
-    const Status status = keep(walk, path, data, size);
+    const Status status = keep_file(walk, path, data, size);
     if (status != STATUS_OK) {
         free(data);
     }
@@ -254,7 +254,7 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
     walk.folder = &folder;
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
-        return refuse(&walk, STATUS_NOT_FOUND, path, strerror(errno));
+        return refuse_folder(&walk, STATUS_NOT_FOUND, path, strerror(errno));
     }
     Status status = walk_folder(&walk, descriptor, "", 0);
     const bool is_told = walk.diagnostics != NULL && walk.diagnostics->error_count > errors_before;

@@ -21,8 +21,8 @@ typedef struct Walk {
     PlaceSize size;
 } Walk;
 
-static void add(Walk *walk, const uint8_t folder[SHA256_BYTES], const char *name,
-                const struct stat *about, uint8_t hash[SHA256_BYTES])
+static void add_file(Walk *walk, const uint8_t folder[SHA256_BYTES], const char *name,
+                     const struct stat *about, uint8_t hash[SHA256_BYTES])
 {
     const int64_t numbers[] = {(int64_t)about->st_ino,          (int64_t)about->st_size,
                                (int64_t)about->st_mode,         (int64_t)about->st_mtim.tv_sec,
@@ -63,7 +63,7 @@ static Status walk_folder(Walk *walk, int descriptor, const uint8_t hash[SHA256_
             continue;
         }
         uint8_t own[SHA256_BYTES];
-        add(walk, hash, entry->d_name, &about, own);
+        add_file(walk, hash, entry->d_name, &about, own);
         if (!S_ISDIR(about.st_mode)) {
             walk->size.file_count += 1;
             walk->size.bytes += (uint64_t)about.st_size;

@@ -5,8 +5,8 @@
 // Only those values change, as edits in the text: a creator's order, spaces and line ends stay. The
 // JSON is a stranger's and is read in the worker (WORKER_SCENE_REF), which answers with places in
 // the text and numbers of scripts. What is written there comes from the builder's own list, and
-// only where one of our four names stands: a worker that somebody got the better of can do no more
-// than give a reference to another script of the place.
+// only where one of our four names stands: a worker that was taken over can do no more than make a
+// reference name another script of the place.
 #pragma once
 
 #include "server/build/place/soul.h"

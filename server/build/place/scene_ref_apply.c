@@ -29,7 +29,7 @@ static void skip_space(Cursor *text)
     }
 }
 
-static bool take(Cursor *text, char byte)
+static bool take_byte(Cursor *text, char byte)
 {
     const bool is_there = text->at < text->bytes && text->data[text->at] == byte;
     text->at += is_there;
@@ -38,25 +38,25 @@ static bool take(Cursor *text, char byte)
 
 static bool take_string(Cursor *text)
 {
-    if (!take(text, '"')) {
+    if (!take_byte(text, '"')) {
         return false;
     }
     while (text->at < text->bytes && text->data[text->at] != '"') {
         text->at += text->data[text->at] == '\\' ? 2 : 1;
     }
-    return take(text, '"');
+    return take_byte(text, '"');
 }
 
 // Nothing is nested in a scriptRef.
 static bool take_flat_object(Cursor *text)
 {
-    if (!take(text, '{')) {
+    if (!take_byte(text, '{')) {
         return false;
     }
     while (text->at < text->bytes) {
         const char byte = text->data[text->at];
         if (byte == '}') {
-            return take(text, byte);
+            return take_byte(text, byte);
         }
         if (byte == '{' || byte == '[') {
             return false;
@@ -88,7 +88,7 @@ bool scene_ref_find_value(const char *data, size_t bytes, const SceneRefEdit *ed
     const size_t most = bytes - edit->at < MEMBER_BYTES_MAX ? bytes : edit->at + MEMBER_BYTES_MAX;
     Cursor text = {data, most, edit->at + name_bytes};
     skip_space(&text);
-    if (!take(&text, ':')) {
+    if (!take_byte(&text, ':')) {
         return false;
     }
     skip_space(&text);

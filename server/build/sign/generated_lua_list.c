@@ -1,4 +1,4 @@
-// See generated_lua_list.h. Nothing of the text is taken apart: whoever asks about a file makes the
+// See generated_lua_list.h. The text is not parsed: to ask about a file, the caller makes the
 // line that would have to be there, and looks for it.
 #define _GNU_SOURCE
 #include "server/build/sign/generated_lua_list.h"

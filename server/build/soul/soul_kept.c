@@ -64,7 +64,7 @@ SoulKept soul_kept_look(const PlaceFile *file, const SoulHeader *header, size_t 
 
 // --- on disk ------------------------------------------------------------------------------------
 
-static Status refuse(char *reason, Status status, const char *path, const char *why)
+static Status fail_to_write(char *reason, Status status, const char *path, const char *why)
 {
     (void)snprintf(reason, WORKER_REASON_BYTES, "%s: %s", path, why);
     return status;
@@ -98,12 +98,13 @@ static Status check_before(const SoulFile *file, char *reason)
                                                           memcmp(now, file->before, bytes) == 0;
     free(now);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_LIMIT) {
-        return refuse(reason, STATUS_BLOCKED, file->path, problem_of(status));
+        return fail_to_write(reason, STATUS_BLOCKED, file->path, problem_of(status));
     }
-    return is_same ? STATUS_OK
-                   : refuse(reason, STATUS_MISMATCH, file->path,
-                            "was changed by somebody meanwhile, and it stays as it is; build "
-                            "again");
+    return is_same
+               ? STATUS_OK
+               : fail_to_write(reason, STATUS_MISMATCH, file->path,
+                               "was changed by somebody meanwhile, and it stays as it is; build "
+                               "again");
 }
 
 Status soul_file_write(const SoulFile *file, const void *data, size_t bytes,
@@ -114,8 +115,9 @@ Status soul_file_write(const SoulFile *file, const void *data, size_t bytes,
         return status;
     }
     status = place_file_write(file->place, file->path, data, bytes, file->before == NULL);
-    return status == STATUS_OK ? STATUS_OK
-                               : refuse(reason, STATUS_BLOCKED, file->path, problem_of(status));
+    return status == STATUS_OK
+               ? STATUS_OK
+               : fail_to_write(reason, STATUS_BLOCKED, file->path, problem_of(status));
 }
 
 // --- what was accepted --------------------------------------------------------------------------

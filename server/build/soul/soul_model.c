@@ -138,8 +138,8 @@ typedef struct Asking {
     bool is_broken;     // it must be repaired; else it only should
 } Asking;
 
-__attribute__((format(printf, 3, 4))) static Status fail(const Asking *asking, const char *code,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static Status
+fail_soul(const Asking *asking, const char *code, const char *format, ...)
 {
     char message[DIAGNOSTIC_MESSAGE_BYTES];
     va_list arguments;
@@ -163,7 +163,7 @@ __attribute__((format(printf, 3, 4))) static Status give_up(const Asking *asking
     (void)snprintf(failure.code, sizeof failure.code, "%s", code);
     memcpy(failure.prompt, asking->view->prompt.prompt_hash, SHA256_BYTES);
     soul_failed_note(&failure);
-    return fail(asking, code, "%s", failure.message);
+    return fail_soul(asking, code, "%s", failure.message);
 }
 
 static void add_problem(Asking *asking, const Diagnostic *item)
@@ -187,7 +187,7 @@ static bool is_worth_repair(const Diagnostic *item)
 }
 
 // STATUS_OK: looked at; `problem` says what is wrong, if anything is.
-static Status compile(Asking *asking)
+static Status compile_answer(Asking *asking)
 {
     const Soul *soul = asking->view->soul;
     const CompileJob job = {.path = soul->path,
@@ -255,7 +255,7 @@ static Status take_answer(Asking *asking)
     }
     switch (asking->answer.found) {
     case LUA_FOUND:
-        return compile(asking);
+        return compile_answer(asking);
     case LUA_NONE:
         return refused(asking);
     case LUA_TOO_LARGE:
@@ -284,10 +284,11 @@ static Status ask_once(Asking *asking)
 {
     uint32_t *left = asking->config->questions_left;
     if (left != NULL && *left == 0) {
-        return fail(asking, "soul-questions",
-                    "not asked: one build asks a model at most %d questions, and this one has; "
-                    "build again, or `sandlot soul ask`",
-                    SOUL_QUESTIONS_MAX);
+        return fail_soul(
+            asking, "soul-questions",
+            "not asked: one build asks a model at most %d questions, and this one has; "
+            "build again, or `sandlot soul ask`",
+            SOUL_QUESTIONS_MAX);
     }
     if (left != NULL) {
         *left -= 1;
@@ -312,7 +313,7 @@ static Status ask_once(Asking *asking)
     const Status status = model_ask(asking->context, asking->config, &question, &answer);
     buffer_free(&repair);
     if (status == STATUS_BLOCKED) {
-        return fail(asking, "soul-model", "%s", asking->context->reason);
+        return fail_soul(asking, "soul-model", "%s", asking->context->reason);
     }
     if (status != STATUS_OK) {
         return status;
@@ -351,7 +352,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static Status keep(const Asking *asking, const char *place, Buffer *file)
+static Status keep_answer(const Asking *asking, const char *place, Buffer *file)
 {
     const SoulView *view = asking->view;
     SoulHeader header = {.has_body = true, .has_review = view->kept.header.has_review};
@@ -365,7 +366,7 @@ static Status keep(const Asking *asking, const char *place, Buffer *file)
     soul_header_write(&header, file);
     buffer_put(file, asking->answer.lua.data, asking->answer.lua.bytes);
     if (file->status != STATUS_OK) {
-        return fail(asking, "soul-too-long", "the model's script is larger than 256 KiB");
+        return fail_soul(asking, "soul-too-long", "the model's script is larger than 256 KiB");
     }
     const SoulFile target = {.place = place,
                              .path = view->kept_path,
@@ -374,7 +375,7 @@ static Status keep(const Asking *asking, const char *place, Buffer *file)
     const Status status =
         soul_file_write(&target, file->data, file->bytes, asking->context->reason);
     return status == STATUS_OK ? STATUS_OK
-                               : fail(asking, "soul-write", "%s", asking->context->reason);
+                               : fail_soul(asking, "soul-write", "%s", asking->context->reason);
 }
 
 static Status copy_out(const uint8_t *bytes, size_t count, SoulLua *out)
@@ -413,16 +414,18 @@ Status soul_ask(const BuildContext *context, const ModelConfig *config, const ch
     }
     if (config->key == NULL || config->key[0] == '\0') {
         return view->kept.state == SOUL_STALE
-                   ? fail(&asking, "soul-no-key",
-                          "has changed, or the scene around it has, since %s was made, and there "
-                          "is no key for a language model: set SANDLOT_MODEL_KEY, or keep that Lua "
-                          "as it is by `sandlot soul accept DIR %s`",
-                          view->kept_path, view->soul->path)
-                   : fail(&asking, "soul-no-key",
-                          "the script has to be written by a language model, and there is no key "
-                          "for one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul "
-                          "accept` it",
-                          view->kept_path);
+                   ? fail_soul(
+                         &asking, "soul-no-key",
+                         "has changed, or the scene around it has, since %s was made, and there "
+                         "is no key for a language model: set SANDLOT_MODEL_KEY, or keep that Lua "
+                         "as it is by `sandlot soul accept DIR %s`",
+                         view->kept_path, view->soul->path)
+                   : fail_soul(
+                         &asking, "soul-no-key",
+                         "the script has to be written by a language model, and there is no key "
+                         "for one: set SANDLOT_MODEL_KEY, or write %s yourself and `sandlot soul "
+                         "accept` it",
+                         view->kept_path);
     }
     if (config->timeout_wrong != NULL) {
         diagnostic_addf(context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
@@ -434,7 +437,7 @@ Status soul_ask(const BuildContext *context, const ModelConfig *config, const ch
     SoulLua lua = {.was_asked = true};
     Status status = ask_and_repair(&asking, &lua.repairs);
     if (status == STATUS_OK) {
-        status = keep(&asking, place, &file);
+        status = keep_answer(&asking, place, &file);
     }
     if (status == STATUS_OK) {
         status = copy_out(file.data, file.bytes, &lua);

@@ -70,7 +70,7 @@ Status typescript_create(const TypeScriptConfig *config, TypeScript **out)
 }
 
 // Ends it, and gives how it ended.
-static int end(TypeScript *typescript)
+static int end_process(TypeScript *typescript)
 {
     typescript->has_begun = false;
     return child_end(&typescript->child);
@@ -79,7 +79,7 @@ static int end(TypeScript *typescript)
 void typescript_destroy(TypeScript *typescript)
 {
     if (typescript != NULL) {
-        (void)end(typescript);
+        (void)end_process(typescript);
         free(typescript);
     }
 }
@@ -97,10 +97,10 @@ pid_t typescript_pid(const TypeScript *typescript)
     return child_runs(&typescript->child) ? typescript->child.process.pid : 0;
 }
 
-__attribute__((format(printf, 3, 4))) static Status fail(TypeScript *typescript, char *reason,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static Status fail_call(TypeScript *typescript, char *reason,
+                                                              const char *format, ...)
 {
-    (void)end(typescript);
+    (void)end_process(typescript);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reason, WORKER_REASON_BYTES, format, arguments);
@@ -123,25 +123,25 @@ static void advise_smaller(const TypeScript *typescript, char out[ADVICE_BYTES])
 }
 
 // The stream has ended.
-static Status died(TypeScript *typescript, char *reason)
+static Status explain_death(TypeScript *typescript, char *reason)
 {
     const bool was_started = typescript->has_begun;
-    const int code = end(typescript);
+    const int code = end_process(typescript);
     if (code == 128 + SIGABRT) {
         char advice[ADVICE_BYTES];
         advise_smaller(typescript, advice);
-        return fail(
+        return fail_call(
             typescript, reason,
             "the TypeScript compiler gave up%s, most likely because it ran out of memory: %s",
             typescript->at, advice);
     }
     if (code > 128) {
-        return fail(typescript, reason, "the TypeScript compiler %s%s (%s)",
-                    code == 128 + SIGKILL ? "was killed" : "crashed", typescript->at,
-                    strsignal(code - 128));
+        return fail_call(typescript, reason, "the TypeScript compiler %s%s (%s)",
+                         code == 128 + SIGKILL ? "was killed" : "crashed", typescript->at,
+                         strsignal(code - 128));
     }
-    return fail(typescript, reason, "the TypeScript compiler %s (exit code %d)",
-                was_started ? "ended by itself" : "could not be started", code);
+    return fail_call(typescript, reason, "the TypeScript compiler %s (exit code %d)",
+                     was_started ? "ended by itself" : "could not be started", code);
 }
 
 // --- starting -----------------------------------------------------------------------------------
@@ -170,8 +170,8 @@ static Status start(TypeScript *typescript, char *reason)
     const Status status = child_start(&typescript->child, config, true);
     return status == STATUS_OK
                ? STATUS_OK
-               : fail(typescript, reason, "the TypeScript compiler could not be started: %s",
-                      status == STATUS_BLOCKED ? strerror(errno) : status_text(status));
+               : fail_call(typescript, reason, "the TypeScript compiler could not be started: %s",
+                           status == STATUS_BLOCKED ? strerror(errno) : status_text(status));
 }
 
 // --- what comes in ------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ static void tell_progress(TypeScript *typescript)
     }
 }
 
-// A sign of life, and what it says that it is at, for whoever has to find out why it was the last.
+// It is alive; remember which script it works on, for the message if it dies there.
 static ChildStep note_progress(const Call *call, const ChildMessage *message)
 {
     TypeScript *typescript = call->typescript;
@@ -223,15 +223,15 @@ static ChildStep note_progress(const Call *call, const ChildMessage *message)
     return CHILD_GO_ON;
 }
 
-static ChildStep take(void *user, ChildMessage *message)
+static ChildStep take_message(void *user, ChildMessage *message)
 {
     Call *call = user;
     char why[WORKER_REASON_BYTES];
     switch (message->kind) {
     case TYPESCRIPT_REFUSED:
         typescript_plain_text(message->body, message->bytes, why, sizeof why);
-        (void)fail(call->typescript, call->reason,
-                   "the TypeScript compiler could not be started: %.400s", why);
+        (void)fail_call(call->typescript, call->reason,
+                        "the TypeScript compiler could not be started: %.400s", why);
         return CHILD_STOP;
     case TYPESCRIPT_RESULT:
         call->typescript->has_begun = true;
@@ -267,7 +267,7 @@ static uint64_t memory_of(pid_t pid)
 }
 
 // False: it takes too much, and was ended.
-static bool watch(void *user)
+static bool watch_memory(void *user)
 {
     const Call *call = user;
     TypeScript *typescript = call->typescript;
@@ -281,9 +281,9 @@ static bool watch(void *user)
     }
     char advice[ADVICE_BYTES];
     advise_smaller(typescript, advice);
-    (void)fail(typescript, call->reason,
-               "the TypeScript compiler took more than %llu MB%s and was ended: %s",
-               (unsigned long long)(config->memory_bytes_max >> 20), typescript->at, advice);
+    (void)fail_call(typescript, call->reason,
+                    "the TypeScript compiler took more than %llu MB%s and was ended: %s",
+                    (unsigned long long)(config->memory_bytes_max >> 20), typescript->at, advice);
     return false;
 }
 
@@ -294,37 +294,38 @@ static Status explain(TypeScript *typescript, const ChildCall *child, ChildResul
     case CHILD_ANSWERED:
         return STATUS_OK;
     case CHILD_DIED:
-        return died(typescript, reason);
+        return explain_death(typescript, reason);
     case CHILD_CANCELLED:
-        (void)fail(typescript, reason, "cancelled");
+        (void)fail_call(typescript, reason, "cancelled");
         return STATUS_DENIED;
     case CHILD_QUIET:
-        return fail(typescript, reason,
-                    "the TypeScript compiler gave no sign of progress for %g s%s and was ended: %s",
-                    typescript->config.quiet_ms / 1000.0, typescript->at,
-                    typescript->has_begun
-                        ? "a type or an expression of this place may be too hard to work out"
-                        : "this machine may be too busy");
+        return fail_call(
+            typescript, reason,
+            "the TypeScript compiler gave no sign of progress for %g s%s and was ended: %s",
+            typescript->config.quiet_ms / 1000.0, typescript->at,
+            typescript->has_begun
+                ? "a type or an expression of this place may be too hard to work out"
+                : "this machine may be too busy");
     case CHILD_LATE:
-        return fail(typescript, reason,
-                    "the TypeScript compiler took more than %u minutes and was ended",
-                    CALL_MS_MAX / 60000);
+        return fail_call(typescript, reason,
+                         "the TypeScript compiler took more than %u minutes and was ended",
+                         CALL_MS_MAX / 60000);
     case CHILD_INVALID:
-        return fail(typescript, reason, "the TypeScript compiler answered %s and was ended",
-                    child->invalid);
+        return fail_call(typescript, reason, "the TypeScript compiler answered %s and was ended",
+                         child->invalid);
     case CHILD_STOPPED:
         return STATUS_BLOCKED; // it was said why
     case CHILD_NO_MEMORY:
         break;
     }
-    return fail(typescript, reason, "no memory is left for the compiler's answer");
+    return fail_call(typescript, reason, "no memory is left for the compiler's answer");
 }
 
 // --- a compile ----------------------------------------------------------------------------------
 
-static Status ask(TypeScript *typescript, const Buffer *request, const SoulList *souls,
-                  const bool *wanted, TypeScriptResult *out, DiagnosticList *diagnostics,
-                  char *reason)
+static Status ask_node(TypeScript *typescript, const Buffer *request, const SoulList *souls,
+                       const bool *wanted, TypeScriptResult *out, DiagnosticList *diagnostics,
+                       char *reason)
 {
     Call call = {.typescript = typescript, .souls = souls, .reason = reason};
     ChildCall child = {.parts = {request->data},
@@ -333,8 +334,8 @@ static Status ask(TypeScript *typescript, const Buffer *request, const SoulList 
                        .call_ms = CALL_MS_MAX,
                        .cancel = typescript->config.cancel,
                        .body_max = body_max,
-                       .take = take,
-                       .watch = watch,
+                       .take = take_message,
+                       .watch = watch_memory,
                        .user = &call};
     typescript->at[0] = '\0';
     typescript->done = 0;
@@ -346,8 +347,8 @@ static Status ask(TypeScript *typescript, const Buffer *request, const SoulList 
         status = typescript_read_result(call.result.data, call.result.bytes, souls, wanted, out,
                                         diagnostics, reason);
         if (status == STATUS_MISMATCH) {
-            status =
-                fail(typescript, reason, "the TypeScript compiler answered nonsense and was ended");
+            status = fail_call(typescript, reason,
+                               "the TypeScript compiler answered nonsense and was ended");
         } else if (status == STATUS_LIMIT) {
             status = STATUS_BLOCKED; // it gave up by itself, and is still well
         }
@@ -392,9 +393,9 @@ Status typescript_compile(TypeScript *typescript, const SoulList *souls, const b
     status = write_request(&request, is_first, souls, wanted);
     if (status != STATUS_OK) {
         snprintf(reason, WORKER_REASON_BYTES, "the scripts of this place are too large together");
-        (void)end(typescript);
+        (void)end_process(typescript);
     } else {
-        status = ask(typescript, &request, souls, wanted, out, diagnostics, reason);
+        status = ask_node(typescript, &request, souls, wanted, out, diagnostics, reason);
     }
     buffer_free(&request);
     return status;

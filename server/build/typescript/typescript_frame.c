@@ -87,7 +87,7 @@ void typescript_plain_text(const uint8_t *bytes, size_t count, char *out, size_t
     out[used] = '\0';
 }
 
-static void read_text(ByteReader *reader, char *out, size_t out_bytes)
+static void read_plain_text(ByteReader *reader, char *out, size_t out_bytes)
 {
     size_t bytes;
     const uint8_t *text = byte_read_block(reader, &bytes);
@@ -134,11 +134,11 @@ static void read_diagnostics(ByteReader *reader, const SoulList *souls, Diagnost
     }
     for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
         Diagnostic one = {.level = byte_read_bool(reader) ? DIAGNOSTIC_WARNING : DIAGNOSTIC_ERROR};
-        read_text(reader, one.file, sizeof one.file);
+        read_plain_text(reader, one.file, sizeof one.file);
         one.line = byte_read_u32(reader);
         one.column = byte_read_u32(reader);
-        read_text(reader, one.code, sizeof one.code);
-        read_text(reader, one.message, sizeof one.message);
+        read_plain_text(reader, one.code, sizeof one.code);
+        read_plain_text(reader, one.message, sizeof one.message);
         if (!is_file(souls, one.file)) {
             byte_reader_fail(reader, STATUS_MALFORMED);
         }
@@ -276,7 +276,7 @@ Status typescript_read_result(const uint8_t *bytes, size_t count, const SoulList
     DiagnosticList found = {0};
     char said[WORKER_REASON_BYTES];
     const uint32_t answer = byte_read_u32(&reader);
-    read_text(&reader, said, sizeof said);
+    read_plain_text(&reader, said, sizeof said);
     read_diagnostics(&reader, souls, &found);
     read_outputs(&reader, &result);
     Status status = byte_reader_finish(&reader);

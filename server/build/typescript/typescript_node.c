@@ -42,7 +42,7 @@ static bool join(char out[NODE_PATH_BYTES], const char *folder, const char *name
     return length > 0 && length < NODE_PATH_BYTES;
 }
 
-static bool has(const char *folder, const char *name)
+static bool has_file(const char *folder, const char *name)
 {
     char path[NODE_PATH_BYTES];
     return join(path, folder, name) && access(path, R_OK) == 0;
@@ -71,7 +71,7 @@ static bool installation(Tree *out)
 static bool find_tree(Tree *out)
 {
     // A folder "bin" in a source tree's build is no installation.
-    return (installation(out) && has(out->compiler, "compiler.mjs")) || source_tree(out) ||
+    return (installation(out) && has_file(out->compiler, "compiler.mjs")) || source_tree(out) ||
            installation(out);
 }
 
@@ -105,11 +105,11 @@ Status node_find(const char *node, const char *compiler, NodePaths *out,
                        HOW_TO_HAVE_IT);
     }
     const char *folder = compiler != NULL ? compiler : tree.compiler;
-    if (!has(folder, "compiler.mjs") || resolve(folder, out->compiler) != STATUS_OK) {
+    if (!has_file(folder, "compiler.mjs") || resolve(folder, out->compiler) != STATUS_OK) {
         return missing(reason, "there is no compiler.mjs in ", folder, HOW_TO_HAVE_IT);
     }
-    if (!has(tree.modules, "typescript-to-lua/package.json") ||
-        !has(tree.modules, "typescript/package.json") ||
+    if (!has_file(tree.modules, "typescript-to-lua/package.json") ||
+        !has_file(tree.modules, "typescript/package.json") ||
         resolve(tree.modules, out->modules) != STATUS_OK) {
         return missing(reason, "the packages typescript and typescript-to-lua are not in ",
                        tree.modules, "Run tools/setup.");
@@ -132,7 +132,7 @@ Status node_find(const char *node, const char *compiler, NodePaths *out,
 
 // --- the launcher -------------------------------------------------------------------------------
 
-static int refuse(const char *text)
+static int refuse_to_start(const char *text)
 {
     uint8_t header[TYPESCRIPT_HEADER_BYTES] = {TYPESCRIPT_REFUSED};
     const size_t bytes = strlen(text);
@@ -200,7 +200,7 @@ static Status lock_in(bool allow_weak, const char *node, const char *compiler, c
 int node_jail_main(int argc, char **argv)
 {
     if (argc != 6) {
-        return refuse("the launcher was called without its arguments");
+        return refuse_to_start("the launcher was called without its arguments");
     }
     const char *node = argv[3];
     const char *compiler = argv[4];
@@ -209,16 +209,16 @@ int node_jail_main(int argc, char **argv)
     char reason[WORKER_REASON_BYTES];
     snprintf(heap, sizeof heap, "--max-old-space-size=%s", argv[2]);
     if (!join(script, compiler, "compiler.mjs") || chdir("/") != 0) {
-        return refuse("the compiler's path is too long");
+        return refuse_to_start("the compiler's path is too long");
     }
     // A terminal's Ctrl-C is the builder's, which then ends Node and can say that it was cancelled.
     (void)setpgid(0, 0);
     if (!die_with_host()) {
-        return refuse("the host is gone");
+        return refuse_to_start("the host is gone");
     }
     silence();
     if (lock_in(strcmp(argv[1], "weak") == 0, node, compiler, argv[5], reason) != STATUS_OK) {
-        return refuse(reason);
+        return refuse_to_start(reason);
     }
     tell_alive();
     char *const arguments[] = {"node",
@@ -239,5 +239,5 @@ int node_jail_main(int argc, char **argv)
              "Node cannot be run (%.300s: %s); the user it runs as needs to "
              "reach it",
              node, strerror(errno));
-    return refuse(reason);
+    return refuse_to_start(reason);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Status refuse(WorkerCall *call)
+static Status refuse_request(WorkerCall *call)
 {
     return worker_refuse(call, STATUS_MALFORMED, "the request is no model");
 }
@@ -29,7 +29,7 @@ static Status read_path(WorkerCall *call, char path[PACKAGE_PATH_BYTES], Package
     size_t bytes;
     const uint8_t *at = byte_read_block(in, &bytes);
     if (in->status != STATUS_OK || bytes >= PACKAGE_PATH_BYTES) {
-        return refuse(call);
+        return refuse_request(call);
     }
     Status status = package_path_check((const char *)at, bytes, call->reason);
     if (status == STATUS_OK) {
@@ -48,7 +48,7 @@ static Status read_model(WorkerCall *call, const char *path, PackageKind kind, A
     job->bytes = byte_reader_left(&call->request);
     job->data = byte_read_bytes(&call->request, job->bytes);
     if (kind != KIND_GLTF) {
-        return refuse(call);
+        return refuse_request(call);
     }
     return package_size_check(path, kind, job->bytes, call->reason);
 }
@@ -78,7 +78,7 @@ static Status read_file(WorkerCall *call, PackageItem *item)
     }
     const uint64_t bytes = byte_read_u64(&call->request);
     if (call->request.status != STATUS_OK || bytes > byte_reader_left(&call->request)) {
-        return refuse(call);
+        return refuse_request(call);
     }
     item->bytes = (size_t)bytes;
     item->data = (uint8_t *)(uintptr_t)byte_read_bytes(&call->request, item->bytes);
@@ -121,7 +121,7 @@ Status worker_model(WorkerCall *call)
     }
     const uint32_t count = byte_read_u32(&call->request);
     if (call->request.status != STATUS_OK || count > ASSET_MODEL_FILES_MAX) {
-        return refuse(call);
+        return refuse_request(call);
     }
     PackageItem *items = calloc((size_t)count + 1, sizeof *items);
     if (items == NULL) {

@@ -155,7 +155,8 @@ static void write_files(PackageList *list, const AssetInfo *infos, bool with_con
     }
 }
 
-static Status answer(WorkerCall *call, bool with_contents, PackageList *list, PackageFormat format)
+static Status write_reply(WorkerCall *call, bool with_contents, PackageList *list,
+                          PackageFormat format)
 {
     AssetInfo *infos = calloc((size_t)list->count + 1, sizeof *infos);
     bool *used = calloc((size_t)list->count + 1, sizeof *used);
@@ -188,7 +189,7 @@ static Status read_package(WorkerCall *call, bool with_contents)
     const uint8_t *bytes = byte_read_bytes(&call->request, count);
     ASSERT(bytes != NULL || count == 0);
     Status status = read_archive(bytes, count, &list, &format);
-    status = status == STATUS_OK ? answer(call, with_contents, &list, format) : status;
+    status = status == STATUS_OK ? write_reply(call, with_contents, &list, format) : status;
     package_list_free(&list);
     return status;
 }

@@ -14,13 +14,13 @@
 #define BUILD_PATH_BYTES 4128
 
 // Lua that was made from another language.
-typedef struct MadeLua {
+typedef struct GeneratedLua {
     char *lua; // NULL: none
     size_t lua_bytes;
     size_t file_bytes; // of the file that is kept: with a line about its source map behind it
     uint32_t *lines;   // by line of the Lua, from 0: the line of the source; NULL: none
     uint32_t line_count;
-} MadeLua;
+} GeneratedLua;
 
 typedef struct BuildItem {
     char path[SCRIPT_PATH_BYTES];
@@ -32,7 +32,7 @@ typedef struct BuildItem {
     bool replicate;
     const uint8_t *source;
     size_t source_bytes;
-    MadeLua made;
+    GeneratedLua generated;
     bool is_ready; // there is Lua to compile
     bool is_built; // there is a rune
     bool was_cached;
@@ -67,7 +67,7 @@ MUST_USE Status build_typescript(Build *build, TypeScript **out);
 // build_translate.c: .soul and .ts to Lua.
 MUST_USE Status build_translate_souls(Build *build);
 MUST_USE Status build_translate_typescript(Build *build);
-void made_lua_free(MadeLua *made);
+void generated_lua_free(GeneratedLua *made);
 // build_compile.c: Lua to runes; what they require.
 MUST_USE Status build_compile_all(Build *build);
 void build_check_requires(Build *build);
@@ -84,7 +84,7 @@ MUST_USE Status build_write_references(Build *build);
 // build_asset.c: pictures, sounds and models, checked and named by their hashes.
 MUST_USE Status build_assets(Build *build);
 // build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;
-// fails with a reason for want of memory, or of a worker.
+// fails with a reason if memory ran out or the worker failed.
 MUST_USE Status build_verify_assets(const BuildContext *context, const char *place);
 // build_write.c: the manifests, and the artifacts on disk.
 MUST_USE Status build_write(Build *build);
