@@ -1,6 +1,6 @@
 // `sandlot world`: runs one world of a place folder on one port. Also the entry of the world
 // process itself, which only the host starts.
-#include "server/build/diagnostic.h"
+#include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
 #include "server/host/world_main.h"

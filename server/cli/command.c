@@ -4,7 +4,7 @@
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/build/diagnostic.h"
+#include "server/build/base/diagnostic.h"
 #include "server/sys/jail.h"
 
 #include <stdio.h>

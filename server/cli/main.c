@@ -1,8 +1,8 @@
 // The sandlot program: finds the subcommand and calls it.
 #include "core/base/nearest.h"
-#include "server/build/diagnostic.h"
-#include "server/build/typescript_node.h"
-#include "server/build/worker.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/typescript/typescript_node.h"
 #include "server/cli/command.h"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/script/script.h"
-#include "server/build/diagnostic.h"
-#include "server/build/worker_compile.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/base/diagnostic.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
-#include "server/build/place_home.h"
+#include "server/build/place/place_home.h"
 #include "server/host/host_build.h"
 #include "server/host/host_inside.h"
 #include "server/sys/clock.h"

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
-#include "server/build/place_file.h"
+#include "server/build/place/place_file.h"
 #include "server/store/blob.h"
 #include "server/sys/clock.h"
 

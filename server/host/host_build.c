@@ -6,8 +6,8 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/build/editor_files.h"
-#include "server/build/save.h"
+#include "server/build/job/save.h"
+#include "server/build/place/editor_files.h"
 #include "server/host/host_inside.h"
 #include "server/net/http_rules.h"
 

@@ -10,7 +10,7 @@
 //   host_asset.c  its pictures, sounds and models, for whoever asks
 #pragma once
 
-#include "server/build/build.h"
+#include "server/build/pipeline/build.h"
 
 #include "server/host/channel.h"
 #include "server/host/host.h"

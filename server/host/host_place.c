@@ -5,10 +5,10 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
-#include "server/build/build_show.h"
-#include "server/build/diagnostic.h"
-#include "server/build/editor_files.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/pipeline/build_show.h"
+#include "server/build/place/editor_files.h"
+#include "server/build/sign/manifest_sign.h"
 #include "server/host/host_inside.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/sign/manifest_verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

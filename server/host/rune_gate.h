@@ -8,7 +8,7 @@
 
 #include "core/wire/manifest.h"
 #include "core/world/entry.h"
-#include "server/build/signing_key.h"
+#include "server/build/sign/signing_key.h"
 
 typedef struct RuneGate {
     uint8_t key[SIGNING_PUBLIC_BYTES];

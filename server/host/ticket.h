@@ -11,7 +11,7 @@
 
 #include "core/base/limits.h"
 #include "core/base/status.h"
-#include "server/build/signing_key.h"
+#include "server/build/sign/signing_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>

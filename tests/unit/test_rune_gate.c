@@ -3,7 +3,7 @@
 #include "server/host/rune_gate.h"
 
 #include "core/base/sha256.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/sign/manifest_sign.h"
 #include "tests/support/test.h"
 
 #include <sodium.h>
