@@ -1,8 +1,8 @@
 // `sandlot bots`: many native players in one process, and what they measure.
 #define _POSIX_C_SOURCE 200809L
+#include "server/bots/bots.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
-#include "server/host/bots.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
-#include "server/host/world_main.h"
+#include "server/shell/world_main.h"
 #include "server/sys/program.h"
 
 #include <errno.h>

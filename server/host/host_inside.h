@@ -12,10 +12,10 @@
 
 #include "server/build/build.h"
 
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
+#include "server/channel/journal_file.h"
 #include "server/host/host.h"
 #include "server/host/host_bounds.h"
-#include "server/host/journal_file.h"
 #include "server/host/metrics.h"
 #include "server/host/ticket.h"
 #include "server/net/http.h"

@@ -3,7 +3,7 @@
 // read as a report. What was read is written and read again as the same.
 #define _GNU_SOURCE
 #include "core/base/check.h"
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 #include "server/net/socket_pass.h"
 
 #include <string.h>

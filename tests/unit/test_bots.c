@@ -1,7 +1,7 @@
 // The parts of the bots that read what others wrote: addresses, HTTP answers, metrics, ledgers; and
 // the histogram that every figure comes from.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include "tests/support/test.h"
 

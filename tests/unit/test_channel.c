@@ -1,7 +1,7 @@
 // The channel between host and world: what one side says the other hears, in pieces where it is
 // long, with its descriptor; and a side that does not keep to the form is found out.
 #define _GNU_SOURCE
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 
 #include "core/base/rng.h"
 #include "server/net/socket_pass.h"

@@ -1,6 +1,6 @@
 // What a world process believes before its first tick: runes that a manifest names which its host's
 // key has signed, all of them and no others.
-#include "server/host/rune_gate.h"
+#include "server/shell/rune_gate.h"
 
 #include "core/base/sha256.h"
 #include "server/build/manifest_sign.h"

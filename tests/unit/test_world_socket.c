@@ -1,7 +1,7 @@
 // The players' sockets of a world process, over socket pairs: messages however they are cut, sends
 // that the kernel cuts short, goodbyes, silence.
 #define _GNU_SOURCE
-#include "server/host/world_socket.h"
+#include "server/shell/world_socket.h"
 
 #include "core/base/rng.h"
 #include "server/net/websocket.h"

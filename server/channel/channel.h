@@ -11,7 +11,7 @@
 
 #include "core/base/log.h"
 #include "core/world/world.h"
-#include "server/host/stats.h"
+#include "server/channel/stats.h"
 
 #define CHANNEL_PACKET_BYTES  (60u << 10)
 #define CHANNEL_MESSAGE_BYTES (ENTRY_BYTES_MAX + 4096u)

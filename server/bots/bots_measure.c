@@ -1,7 +1,7 @@
 // What the bots measure: how regularly snapshots come, how far others are shown from where they
 // are, and what all that costs. Slow and hostile bots are not asked.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>

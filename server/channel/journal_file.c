@@ -1,6 +1,6 @@
 // See journal_file.h.
 #define _GNU_SOURCE
-#include "server/host/journal_file.h"
+#include "server/channel/journal_file.h"
 
 #include "core/base/check.h"
 

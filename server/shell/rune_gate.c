@@ -1,5 +1,5 @@
 // See rune_gate.h.
-#include "server/host/rune_gate.h"
+#include "server/shell/rune_gate.h"
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"

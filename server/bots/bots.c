@@ -2,7 +2,7 @@
 // slice of the bots is updated, so that their inputs are spread over time as those of people are.
 // What arrives is read when it arrives.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"

@@ -1,6 +1,6 @@
 // What a player does: decided from what its own client shows it, never from what the server knows.
 #include "core/sim/scene.h"
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include <string.h>
 

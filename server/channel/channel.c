@@ -1,7 +1,7 @@
 // See channel.h. The queue is one block: packets are appended at its end and sent from its
 // beginning, and it moves down when it reaches the end; it is nearly always empty.
 #define _GNU_SOURCE
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"

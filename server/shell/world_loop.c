@@ -1,10 +1,10 @@
 // See world_loop.h. Nothing here waits for anybody but the clock.
 #define _GNU_SOURCE
-#include "server/host/world_loop.h"
+#include "server/shell/world_loop.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "server/host/journal_file.h"
+#include "server/channel/journal_file.h"
 #include "server/sys/clock.h"
 
 #include <stdlib.h>

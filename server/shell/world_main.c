@@ -2,12 +2,12 @@
 // descriptor 3 and standard error, and nothing else. It maps the place, locks itself in, and only
 // then looks at a byte that anybody else wrote: place, rows, scripts.
 #define _GNU_SOURCE
-#include "server/host/world_main.h"
+#include "server/shell/world_main.h"
 
 #include "core/base/check.h"
 #include "core/world/journal.h"
-#include "server/host/rune_gate.h"
-#include "server/host/world_loop.h"
+#include "server/shell/rune_gate.h"
+#include "server/shell/world_loop.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 #include "server/sys/jail.h"

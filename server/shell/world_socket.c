@@ -1,7 +1,7 @@
 // See world_socket.h. Most messages arrive whole in one recv: those are put together in a buffer
 // that all sockets share. Only what is cut by the end of a recv moves to a buffer of its slot.
 #define _GNU_SOURCE
-#include "server/host/world_socket.h"
+#include "server/shell/world_socket.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

@@ -1,6 +1,6 @@
 // See bots_door.h. The lock is held only to move a wish or a gift; questions are asked without it.
 #define _GNU_SOURCE
-#include "server/host/bots_door.h"
+#include "server/bots/bots_door.h"
 
 #include "core/base/check.h"
 #include "core/base/json_read.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/status.h"
-#include "server/host/bots_http.h"
+#include "server/bots/bots_http.h"
 
 #include <stdbool.h>
 #include <stdint.h>

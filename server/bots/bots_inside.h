@@ -1,4 +1,4 @@
-// The inside of the bots, for server/host/bots*.c alone.
+// The inside of the bots, for server/bots/bots*.c alone.
 //
 //   bots.c          creation, the loop, joining and coming back
 //   bots_mind.c     what a player does
@@ -11,8 +11,8 @@
 #include "core/base/rng.h"
 #include "core/client/client.h"
 #include "core/wire/message.h"
-#include "server/host/bots.h"
-#include "server/host/bots_link.h"
+#include "server/bots/bots.h"
+#include "server/bots/bots_link.h"
 
 #define BOTS_LOOP_RATE   120 // wake-ups a second; each updates a slice of the bots
 #define BOTS_PENDING_MAX 32
