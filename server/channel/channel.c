@@ -4,6 +4,7 @@
 #include "server/channel/channel.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "server/net/socket_pass.h"
 
@@ -18,6 +19,12 @@
 
 const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1] = {100,  250,   500,   1000,  2000,  4000,
                                                              8000, 16000, 33000, 66000, 133000};
+
+uint32_t world_socket_max(uint32_t player_max)
+{
+    const uint32_t wanted = 2 * player_max + WORLD_SOCKETS_SPARE;
+    return wanted < WORLD_SOCKETS_MAX ? wanted : WORLD_SOCKETS_MAX;
+}
 
 // --- open and close -----------------------------------------------------------------------------
 

@@ -20,6 +20,10 @@
 #define CHANNEL_REASON_BYTES  240
 #define CHANNEL_CONNECT_BYTES 9 // of CHANNEL_CONNECT, before what was read
 
+// How many connections a world with so many players has at most: the host gives it memory for them,
+// and the world refuses more.
+uint32_t world_socket_max(uint32_t player_max);
+
 typedef enum ChannelType {
     CHANNEL_NONE,
     // To the world.

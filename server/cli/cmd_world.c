@@ -1,9 +1,7 @@
-// `sandlot world`: one world of a place folder, alone, on one port. And the world process itself,
-// which the host starts and nobody else.
+// `sandlot world`: one world of a place folder, alone, on one port.
 #include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
-#include "server/shell/world_main.h"
 #include "server/sys/program.h"
 
 #include <errno.h>
@@ -155,11 +153,4 @@ int cmd_world(int argc, char **argv)
         return EXIT_USAGE;
     }
     return host_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
-}
-
-int cmd_world_process(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return world_main();
 }

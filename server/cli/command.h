@@ -13,7 +13,6 @@ int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_new(int argc, char **argv);
-int cmd_world_process(int argc, char **argv); // for a host, not for people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_soul(int argc, char **argv);

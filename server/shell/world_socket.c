@@ -21,7 +21,6 @@
 #define SEND_MESSAGES    32           // in one call
 #define SEND_BYTES       (128u << 10) // about as many, too
 #define EVENTS_MAX       1024
-#define SPARE_SOCKETS    512  // besides those who play: those who are about to
 #define LAST_MS          5000 // for what is still owed
 #define LINGER_MS        2000
 #define CONTROL_BYTES    (2 * (2 + WEBSOCKET_CONTROL_MAX))
@@ -71,12 +70,6 @@ struct Sockets {
 
 // --- creation -----------------------------------------------------------------------------------
 
-uint32_t world_socket_max(uint32_t player_max)
-{
-    const uint32_t wanted = 2 * player_max + SPARE_SOCKETS;
-    return wanted < SOCKETS_MAX ? wanted : SOCKETS_MAX;
-}
-
 // Address space; memory comes when it is touched.
 static void *reserve(size_t bytes)
 {
@@ -87,7 +80,7 @@ static void *reserve(size_t bytes)
 
 Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace *face, Sockets **out)
 {
-    ASSERT(socket_max > 0 && socket_max <= SOCKETS_MAX);
+    ASSERT(socket_max > 0 && socket_max <= WORLD_SOCKETS_MAX);
     Sockets *sockets = calloc(1, sizeof *sockets);
     if (sockets == NULL) {
         return STATUS_LIMIT;
@@ -198,7 +191,7 @@ static void say_goodbye(Sockets *sockets, Socket *socket, uint16_t close_code, u
 
 static Socket *find(Sockets *sockets, uint64_t connection)
 {
-    const uint64_t slot = connection % SOCKETS_MAX;
+    const uint64_t slot = connection % WORLD_SOCKETS_MAX;
     if (slot >= sockets->slot_max) {
         return NULL;
     }
@@ -328,7 +321,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
     Socket *socket = &sockets->slots[slot];
     *socket = (Socket){.state = SOCKET_OPEN,
                        .descriptor = descriptor,
-                       .connection = sockets->count * SOCKETS_MAX + slot,
+                       .connection = sockets->count * WORLD_SOCKETS_MAX + slot,
                        .from = *from,
                        .active_at = sockets->active_count,
                        .since_ms = now_ms,

@@ -17,10 +17,6 @@
 #include <stdint.h>
 
 #define SOCKETS_MESSAGE_BYTES ((size_t)MESSAGE_BYTES_MAX)
-#define SOCKETS_MAX           8000
-// Of a world with so many players: each may come back while the old connection is still there, and
-// others are about to come in.
-uint32_t world_socket_max(uint32_t player_max);
 
 typedef struct Sockets Sockets;
 
