@@ -1,10 +1,11 @@
 // test_neighbours [TEST]   every hostile script, alone and ten at a time, in a whole world with two
 // honest scripts and two honest players, in virtual time.
 //
-// A hostile script runs as it stands, and then once more as the body of a timer that is due every
-// tick. One honest script is loaded before it and one after. Whatever the hostile ones do, each
-// honest onUpdate runs at least every second tick, its half-second timer comes within a tenth of a
-// second, both players get their frames, and nothing ends. Ticks and steps decide, never a clock.
+// A hostile script runs unchanged, and then once more as the body of a timer that fires every tick.
+// One honest script is loaded before it and one after. Whatever the hostile ones do, each honest
+// onUpdate runs at least every second tick, its half-second timer is at most a tenth of a second
+// late, both players get their frames, and nothing crashes. Results depend on ticks and steps,
+// never on a clock.
 #include "core/base/rng.h"
 #include "core/script/script.h"
 #include "tests/script/embedded.h"
