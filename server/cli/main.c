@@ -1,5 +1,5 @@
-// The sandlot program: finds the subcommand and calls it. It is also the table of roles: the host, a
-// world process, the build worker and the launcher of Node are all this program. This is the only
+// The sandlot program: finds the subcommand and calls it. It is also the table of roles: the host,
+// a world process, the build worker and the launcher of Node are all this program. This is the only
 // file outside the jail that refers to code which runs in it (tools/check-jail).
 #include "core/base/nearest.h"
 #include "server/build/diagnostic.h"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/script/memory_store.h"
+#include "core/world/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
 
