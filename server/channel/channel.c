@@ -214,7 +214,7 @@ Status channel_take(Channel *channel, ChannelMessage *out)
 
 // --- texts --------------------------------------------------------------------------------------
 
-static void write_text(ByteWriter *writer, const char *text, size_t bytes_max)
+static void write_cut_text(ByteWriter *writer, const char *text, size_t bytes_max)
 {
     const size_t bytes = utf8_cut(text, strlen(text), bytes_max);
     byte_write_varint(writer, bytes);
@@ -222,7 +222,7 @@ static void write_text(ByteWriter *writer, const char *text, size_t bytes_max)
 }
 
 // Whatever it is, it goes to a terminal or a log: only what can be printed stays.
-static void read_text(ByteReader *reader, char *out, uint32_t capacity)
+static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
 {
     const uint32_t bytes = byte_read_count(reader, capacity - 1);
     const uint8_t *text = byte_read_bytes(reader, bytes);
@@ -375,13 +375,13 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        write_text(writer, report->text, sizeof report->text - 1);
+        write_cut_text(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_LOG:
         byte_write_u8(writer, (uint8_t)report->level);
         byte_write_varint(writer, report->tick);
-        write_text(writer, report->area, sizeof report->area - 1);
-        write_text(writer, report->text, sizeof report->text - 1);
+        write_cut_text(writer, report->area, sizeof report->area - 1);
+        write_cut_text(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_STATS:
         write_stats(&report->stats, writer);
@@ -415,8 +415,8 @@ static void read_log(ByteReader *reader, ChannelReport *report)
     }
     report->level = level < LOG_LEVEL_COUNT ? (LogLevel)level : LOG_ERROR;
     report->tick = byte_read_varint(reader);
-    read_text(reader, report->area, sizeof report->area);
-    read_text(reader, report->text, sizeof report->text);
+    read_printable(reader, report->area, sizeof report->area);
+    read_printable(reader, report->text, sizeof report->text);
 }
 
 static void read_body(ByteReader *reader, ChannelReport *report)
@@ -440,7 +440,7 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        read_text(reader, report->text, sizeof report->text);
+        read_printable(reader, report->text, sizeof report->text);
         break;
     case CHANNEL_LOG:
         read_log(reader, report);

@@ -83,22 +83,6 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
     }
 }
 
-// Of the world process, from the system: what it says itself is its own word.
-static uint64_t resident_bytes(pid_t pid)
-{
-    char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-    if (file == NULL) {
-        return 0;
-    }
-    unsigned long long pages = 0;
-    const bool found =
-        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*s %llu", &pages) == 1;
-    fclose(file);
-    return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 static void get_metrics(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)request;
@@ -109,7 +93,7 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
     const pid_t pid = host->pid;
     pthread_mutex_unlock(&host->lock);
     metrics.store = store_stats(host->store);
-    metrics.resident_bytes = resident_bytes(pid);
+    metrics.resident_bytes = process_resident_bytes(pid);
     metrics.host_cpu_us = clock_cpu_us();
     ByteWriter writer = byte_writer(text, sizeof text);
     metrics_write(&metrics, &writer);
@@ -188,12 +172,6 @@ static bool is_our_room(const Host *host, const char *code)
            (strcasecmp(code, host->row.room_code) == 0 || strcmp(code, host->row.world_id) == 0);
 }
 
-static void member(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text(json, text);
-}
-
 static void member_number(JsonWriter *json, const char *name, uint64_t number)
 {
     json_write_name(json, name);
@@ -211,6 +189,16 @@ static void finish(HttpRequest *request, HttpResponse *response, const JsonWrite
     response->bytes = writer->at;
 }
 
+void host_write_member(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    if (text != NULL) {
+        json_write_text(json, text);
+    } else {
+        json_write_null(json);
+    }
+}
+
 static void get_room(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
@@ -226,15 +214,15 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     ByteWriter writer = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    member(&json, "roomCode", host->row.room_code);
-    member(&json, "worldId", host->row.world_id);
-    member(&json, "placeName", host->built.facts.name);
+    host_write_member(&json, "roomCode", host->row.room_code);
+    host_write_member(&json, "worldId", host->row.world_id);
+    host_write_member(&json, "placeName", host->built.facts.name);
     json_write_name(&json, "ready");
     json_write_bool(&json, ready);
     member_number(&json, "players", players);
     member_number(&json, "playerMax", host->player_max);
     member_number(&json, "tickRate", host->built.facts.tick_rate);
-    member(&json, "sceneHash", host->scene_hex);
+    host_write_member(&json, "sceneHash", host->scene_hex);
     member_number(&json, "sceneBytes", host->built.stripped_bytes);
     json_write_object_end(&json);
     finish(request, response, &json, text, &writer);
@@ -480,7 +468,8 @@ static bool signed_in(const Host *host, const HttpRequest *request, Ticket *out,
 
 // Only development gives tickets to whoever asks, and never to a page of another site: a browser
 // names the page's origin, and it must be ours.
-static bool refuse_strangers(const Host *host, HttpRequest *request, HttpResponse *response)
+static bool refuse_ticket_for_stranger(const Host *host, HttpRequest *request,
+                                       HttpResponse *response)
 {
     if (!host->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
@@ -503,7 +492,7 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
     static uint8_t text[ANSWER_BYTES];
-    if (refuse_strangers(host, request, response)) {
+    if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
     const Wish wish = read_wish(request);
@@ -520,9 +509,9 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
     ByteWriter writer = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    member(&json, "session_token", token);
-    member(&json, "client_id", id);
-    member(&json, "username", guest.name);
+    host_write_member(&json, "session_token", token);
+    host_write_member(&json, "client_id", id);
+    host_write_member(&json, "username", guest.name);
     json_write_object_end(&json);
     finish(request, response, &json, text, &writer);
 }
@@ -551,14 +540,14 @@ static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, 
     sha256_hex(host->key.public_half, key); // 32 bytes as hex digits
     snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, host->row.room_code);
     json_write_object_begin(json);
-    member(json, "server_address", address);
-    member(json, "session_token", token);
-    member(json, "client_id", id);
-    member(json, "world_id", host->row.world_id);
-    member(json, "room_code", host->row.room_code);
-    member(json, "username", guest->name);
-    member(json, "ticket", ticket);
-    member(json, "signing_key", key);
+    host_write_member(json, "server_address", address);
+    host_write_member(json, "session_token", token);
+    host_write_member(json, "client_id", id);
+    host_write_member(json, "world_id", host->row.world_id);
+    host_write_member(json, "room_code", host->row.room_code);
+    host_write_member(json, "username", guest->name);
+    host_write_member(json, "ticket", ticket);
+    host_write_member(json, "signing_key", key);
     member_number(json, "rune_packing", host->built.packing);
     json_write_object_end(json);
 }
@@ -584,7 +573,7 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
     static uint8_t text[ANSWER_BYTES];
-    if (refuse_strangers(host, request, response)) {
+    if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
     const Wish wish = read_wish(request);

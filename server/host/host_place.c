@@ -60,7 +60,7 @@ static Status build(Host *host)
 }
 
 // As `sandlot build` does, where the build may write.
-static void renew_types(const Host *host)
+void host_place_renew_types(const Host *host)
 {
     char reason[WORKER_REASON_BYTES] = "";
     bool written = false;
@@ -127,7 +127,7 @@ Status host_place_open(Host *host)
     }
     if (status == STATUS_OK) {
         say_built(host);
-        renew_types(host);
+        host_place_renew_types(host);
     }
     return status;
 }
@@ -203,12 +203,12 @@ Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
     }
     free(block);
     if (status != STATUS_OK) {
-        host_place_unsign(out);
+        host_manifests_free(out);
     }
     return status;
 }
 
-void host_place_unsign(HostManifests *manifests)
+void host_manifests_free(HostManifests *manifests)
 {
     buffer_free(&manifests->server);
     buffer_free(&manifests->client);

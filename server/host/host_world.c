@@ -320,7 +320,7 @@ Status host_world_start(Host *host)
         host_world_flush(host);
     }
     host->manifest_version = manifests.version;
-    host_place_unsign(&manifests);
+    host_manifests_free(&manifests);
     free(all.bytes);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "the world process cannot be started: %s", status_text(status));
@@ -340,7 +340,7 @@ void host_world_flush(Host *host)
     }
 }
 
-void host_world_enter(Host *host, const Entry *entry)
+void host_world_send_entry(Host *host, const Entry *entry)
 {
     static uint8_t bytes[CHANNEL_MESSAGE_BYTES]; // the main thread's
     if (!host->running || host->channel.end < 0) {
@@ -407,7 +407,7 @@ void host_world_pass_sockets(Host *host)
 }
 
 // Those who came while nobody knew yet that there will be no world for a while.
-void host_world_turn_away(Host *host)
+void host_world_refuse_sockets(Host *host)
 {
     static const char reason[] = "the world cannot start";
     uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
@@ -457,13 +457,13 @@ static uint32_t entry_flags(const Ticket *ticket)
 
 static void heard_auth(Host *host, const ChannelReport *report)
 {
-    const TicketGate gate = {.key = &host->key,
-                             .world_id = host->row.world_id,
-                             .epoch = host->world.epoch,
-                             .boot = host->boot,
-                             .development = host->development};
+    const TicketExpected expected = {.key = &host->key,
+                                     .world_id = host->row.world_id,
+                                     .epoch = host->world.epoch,
+                                     .boot = host->boot,
+                                     .development = host->development};
     Ticket ticket;
-    const Status status = ticket_admit(&host->book, &gate, (const char *)report->bytes,
+    const Status status = ticket_admit(&host->used_tickets, &expected, (const char *)report->bytes,
                                        report->byte_count, clock_unix_ms(), &ticket);
     Entry entry = {.type = ENTRY_AUTH, .connection = report->connection};
     if (status == STATUS_OK) {
@@ -476,7 +476,7 @@ static void heard_auth(Host *host, const ChannelReport *report)
     host->metrics.tickets_admitted += status == STATUS_OK;
     host->metrics.tickets_refused += status != STATUS_OK;
     pthread_mutex_unlock(&host->lock);
-    host_world_enter(host, &entry);
+    host_world_send_entry(host, &entry);
 }
 
 static void heard_log(Host *host, const ChannelReport *report)
@@ -539,10 +539,10 @@ static void heard(Host *host, const ChannelReport *report)
         heard_auth(host, report);
         break;
     case CHANNEL_SAVE:
-        host_save_take(host, report);
+        host_save_receive(host, report);
         break;
     case CHANNEL_STORE:
-        host_store_take(host, report);
+        host_request_receive(host, report);
         break;
     case CHANNEL_STOP:
         heard_stop(host, report);
@@ -595,7 +595,7 @@ static bool hear_one(Host *host)
     return host->running && host->channel.end >= 0;
 }
 
-void host_world_hear(Host *host)
+void host_world_receive(Host *host)
 {
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && host->running && host->channel.end >= 0; i++) {
         if (!hear_one(host)) {

@@ -52,7 +52,7 @@ typedef struct Socket {
 
 struct Sockets {
     int epoll;
-    SocketsFace face;
+    SocketsCallbacks face;
     Socket *slots;
     uint32_t slot_max;
     uint32_t *free;
@@ -78,7 +78,7 @@ static void *reserve(size_t bytes)
     return block != MAP_FAILED ? block : NULL;
 }
 
-Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace *face, Sockets **out)
+Status sockets_create(int epoll, uint32_t socket_max, const SocketsCallbacks *face, Sockets **out)
 {
     ASSERT(socket_max > 0 && socket_max <= WORLD_SOCKETS_MAX);
     Sockets *sockets = calloc(1, sizeof *sockets);
@@ -267,8 +267,8 @@ static void settle_buffer(Sockets *sockets, Socket *socket, uint64_t now_ms)
     }
 }
 
-static void read_bytes(Sockets *sockets, Socket *socket, const uint8_t *bytes, size_t count,
-                       uint64_t now_ms)
+static void read_frames(Sockets *sockets, Socket *socket, const uint8_t *bytes, size_t count,
+                        uint64_t now_ms)
 {
     bool goes_on = true;
     for (size_t at = 0; goes_on && at < count;) {
@@ -299,7 +299,7 @@ static void receive(Sockets *sockets, Socket *socket, uint64_t now_ms)
     sockets->stats.bytes_up += (size_t)got;
     socket->heard_ms = now_ms;
     if (socket->state == SOCKET_OPEN) { // else it is over, and what it says is not looked at
-        read_bytes(sockets, socket, sockets->receive, (size_t)got, now_ms);
+        read_frames(sockets, socket, sockets->receive, (size_t)got, now_ms);
     }
 }
 
@@ -329,7 +329,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
                        .pinged_ms = now_ms};
     sockets->active[sockets->active_count++] = slot;
     websocket_reader_init(&socket->reader, sockets->shared, SOCKETS_MESSAGE_BYTES, true);
-    read_bytes(sockets, socket, already, bytes, now_ms);
+    read_frames(sockets, socket, already, bytes, now_ms);
 }
 
 // --- sending ------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ static void taken(void *user, uint64_t connection)
 static Ear *ear_open(uint32_t socket_max)
 {
     Ear *ear = calloc(1, sizeof *ear);
-    const SocketsFace face = {
+    const SocketsCallbacks face = {
         .user = ear, .message = hear, .gone = gone, .output = output, .taken = taken};
     ear->epoll = epoll_create1(0);
     CHECK_OK(sockets_create(ear->epoll, socket_max, &face, &ear->sockets));
