@@ -17,6 +17,9 @@
 #define FLAG_MORE     1
 #define VALUE_MAX     (ENTRY_BYTES_MAX)
 
+_Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an entry fits a message");
+_Static_assert(CHANNEL_CONNECT_BYTES == 1 + sizeof(uint64_t), "json, then the address");
+
 const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1] = {100,  250,   500,   1000,  2000,  4000,
                                                              8000, 16000, 33000, 66000, 133000};
 
@@ -58,6 +61,7 @@ static void record_drop(Channel *channel)
         close(descriptor);
     }
     channel->out_begin += RECORD_HEADER + bytes;
+    ASSERT(channel->out_begin <= channel->out_end);
 }
 
 void channel_close(Channel *channel)
@@ -98,6 +102,7 @@ size_t channel_room(const Channel *channel)
 static void queue_packet(Channel *channel, ChannelType type, bool more, const uint8_t *bytes,
                          size_t count, int descriptor)
 {
+    ASSERT(count <= CHANNEL_PACKET_BYTES && (!more || descriptor < 0));
     uint8_t *at = channel->out + channel->out_end;
     const uint32_t packet = (uint32_t)(PACKET_HEADER + count);
     const int32_t with = descriptor;
@@ -116,6 +121,7 @@ Status channel_put(Channel *channel, ChannelType type, const void *bytes, size_t
                    int descriptor)
 {
     ASSERT(type > CHANNEL_NONE && type < CHANNEL_TYPE_COUNT);
+    ASSERT(channel->out_begin <= channel->out_end && (bytes != NULL || count == 0));
     if (count > channel_room(channel)) {
         return STATUS_LIMIT;
     }

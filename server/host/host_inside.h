@@ -123,6 +123,7 @@ typedef struct Host {
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSave saves[HOST_SAVES_MAX];    // in order from save_first on
     uint32_t save_first, save_count;
+    uint64_t save_seq; // of the last save in this epoch; the next has the next number
     uint32_t request_count;
     uint64_t save_again_ns; // 0: nothing has to be tried again
     bool disk_refuses;      // the last save did not get to the disk, and that was said

@@ -52,11 +52,13 @@ static void stop_fenced(Host *host)
 
 static HostSave *save_at(Host *host, uint32_t number)
 {
+    ASSERT(number < HOST_SAVES_MAX);
     return &host->saves[(host->save_first + number) % HOST_SAVES_MAX];
 }
 
 static void drop_first(Host *host)
 {
+    ASSERT(host->save_count > 0);
     HostSave *save = save_at(host, 0);
     free(save->rows);
     *save = (HostSave){0};
@@ -93,9 +95,12 @@ static void note_disk(Host *host, bool refuses)
     host->disk_refuses = refuses;
 }
 
-// Gives one to the store; false ends the world that sent it.
+// Gives one to the store; false ends the world that sent it. Only the holder of the lease stores,
+// and never a save that host_save_receive has not numbered.
 static bool submit_save(Host *host, HostSave *save)
 {
+    ASSERT(host->lease_held && host->world.epoch > 0);
+    ASSERT(save->seq > 0 && save->seq <= host->save_seq && save->state != SAVE_FREE);
     const Status status = store_save(host->store, host->row.world_id, host->world.epoch, save->seq,
                                      save->rows, save->bytes, tag_of(host, false, save->request));
     if (status == STATUS_OK) {
@@ -112,8 +117,9 @@ static bool submit_save(Host *host, HostSave *save)
 
 void host_save_receive(Host *host, const ChannelReport *report)
 {
+    // The store refuses a number out of order too, but as the save of a host that lost its lease.
     if (host->save_count == HOST_SAVES_MAX || report->byte_count > ROWS_MAX ||
-        report->epoch != host->world.epoch) {
+        report->epoch != host->world.epoch || report->seq != host->save_seq + 1) {
         host_world_kill(host, "it sent a save that it may not send");
         return;
     }
@@ -124,6 +130,7 @@ void host_save_receive(Host *host, const ChannelReport *report)
     }
     memcpy(rows, report->bytes, report->byte_count);
     const bool waits = host->save_again_ns != 0; // in order: those before it are not in yet
+    host->save_seq += 1;
     HostSave *save = save_at(host, host->save_count++);
     *save = (HostSave){.state = SAVE_AGAIN,
                        .request = report->request,

@@ -134,11 +134,15 @@ static Status make_beginning(Host *host, Beginning *all, HostManifests *manifest
         host_log(LOG_ERROR, "host", "what was stored cannot be read: %s", status_text(status));
         return status;
     }
-    status = host_place_sign(host, all->meta.manifest_version, all->meta.tick, manifests);
+    // A world that ended before its first save has stored no version, but players have seen one.
+    const uint64_t stored = all->meta.manifest_version;
+    const uint64_t before = stored > host->manifest_version ? stored : host->manifest_version;
+    status = host_place_sign(host, before, all->meta.tick, manifests);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "the manifest cannot be signed: %s", status_text(status));
         return status;
     }
+    ASSERT(manifests->version > host->manifest_version);
     begin_with_runes(all, host);
     begin_with_manifest(all, manifests);
     return all->failed ? STATUS_LIMIT : STATUS_OK;
@@ -277,7 +281,9 @@ static Status take_lease(Host *host)
                  status == STATUS_EXISTS ? "another host runs it" : why);
         return status;
     }
+    ASSERT(epoch > host->world.epoch); // saves and tickets of the life before count no more
     host->world.epoch = epoch;
+    host->save_seq = 0;
     pthread_mutex_lock(&host->lock);
     host->epoch = epoch;
     host->lease_held = true;
@@ -319,7 +325,7 @@ Status host_world_start(Host *host)
         status = tell_beginning(host, &all, &manifests);
         host_world_flush(host);
     }
-    host->manifest_version = manifests.version;
+    host->manifest_version = status == STATUS_OK ? manifests.version : host->manifest_version;
     host_manifests_free(&manifests);
     free(all.bytes);
     if (status != STATUS_OK) {

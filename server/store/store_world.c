@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
+#include "core/base/check.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -166,6 +167,7 @@ static Status find_lease(Sql *sql, const char *world_id, Lease *out)
 
 static void put_lease(Sql *sql, const char *world_id, const Lease *lease)
 {
+    ASSERT(lease->epoch > 0 && lease->epoch <= STORE_EPOCH_MAX);
     SqlRow row = sql_open(sql, SQL_LEASE_PUT, TABLE_LEASES);
     sql_put_string(&row, world_id);
     sql_put_string(&row, lease->host_id);
@@ -177,6 +179,7 @@ static void put_lease(Sql *sql, const char *world_id, const Lease *lease)
 
 static void put_head(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq)
 {
+    ASSERT(epoch > 0 && epoch <= STORE_EPOCH_MAX);
     SqlRow row = sql_open(sql, SQL_HEAD_PUT, TABLE_HEAD);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, epoch);
@@ -214,6 +217,9 @@ static Status lease_take(Store *store, Sql *sql, void *user)
     if (status == STATUS_OK && lease.expires_unix_ms > call->now &&
         strcmp(lease.host_id, call->host_id) != 0) {
         return STATUS_EXISTS;
+    }
+    if (lease.epoch >= STORE_EPOCH_MAX) {
+        return STATUS_LIMIT; // only a database that somebody wrote by hand has such a number
     }
     memcpy(lease.host_id, call->host_id, strlen(call->host_id) + 1);
     lease.epoch += 1;
@@ -300,6 +306,9 @@ static Status world_delete(Store *store, Sql *sql, void *user)
         sqlite3_free(whole);
     }
     status = find_lease(sql, world_id, &lease);
+    if (status == STATUS_OK && lease.epoch >= STORE_EPOCH_MAX) {
+        return STATUS_LIMIT;
+    }
     if (status == STATUS_OK) {
         lease.host_id[0] = '\0';
         lease.epoch += 1;

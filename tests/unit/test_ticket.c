@@ -42,7 +42,7 @@ static Ticket sample(void)
     return ticket;
 }
 
-static TicketExpected gate_of(const SigningKey *made, const Ticket *ticket)
+static TicketExpected expected_of(const SigningKey *made, const Ticket *ticket)
 {
     return (TicketExpected){
         .key = made, .world_id = "world_a", .epoch = 3, .boot = ticket->boot, .development = true};
@@ -122,7 +122,7 @@ TEST(a_ticket_is_good_once_for_its_world)
     UsedTickets used;
     REQUIRE(used_tickets_open(&used) == STATUS_OK);
     const Ticket ticket = sample();
-    const TicketExpected expected = gate_of(&made, &ticket);
+    const TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
@@ -152,7 +152,7 @@ TEST(only_development_takes_sign_ins_and_debug)
     UsedTickets used;
     REQUIRE(used_tickets_open(&used) == STATUS_OK);
     Ticket ticket = sample();
-    TicketExpected expected = gate_of(&made, &ticket);
+    TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     ticket.flags |= TICKET_DEBUG;
@@ -182,7 +182,7 @@ TEST(a_full_book_refuses_until_tickets_expire)
     }
     used.use_count = TICKET_USED_MAX;
     const Ticket ticket = sample();
-    const TicketExpected expected = gate_of(&made, &ticket);
+    const TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
