@@ -370,13 +370,13 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- who comes in -------------------------------------------------------------------------------
 
-typedef struct Wish {
+typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
     char world_id[65];
     bool debug;
     bool bad;      // the body is no JSON object of the form
     bool bad_name; // what is to be its name is none
-} Wish;
+} JoinRequest;
 
 // False: it is there and does not fit, or is no text.
 static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
@@ -392,13 +392,13 @@ static bool copy_member(const JsonNode *root, const char *name, char *out, size_
     return true;
 }
 
-static Wish read_wish(const HttpRequest *request)
+static JoinRequest read_join_request(const HttpRequest *request)
 {
-    Wish wish = {0};
+    JoinRequest join = {0};
     size_t bytes;
     const uint8_t *body = http_body(request, &bytes);
     if (bytes == 0) {
-        return wish;
+        return join;
     }
     static uint8_t memory[64u << 10];
     Arena arena;
@@ -408,34 +408,35 @@ static Wish read_wish(const HttpRequest *request)
     const JsonNode *root = NULL;
     if (json_parse(&config, (const char *)body, bytes, &root, NULL) != STATUS_OK ||
         root->kind != JSON_OBJECT) {
-        wish.bad = true;
-        return wish;
+        join.bad = true;
+        return join;
     }
-    wish.bad_name = !copy_member(root, "username", wish.name, sizeof wish.name);
-    if (wish.name[0] == '\0' && !copy_member(root, "name", wish.name, sizeof wish.name)) {
-        wish.bad_name = true;
+    join.bad_name = !copy_member(root, "username", join.name, sizeof join.name);
+    if (join.name[0] == '\0' && !copy_member(root, "name", join.name, sizeof join.name)) {
+        join.bad_name = true;
     }
-    if (wish.name[0] != '\0' && !name_text_is_valid(wish.name, strlen(wish.name))) {
-        wish.bad_name = true;
+    if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
+        join.bad_name = true;
     }
     // One that does not fit is nobody's.
-    if (!copy_member(root, "world_id", wish.world_id, sizeof wish.world_id)) {
-        wish.world_id[0] = '?';
+    if (!copy_member(root, "world_id", join.world_id, sizeof join.world_id)) {
+        join.world_id[0] = '?';
     }
     const JsonNode *debug = json_find(root, "debug");
-    wish.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
-    return wish;
+    join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
+    return join;
 }
 
 // True: there is a body, and the response says what is wrong with it.
-static bool refuse_wish(const Wish *wish, HttpRequest *request, HttpResponse *response)
+static bool refuse_join_request(const JoinRequest *join, HttpRequest *request,
+                                HttpResponse *response)
 {
-    if (wish->bad) {
+    if (join->bad) {
         http_fail(request, response, 400, "malformed", "the body is no JSON object");
-    } else if (wish->bad_name) {
+    } else if (join->bad_name) {
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
     }
-    return wish->bad || wish->bad_name;
+    return join->bad || join->bad_name;
 }
 
 // A guest of that name, or of one that is made up.
@@ -495,11 +496,11 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
     if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
-    const Wish wish = read_wish(request);
-    if (refuse_wish(&wish, request, response)) {
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
         return;
     }
-    const Ticket guest = make_guest(wish.name);
+    const Ticket guest = make_guest(join.name);
     char token[TICKET_TEXT_BYTES], id[32];
     if (ticket_write(&host->key, &guest, token, sizeof token) != STATUS_OK) {
         http_fail(request, response, 500, "failed", "no sign-in could be made");
@@ -576,11 +577,11 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
-    const Wish wish = read_wish(request);
-    if (refuse_wish(&wish, request, response)) {
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
         return;
     }
-    if (wish.world_id[0] != '\0' && !is_our_room(host, wish.world_id)) {
+    if (join.world_id[0] != '\0' && !is_our_room(host, join.world_id)) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return;
     }
@@ -591,13 +592,13 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     const char *token = NULL;
     char made[TICKET_TEXT_BYTES], ticket[TICKET_TEXT_BYTES], server[300];
     if (http_header(request, "Authorization") == NULL) {
-        guest = make_guest(wish.name);
+        guest = make_guest(join.name);
         token = ticket_write(&host->key, &guest, made, sizeof made) == STATUS_OK ? made : NULL;
     } else if (!signed_in(host, request, &guest, &token)) {
         http_fail(request, response, 401, "auth_failed", "this sign-in is not valid (any more)");
         return;
     }
-    const Ticket enter = make_ticket(host, &guest, wish.debug);
+    const Ticket enter = make_ticket(host, &guest, join.debug);
     if (token == NULL || ticket_write(&host->key, &enter, ticket, sizeof ticket) != STATUS_OK) {
         http_fail(request, response, 500, "failed", "no ticket could be made");
         return;

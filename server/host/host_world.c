@@ -281,7 +281,7 @@ static Status take_lease(Host *host)
                  status == STATUS_EXISTS ? "another host runs it" : why);
         return status;
     }
-    ASSERT(epoch > host->world.epoch); // saves and tickets of the life before count no more
+    ASSERT(epoch > host->epoch); // saves and tickets of the life before count no more
     host->world.epoch = epoch;
     host->save_seq = 0;
     pthread_mutex_lock(&host->lock);
@@ -568,7 +568,7 @@ static void heard(Host *host, const ChannelReport *report)
 }
 
 // False when there is nothing more, or the world has been ended for what it said.
-static bool hear_one(Host *host)
+static bool receive_one(Host *host)
 {
     ChannelMessage message;
     Status status = channel_take(&host->channel, &message);
@@ -604,7 +604,7 @@ static bool hear_one(Host *host)
 void host_world_receive(Host *host)
 {
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && host->running && host->channel.end >= 0; i++) {
-        if (!hear_one(host)) {
+        if (!receive_one(host)) {
             break;
         }
     }
@@ -653,7 +653,7 @@ void host_world_kill(Host *host, const char *why)
 void host_world_ended(Host *host, int code)
 {
     // What it said before it ended counts, saves above all.
-    while (host->channel.end >= 0 && hear_one(host)) {
+    while (host->channel.end >= 0 && receive_one(host)) {
     }
     host->running = false;
     host->was_ready = false;

@@ -65,7 +65,7 @@ static void send_save(HostFixture *fixture, uint64_t epoch, uint64_t seq)
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     row_put_meta(&(RowMeta){.next_net_id = 1, .next_player = 1, .tick = seq}, &writer);
     const ChannelReport report = {.type = CHANNEL_SAVE,
-                                  .request = seq,
+                                  .request = seq & 0xffff,
                                   .epoch = epoch,
                                   .seq = seq,
                                   .bytes = bytes,
