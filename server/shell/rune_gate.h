@@ -1,9 +1,9 @@
-// The gate before a world's scripts, in the world process: bytecode is trusted by Lua, so nothing
-// is loaded that the manifest does not name, and the manifest counts only with the signature of the
-// host's key. What is brought must be all of it and nothing else.
+// Which scripts a world process accepts. Lua trusts bytecode, so a rune is loaded only if the
+// manifest names it, and the manifest is valid only with the signature of the host's key. The runes
+// must be exactly those that the manifest names, none missing and none more.
 //
-// Used before the first tick: open it with the manifest, show it every entry before the world gets
-// it, finish when all have come.
+// Used before the first tick: open it with the manifest, check every entry before the world gets
+// it, finish after the last one.
 #pragma once
 
 #include "core/wire/manifest.h"
