@@ -86,11 +86,11 @@ static void note_disk(Host *host, bool refuses)
 {
     if (refuses && !host->disk_refuses) {
         host_log(LOG_WARN, "store",
-                 "the disk takes nothing: %s. Play goes on, nothing is durable, and saving is "
+                 "the disk accepts no writes: %s. Play goes on, but nothing is stored; saving is "
                  "tried again twice a second",
                  store_disk_text(store_stats(host->store).disk));
     } else if (!refuses && host->disk_refuses) {
-        host_log(LOG_INFO, "store", "the disk takes writes again");
+        host_log(LOG_INFO, "store", "the disk accepts writes again");
     }
     host->disk_refuses = refuses;
 }
@@ -120,12 +120,12 @@ void host_save_receive(Host *host, const ChannelReport *report)
     // The store refuses a number out of order too, but as the save of a host that lost its lease.
     if (host->save_count == HOST_SAVES_MAX || report->byte_count > ROWS_MAX ||
         report->epoch != host->world.epoch || report->seq != host->save_seq + 1) {
-        host_world_kill(host, "it sent a save that it may not send");
+        host_world_kill(host, "it sent a save that is too large, out of order or one too many");
         return;
     }
     uint8_t *rows = malloc(report->byte_count + 1);
     if (rows == NULL) {
-        host_world_kill(host, "there is no memory for what it saves");
+        host_world_kill(host, "there is not enough memory for its save");
         return;
     }
     memcpy(rows, report->bytes, report->byte_count);
@@ -138,7 +138,7 @@ void host_save_receive(Host *host, const ChannelReport *report)
                        .rows = rows,
                        .bytes = report->byte_count};
     if (!waits && !submit_save(host, save)) {
-        host_world_kill(host, "it sent a save that is none");
+        host_world_kill(host, "it sent an invalid save");
     }
 }
 
@@ -151,7 +151,7 @@ void host_save_retry(Host *host)
     for (uint32_t i = 0; i < host->save_count && host->save_again_ns == 0; i++) {
         HostSave *save = save_at(host, i);
         if (save->state == SAVE_AGAIN && !submit_save(host, save)) {
-            host_world_kill(host, "it sent a save that is none");
+            host_world_kill(host, "it sent an invalid save");
             return;
         }
     }
@@ -189,7 +189,7 @@ static void save_completed(Host *host, uint64_t request, Status status)
 void host_request_receive(Host *host, const ChannelReport *report)
 {
     if (host->request_count == HOST_REQUESTS_MAX) {
-        host_world_kill(host, "it sent too many requests");
+        host_world_kill(host, "it has too many requests without an answer");
         return;
     }
     const Status status = store_request(host->store, host->row.world_id, host->world.epoch,

@@ -1,5 +1,5 @@
 // The world process as its host sees it: made from what is stored, listened to with suspicion, and
-// ended when it is stuck or floods.
+// ended when it does not respond or floods.
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
@@ -356,7 +356,7 @@ void host_world_send_entry(Host *host, const Entry *entry)
     entry_write(entry, &writer);
     ASSERT(writer.status == STATUS_OK);
     if (channel_put(&host->channel, CHANNEL_ENTRY, bytes, writer.at, -1) != STATUS_OK) {
-        host_world_kill(host, "it does not listen any more");
+        host_world_kill(host, "it does not read its channel");
     }
 }
 
@@ -588,13 +588,13 @@ static bool receive_one(Host *host)
         status = channel_read_report(message.type, message.bytes, message.count, &report);
     }
     if (status != STATUS_OK) {
-        host_world_kill(host, "it does not keep to the channel's form");
+        host_world_kill(host, "it sent an invalid message");
         return false;
     }
     host->second_messages += 1;
     host->second_bytes += message.count;
     if (host->second_messages > MESSAGES_PER_SECOND || host->second_bytes > BYTES_PER_SECOND) {
-        host_world_kill(host, "it floods the channel");
+        host_world_kill(host, "it sent too many messages");
         return false;
     }
     heard(host, &report);
@@ -629,7 +629,7 @@ void host_world_watch(Host *host)
     }
     host->silent_ms += passed_ms < LOOK_MS_MAX ? (uint32_t)passed_ms : LOOK_MS_MAX;
     if (host->silent_ms > (host->was_ready ? STUCK_MS : STUCK_START_MS)) {
-        host_world_kill(host, "it is stuck");
+        host_world_kill(host, "it does not respond");
     }
 }
 

@@ -230,7 +230,7 @@ static int run_world(void)
 {
     Status status = take_start();
     if (status != STATUS_OK) {
-        return report_failure("the host's first words", status_text(status));
+        return report_failure("the host's first message is invalid", status_text(status));
     }
     process.heap = heap_make(process.start.memory_bytes_max);
     uint32_t layers = 0;
@@ -241,7 +241,7 @@ static int run_world(void)
     World *world = NULL;
     status = make_world(&world);
     if (status != STATUS_OK) {
-        return report_failure("the world cannot be made", status_text(status));
+        return report_failure("the world cannot be created", status_text(status));
     }
     process.loop.journal = process.start.journal;
     process.loop.heap_bytes = process.heap.bytes_now;
@@ -251,7 +251,7 @@ static int run_world(void)
         status = take_beginning(world);
     }
     if (status != STATUS_OK) {
-        return report_failure("the world cannot begin",
+        return report_failure("the world cannot start",
                               process.reason[0] != '\0' ? process.reason : status_text(status));
     }
     rune_gate_close(&process.gate);

@@ -438,7 +438,7 @@ def test_stuck_world_is_ended(program, places, folder):
     try:
         victim = world.children()[0]
         os.kill(victim, signal.SIGSTOP)
-        world.wait_line("it is stuck", 30)
+        world.wait_line("it does not respond", 30)
         wait_until(world.is_ready, "another one", 20)
         check(world.children()[0] != victim, "another process")
         Player(world).walk(0.2)
