@@ -1,11 +1,10 @@
-// A request of a script to a DataStore, as plain values: scripts make it, a world passes it on, and
-// the store answers it, which knows neither scripts nor the simulation.
+// What scripts ask of stored data (DataStore). The owner of a world answers, from a database or
+// from memory; it needs to know nothing else of scripts.
 #pragma once
 
 #include "core/base/text.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef enum StoreOperation {
