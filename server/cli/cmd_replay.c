@@ -4,8 +4,8 @@
 #include "core/script/place.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
+#include "server/channel/journal_file.h"
 #include "server/cli/command.h"
-#include "server/host/journal_file.h"
 #include "server/sys/file.h"
 
 #include <inttypes.h>

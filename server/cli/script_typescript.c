@@ -100,11 +100,3 @@ Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system)
     }
     return status;
 }
-
-void script_runes_free(ScriptRunes *runes)
-{
-    for (uint32_t i = 0; i < runes->count; i++) {
-        compile_output_free(&runes->items[i]);
-    }
-    *runes = (ScriptRunes){0};
-}

@@ -7,7 +7,7 @@
 //   deaf       is let in and never reads
 //   mute       upgrades and says nothing
 //   half       half an HTTP request, and then silence
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // See bots_http.h. A small reader of HTTP/1.1 answers: a status line, headers of at most 16 KiB,
 // then a body with its length, or up to the end of the connection.
 #define _GNU_SOURCE
-#include "server/host/bots_http.h"
+#include "server/bots/bots_http.h"
 
 #include <errno.h>
 #include <netdb.h>

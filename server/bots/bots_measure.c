@@ -1,8 +1,9 @@
 // What the bots measure: how regularly snapshots come, how far others are shown from where they
 // are, and what all that costs. Slow and hostile bots are not asked.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 #include "server/sys/clock.h"
+#include "server/sys/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,18 +160,6 @@ void measure_truth(Bots *bots, Bot *bot, const uint8_t *bytes, size_t count)
 
 // --- the report ---------------------------------------------------------------------------------
 
-static uint64_t resident_bytes(void)
-{
-    unsigned long long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL) {
-        return 0;
-    }
-    const bool good = fscanf(file, "%llu %llu", &size, &resident) == 2;
-    fclose(file);
-    return good ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 void measure_begin(Bots *bots)
 {
     for (uint32_t i = 0; i < bots->config.count; i++) {
@@ -213,7 +202,7 @@ void measure_now(Bots *bots)
     report->interarrival_p99_ms = histogram_at(&bots->interarrival, 0.99);
     report->position_error_p99_m = histogram_at(&bots->error, 0.99);
     report->durable = bots->ledger.durable;
-    report->resident_bytes = resident_bytes();
+    report->resident_bytes = process_resident_bytes(getpid());
 }
 
 typedef struct Sums {

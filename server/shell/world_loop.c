@@ -1,10 +1,10 @@
 // See world_loop.h. Nothing here waits for anybody but the clock.
 #define _GNU_SOURCE
-#include "server/host/world_loop.h"
+#include "server/shell/world_loop.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "server/host/journal_file.h"
+#include "server/channel/journal_file.h"
 #include "server/sys/clock.h"
 
 #include <stdlib.h>
@@ -159,11 +159,11 @@ static void on_taken(void *user, uint64_t connection)
 Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate, uint32_t socket_max,
                        int epoll)
 {
-    const SocketsFace face = {.user = loop,
-                              .message = on_message,
-                              .gone = on_gone,
-                              .output = on_output,
-                              .taken = on_taken};
+    const SocketsCallbacks face = {.user = loop,
+                                   .message = on_message,
+                                   .gone = on_gone,
+                                   .output = on_output,
+                                   .taken = on_taken};
     loop->world = world;
     loop->tick_rate = tick_rate;
     return sockets_create(epoll, socket_max, &face, &loop->sockets);

@@ -2,7 +2,7 @@
 // slice of the bots is updated, so that their inputs are spread over time as those of people are.
 // What arrives is read when it arrives.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
@@ -118,16 +118,16 @@ static bool make_client(Bots *bots, Bot *bot)
 }
 
 // The scene is shared where it came in time; the first bot brings it.
-static void take_scene(Bots *bots, BotsGift *gift)
+static void take_scene(Bots *bots, BotsFetched *fetched)
 {
     bots->scene_asked = false;
-    if (gift->status != STATUS_OK) {
-        bots_count_failure(bots, gift->reason);
+    if (fetched->status != STATUS_OK) {
+        bots_count_failure(bots, fetched->reason);
         return;
     }
     free(bots->scene);
-    bots->scene = gift->scene;
-    bots->scene_bytes = gift->scene_bytes;
+    bots->scene = fetched->scene;
+    bots->scene_bytes = fetched->scene_bytes;
     if (bots->place == NULL) {
         const Status status = place_load(&bots->heap, bots->scene, bots->scene_bytes, &bots->place);
         if (status != STATUS_OK) {
@@ -147,7 +147,7 @@ static void fetch(Bots *bots, Bot *bot)
         }
         if (!bots->scene_asked) {
             bots->scene_asked = true;
-            bots_door_wish(bots->door, BOTS_WISH_SCENE, bot->index, want.hash);
+            bots_fetcher_ask(bots->fetcher, BOTS_FETCH_SCENE, bot->index, want.hash);
         }
         return; // one at a time
     }
@@ -299,7 +299,7 @@ static void ask_ticket(Bots *bots, Bot *bot)
     bot->state = BOT_ASKS;
     bots->asking += 1;
     bots->last_ask_ms = bots->now_ms;
-    bots_door_wish(bots->door, BOTS_WISH_TICKET, bot->index, NULL);
+    bots_fetcher_ask(bots->fetcher, BOTS_FETCH_TICKET, bot->index, NULL);
 }
 
 static bool find_address(Bots *bots, const char *text)
@@ -317,19 +317,19 @@ static bool find_address(Bots *bots, const char *text)
     return true;
 }
 
-static void take_ticket(Bots *bots, Bot *bot, const BotsGift *gift)
+static void take_ticket(Bots *bots, Bot *bot, const BotsFetched *fetched)
 {
     bots->asking -= 1;
-    if (gift->status != STATUS_OK) {
-        bots_count_failure(bots, gift->reason);
+    if (fetched->status != STATUS_OK) {
+        bots_count_failure(bots, fetched->reason);
         rest_after_failure(bots, bot);
         return;
     }
-    memcpy(bots->signing_key, gift->signing_key, sizeof bots->signing_key);
-    if (!find_address(bots, gift->address) || (bot->client == NULL && !make_client(bots, bot))) {
+    memcpy(bots->signing_key, fetched->signing_key, sizeof bots->signing_key);
+    if (!find_address(bots, fetched->address) || (bot->client == NULL && !make_client(bots, bot))) {
         return;
     }
-    if (!client_set_ticket(bot->client, gift->ticket)) {
+    if (!client_set_ticket(bot->client, fetched->ticket)) {
         bots_count_failure(bots, "a ticket is too long");
         rest_after_failure(bots, bot);
         return;
@@ -344,19 +344,19 @@ static void take_ticket(Bots *bots, Bot *bot, const BotsGift *gift)
     register_link(bots, bot);
 }
 
-static void take_gifts(Bots *bots)
+static void take_fetched(Bots *bots)
 {
-    BotsGift gift;
-    while (bots_door_take(bots->door, &gift)) {
-        if (gift.wish == BOTS_WISH_TICKET) {
-            take_ticket(bots, &bots->bots[gift.bot], &gift);
-        } else if (gift.wish == BOTS_WISH_SCENE) {
-            take_scene(bots, &gift);
+    BotsFetched fetched;
+    while (bots_fetcher_next(bots->fetcher, &fetched)) {
+        if (fetched.kind == BOTS_FETCH_TICKET) {
+            take_ticket(bots, &bots->bots[fetched.bot], &fetched);
+        } else if (fetched.kind == BOTS_FETCH_SCENE) {
+            take_scene(bots, &fetched);
         } else if (bots->metrics_end_asked) {
-            bots->metrics_end = gift.metrics;
+            bots->metrics_end = fetched.metrics;
             bots->metrics_end_here = true;
         } else {
-            bots->metrics_begin = gift.metrics;
+            bots->metrics_begin = fetched.metrics;
         }
     }
 }
@@ -392,7 +392,7 @@ static void update_playing(Bots *bots, Bot *bot)
         bot->failures_in_row = 0;
         bot->was_playing = true;
     }
-    mind_play(bots, bot);
+    behaviour_act(bots, bot);
 }
 
 static void read_all(Bots *bots, Bot *bot)
@@ -434,7 +434,7 @@ static void update_open(Bots *bots, Bot *bot)
             bots_script_fetch(bot);
             bots_script_look(bots, bot);
         }
-        mind_answers(bots, bot);
+        behaviour_take_answers(bots, bot);
         flush_client(bots, bot);
     }
     if (bot->link.state == BOTS_LINK_ENDED ||
@@ -500,7 +500,7 @@ static void decide_phase(Bots *bots)
         if ((bots->ramp_end_ms != 0 && bots->now_ms >= bots->ramp_end_ms) ||
             (late && (bots->place != NULL || !needs_scene(bots)))) {
             measure_begin(bots);
-            bots_door_wish(bots->door, BOTS_WISH_METRICS, 0, NULL);
+            bots_fetcher_ask(bots->fetcher, BOTS_FETCH_METRICS, 0, NULL);
             bots->end_ms = bots->now_ms + bots->config.seconds * 1000.0;
         } else if (late) {
             snprintf(bots->failed, sizeof bots->failed, "nobody got in: %s",
@@ -517,7 +517,7 @@ static void decide_phase(Bots *bots)
         measure_end(bots);
         bots->measuring = false;
         bots->metrics_end_asked = true;
-        bots_door_wish(bots->door, BOTS_WISH_METRICS, 0, NULL);
+        bots_fetcher_ask(bots->fetcher, BOTS_FETCH_METRICS, 0, NULL);
     }
 }
 
@@ -560,7 +560,7 @@ static void loop(Bots *bots)
             if (tag == TAG_TIMER) {
                 tick(bots);
             } else if (tag == TAG_DOOR) {
-                take_gifts(bots);
+                take_fetched(bots);
             } else {
                 serve_link(bots, &bots->bots[tag], events[i].events);
             }
@@ -590,7 +590,7 @@ static Status open_waits(Bots *bots)
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = TAG_TIMER};
     int failed = epoll_ctl(bots->epoll, EPOLL_CTL_ADD, bots->timer, &event);
     event.data.u32 = TAG_DOOR;
-    failed |= epoll_ctl(bots->epoll, EPOLL_CTL_ADD, bots_door_descriptor(bots->door), &event);
+    failed |= epoll_ctl(bots->epoll, EPOLL_CTL_ADD, bots_fetcher_descriptor(bots->fetcher), &event);
     return failed == 0 ? STATUS_OK : STATUS_BLOCKED;
 }
 
@@ -605,10 +605,10 @@ static void raise_descriptor_limit(void)
 
 static Status open_bots(Bots *bots, char *reason, size_t bytes)
 {
-    BotsDoorConfig door = {.world = bots->config.world,
-                           .bot_count = bots->config.count,
-                           .debug_count = bots->config.debug_count};
-    snprintf(door.name, sizeof door.name, "bot_%llx",
+    BotsFetcherConfig fetcher = {.world = bots->config.world,
+                                 .bot_count = bots->config.count,
+                                 .debug_count = bots->config.debug_count};
+    snprintf(fetcher.name, sizeof fetcher.name, "bot_%llx",
              (unsigned long long)(bots->config.seed & 0xffffffff));
     raise_descriptor_limit();
     bots->bots = calloc(bots->config.count, sizeof(Bot));
@@ -645,8 +645,8 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
             return status;
         }
     }
-    door.server = bots->config.server;
-    status = bots_door_open(&door, &bots->door);
+    fetcher.server = bots->config.server;
+    status = bots_fetcher_open(&fetcher, &bots->fetcher);
     if (status == STATUS_OK) {
         status = open_waits(bots);
     }
@@ -672,7 +672,7 @@ static void say_goodbye(Bots *bots)
 
 static void close_bots(Bots *bots)
 {
-    bots_door_close(bots->door);
+    bots_fetcher_close(bots->fetcher);
     for (uint32_t i = 0; bots->bots != NULL && i < bots->config.count; i++) {
         Bot *bot = &bots->bots[i];
         client_destroy(&bots->heap, bot->client);

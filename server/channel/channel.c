@@ -1,9 +1,10 @@
 // See channel.h. The queue is one block: packets are appended at its end and sent from its
 // beginning, and it moves down when it reaches the end; it is nearly always empty.
 #define _GNU_SOURCE
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "server/net/socket_pass.h"
 
@@ -16,8 +17,17 @@
 #define FLAG_MORE     1
 #define VALUE_MAX     (ENTRY_BYTES_MAX)
 
+_Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an entry fits a message");
+_Static_assert(CHANNEL_CONNECT_BYTES == 1 + sizeof(uint64_t), "json, then the address");
+
 const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1] = {100,  250,   500,   1000,  2000,  4000,
                                                              8000, 16000, 33000, 66000, 133000};
+
+uint32_t world_socket_max(uint32_t player_max)
+{
+    const uint32_t wanted = 2 * player_max + WORLD_SOCKETS_SPARE;
+    return wanted < WORLD_SOCKETS_MAX ? wanted : WORLD_SOCKETS_MAX;
+}
 
 // --- open and close -----------------------------------------------------------------------------
 
@@ -51,6 +61,7 @@ static void record_drop(Channel *channel)
         close(descriptor);
     }
     channel->out_begin += RECORD_HEADER + bytes;
+    ASSERT(channel->out_begin <= channel->out_end);
 }
 
 void channel_close(Channel *channel)
@@ -91,6 +102,7 @@ size_t channel_room(const Channel *channel)
 static void queue_packet(Channel *channel, ChannelType type, bool more, const uint8_t *bytes,
                          size_t count, int descriptor)
 {
+    ASSERT(count <= CHANNEL_PACKET_BYTES && (!more || descriptor < 0));
     uint8_t *at = channel->out + channel->out_end;
     const uint32_t packet = (uint32_t)(PACKET_HEADER + count);
     const int32_t with = descriptor;
@@ -109,6 +121,7 @@ Status channel_put(Channel *channel, ChannelType type, const void *bytes, size_t
                    int descriptor)
 {
     ASSERT(type > CHANNEL_NONE && type < CHANNEL_TYPE_COUNT);
+    ASSERT(channel->out_begin <= channel->out_end && (bytes != NULL || count == 0));
     if (count > channel_room(channel)) {
         return STATUS_LIMIT;
     }
@@ -207,7 +220,7 @@ Status channel_take(Channel *channel, ChannelMessage *out)
 
 // --- texts --------------------------------------------------------------------------------------
 
-static void write_text(ByteWriter *writer, const char *text, size_t bytes_max)
+static void write_cut_text(ByteWriter *writer, const char *text, size_t bytes_max)
 {
     const size_t bytes = utf8_cut(text, strlen(text), bytes_max);
     byte_write_varint(writer, bytes);
@@ -215,7 +228,7 @@ static void write_text(ByteWriter *writer, const char *text, size_t bytes_max)
 }
 
 // Whatever it is, it goes to a terminal or a log: only what can be printed stays.
-static void read_text(ByteReader *reader, char *out, uint32_t capacity)
+static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
 {
     const uint32_t bytes = byte_read_count(reader, capacity - 1);
     const uint8_t *text = byte_read_bytes(reader, bytes);
@@ -368,13 +381,13 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        write_text(writer, report->text, sizeof report->text - 1);
+        write_cut_text(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_LOG:
         byte_write_u8(writer, (uint8_t)report->level);
         byte_write_varint(writer, report->tick);
-        write_text(writer, report->area, sizeof report->area - 1);
-        write_text(writer, report->text, sizeof report->text - 1);
+        write_cut_text(writer, report->area, sizeof report->area - 1);
+        write_cut_text(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_STATS:
         write_stats(&report->stats, writer);
@@ -408,8 +421,8 @@ static void read_log(ByteReader *reader, ChannelReport *report)
     }
     report->level = level < LOG_LEVEL_COUNT ? (LogLevel)level : LOG_ERROR;
     report->tick = byte_read_varint(reader);
-    read_text(reader, report->area, sizeof report->area);
-    read_text(reader, report->text, sizeof report->text);
+    read_printable(reader, report->area, sizeof report->area);
+    read_printable(reader, report->text, sizeof report->text);
 }
 
 static void read_body(ByteReader *reader, ChannelReport *report)
@@ -433,7 +446,7 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        read_text(reader, report->text, sizeof report->text);
+        read_printable(reader, report->text, sizeof report->text);
         break;
     case CHANNEL_LOG:
         read_log(reader, report);

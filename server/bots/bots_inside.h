@@ -1,18 +1,18 @@
-// The inside of the bots, for server/host/bots*.c alone.
+// The inside of the bots, for the files of server/bots alone.
 //
 //   bots.c          creation, the loop, joining and coming back
-//   bots_mind.c     what a player does
+//   bots_behaviour.c  what a player does
 //   bots_hostile.c  what an attacker does
 //   bots_measure.c  histograms, the truth, the report
 //   bots_ledger.c   what the server said is stored
-//   bots_door.c     HTTP, on its own thread          bots_link.c  one WebSocket
+//   bots_fetch.c     HTTP, on its own thread          bots_link.c  one WebSocket
 #pragma once
 
 #include "core/base/rng.h"
 #include "core/client/client.h"
 #include "core/wire/message.h"
-#include "server/host/bots.h"
-#include "server/host/bots_link.h"
+#include "server/bots/bots.h"
+#include "server/bots/bots_link.h"
 
 #define BOTS_LOOP_RATE   120 // wake-ups a second; each updates a slice of the bots
 #define BOTS_PENDING_MAX 32
@@ -55,7 +55,7 @@ typedef struct Bot {
     Client *client;
     BotsLink link;
     bool in_epoll, epoll_reads, epoll_writes;
-    bool registered; // it was sent to the door at least once
+    bool registered; // a ticket was asked for at least once
 
     // The session.
     double playing_ms; // since when; 0: not
@@ -114,7 +114,7 @@ typedef struct Histogram {
 typedef struct Bots {
     BotsConfig config;
     Heap heap;
-    BotsDoor *door;
+    BotsFetcher *fetcher;
     BotsAddress address;
     char address_text[BOTS_ADDRESS_BYTES]; // that `address` was looked up from
     char server[BOTS_ADDRESS_BYTES];       // in numbers, where scripts run
@@ -134,7 +134,7 @@ typedef struct Bots {
     Place *place;
     bool scene_asked;
 
-    uint32_t asked_count; // bots that were sent to the door at least once
+    uint32_t asked_count; // bots that asked for a ticket at least once
     uint32_t asking;      // at the moment
     double last_ask_ms;
     bool measuring, over;
@@ -156,9 +156,10 @@ typedef struct Bots {
 // --- bots.c -------------------------------------------------------------------------------------
 void bots_count_failure(Bots *bots, const char *reason);
 
-// --- bots_mind.c --------------------------------------------------------------------------------
-void mind_play(Bots *bots, Bot *bot);
-void mind_answers(Bots *bots, Bot *bot); // acks and stored things
+// --- bots_behaviour.c
+// --------------------------------------------------------------------------------
+void behaviour_act(Bots *bots, Bot *bot);
+void behaviour_take_answers(Bots *bots, Bot *bot); // acks and stored things
 
 // --- bots_hostile.c -----------------------------------------------------------------------------
 // The connection is open; what it is about to do is drawn.

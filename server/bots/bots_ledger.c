@@ -3,7 +3,7 @@
 //   structure <entity> | gone-structure <entity> | voxel x y z kind
 //
 // written by one run and checked by another, whose clients have seen nothing of the first.
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>

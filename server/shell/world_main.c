@@ -2,12 +2,12 @@
 // descriptor 3 and standard error, and nothing else. It maps the place, locks itself in, and only
 // then looks at a byte that anybody else wrote: place, rows, scripts.
 #define _GNU_SOURCE
-#include "server/host/world_main.h"
+#include "server/shell/world_main.h"
 
 #include "core/base/check.h"
 #include "core/world/journal.h"
-#include "server/host/rune_gate.h"
-#include "server/host/world_loop.h"
+#include "server/shell/rune_gate.h"
+#include "server/shell/world_loop.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 #include "server/sys/jail.h"
@@ -66,7 +66,7 @@ static Status wait_message(ChannelMessage *out)
 }
 
 // Says why it cannot be; the host reads it before it sees the end.
-static int fail(const char *what, const char *why)
+static int report_failure(const char *what, const char *why)
 {
     ChannelReport report = {.type = CHANNEL_FAILED};
     snprintf(report.text, sizeof report.text, "%.80s: %.140s", what, why);
@@ -130,7 +130,7 @@ static Status make_world(World **out)
 
 // --- what it begins with ------------------------------------------------------------------------
 
-static Status refuse(Status status, const char *why)
+static Status start_refused(Status status, const char *why)
 {
     snprintf(process.reason, sizeof process.reason, "%s", why);
     return status;
@@ -157,7 +157,7 @@ static Status take_manifest(const ChannelMessage *message)
 // would be another place than the one that was built.
 static Status enter_one(World *world, const Entry *entry)
 {
-    Status status = rune_gate_pass(&process.gate, entry, process.reason, sizeof process.reason);
+    Status status = rune_gate_check(&process.gate, entry, process.reason, sizeof process.reason);
     if (status != STATUS_OK) {
         return status;
     }
@@ -214,7 +214,7 @@ static Status take_beginning(World *world)
         if (message.type == CHANNEL_GO) {
             return process.gate_open
                        ? rune_gate_finish(&process.gate, process.reason, sizeof process.reason)
-                       : refuse(STATUS_DENIED, "there is no manifest");
+                       : start_refused(STATUS_DENIED, "there is no manifest");
         }
         status = take_one(world, &message);
         if (message.descriptor >= 0) {
@@ -226,22 +226,22 @@ static Status take_beginning(World *world)
     }
 }
 
-static int run(void)
+static int run_world(void)
 {
     Status status = take_start();
     if (status != STATUS_OK) {
-        return fail("the host's first words", status_text(status));
+        return report_failure("the host's first message is invalid", status_text(status));
     }
     process.heap = heap_make(process.start.memory_bytes_max);
     uint32_t layers = 0;
     char reason[CHANNEL_REASON_BYTES / 2];
     if (lock_in(&layers, reason, sizeof reason) != STATUS_OK) {
-        return fail("not started", reason);
+        return report_failure("not started", reason);
     }
     World *world = NULL;
     status = make_world(&world);
     if (status != STATUS_OK) {
-        return fail("the world cannot be made", status_text(status));
+        return report_failure("the world cannot be created", status_text(status));
     }
     process.loop.journal = process.start.journal;
     process.loop.heap_bytes = process.heap.bytes_now;
@@ -251,8 +251,8 @@ static int run(void)
         status = take_beginning(world);
     }
     if (status != STATUS_OK) {
-        return fail("the world cannot begin",
-                    process.reason[0] != '\0' ? process.reason : status_text(status));
+        return report_failure("the world cannot start",
+                              process.reason[0] != '\0' ? process.reason : status_text(status));
     }
     rune_gate_close(&process.gate);
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
@@ -275,5 +275,5 @@ int world_main(void)
         fprintf(stderr, "sandlot: a world process is started by a host, not by hand\n");
         return 1;
     }
-    return run();
+    return run_world();
 }

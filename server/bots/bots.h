@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/base/status.h"
-#include "server/host/bots_door.h"
+#include "server/bots/bots_fetch.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,8 +1,9 @@
 // See journal_file.h.
 #define _GNU_SOURCE
-#include "server/host/journal_file.h"
+#include "server/channel/journal_file.h"
 
 #include "core/base/check.h"
+#include "server/sys/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,19 +62,6 @@ Status journal_file_open(JournalFile *file, const char *path, uint64_t bytes_max
     return STATUS_OK;
 }
 
-static bool write_all(int descriptor, const uint8_t *bytes, size_t count)
-{
-    while (count > 0) {
-        const ssize_t put = write(descriptor, bytes, count);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        bytes += put > 0 ? put : 0;
-        count -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 Status journal_file_append(JournalFile *file, const void *bytes, size_t count)
 {
     if (file->descriptor < 0 || file->ended) {
@@ -83,7 +71,7 @@ Status journal_file_append(JournalFile *file, const void *bytes, size_t count)
         file->ended = true;
         return STATUS_LIMIT;
     }
-    if (!write_all(file->descriptor, bytes, count)) {
+    if (!file_write_whole(file->descriptor, bytes, count)) {
         file->ended = true;
         return STATUS_BLOCKED;
     }

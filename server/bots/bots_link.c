@@ -1,10 +1,10 @@
 // See bots_link.h. What is sent in a tick is gathered and given to the socket with one call.
 #define _GNU_SOURCE
-#include "server/host/bots_link.h"
+#include "server/bots/bots_link.h"
 
 #include "core/base/base64.h"
 #include "core/base/check.h"
-#include "server/host/bots_http.h"
+#include "server/bots/bots_http.h"
 #include "server/sys/entropy.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // See world_socket.h. Most messages arrive whole in one recv: those are put together in a buffer
 // that all sockets share. Only what is cut by the end of a recv moves to a buffer of its slot.
 #define _GNU_SOURCE
-#include "server/host/world_socket.h"
+#include "server/shell/world_socket.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
@@ -21,7 +21,6 @@
 #define SEND_MESSAGES    32           // in one call
 #define SEND_BYTES       (128u << 10) // about as many, too
 #define EVENTS_MAX       1024
-#define SPARE_SOCKETS    512  // besides those who play: those who are about to
 #define LAST_MS          5000 // for what is still owed
 #define LINGER_MS        2000
 #define CONTROL_BYTES    (2 * (2 + WEBSOCKET_CONTROL_MAX))
@@ -53,7 +52,7 @@ typedef struct Socket {
 
 struct Sockets {
     int epoll;
-    SocketsFace face;
+    SocketsCallbacks face;
     Socket *slots;
     uint32_t slot_max;
     uint32_t *free;
@@ -71,12 +70,6 @@ struct Sockets {
 
 // --- creation -----------------------------------------------------------------------------------
 
-uint32_t world_socket_max(uint32_t player_max)
-{
-    const uint32_t wanted = 2 * player_max + SPARE_SOCKETS;
-    return wanted < SOCKETS_MAX ? wanted : SOCKETS_MAX;
-}
-
 // Address space; memory comes when it is touched.
 static void *reserve(size_t bytes)
 {
@@ -85,9 +78,9 @@ static void *reserve(size_t bytes)
     return block != MAP_FAILED ? block : NULL;
 }
 
-Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace *face, Sockets **out)
+Status sockets_create(int epoll, uint32_t socket_max, const SocketsCallbacks *face, Sockets **out)
 {
-    ASSERT(socket_max > 0 && socket_max <= SOCKETS_MAX);
+    ASSERT(socket_max > 0 && socket_max <= WORLD_SOCKETS_MAX);
     Sockets *sockets = calloc(1, sizeof *sockets);
     if (sockets == NULL) {
         return STATUS_LIMIT;
@@ -198,7 +191,7 @@ static void say_goodbye(Sockets *sockets, Socket *socket, uint16_t close_code, u
 
 static Socket *find(Sockets *sockets, uint64_t connection)
 {
-    const uint64_t slot = connection % SOCKETS_MAX;
+    const uint64_t slot = connection % WORLD_SOCKETS_MAX;
     if (slot >= sockets->slot_max) {
         return NULL;
     }
@@ -274,8 +267,8 @@ static void settle_buffer(Sockets *sockets, Socket *socket, uint64_t now_ms)
     }
 }
 
-static void read_bytes(Sockets *sockets, Socket *socket, const uint8_t *bytes, size_t count,
-                       uint64_t now_ms)
+static void read_frames(Sockets *sockets, Socket *socket, const uint8_t *bytes, size_t count,
+                        uint64_t now_ms)
 {
     bool goes_on = true;
     for (size_t at = 0; goes_on && at < count;) {
@@ -306,7 +299,7 @@ static void receive(Sockets *sockets, Socket *socket, uint64_t now_ms)
     sockets->stats.bytes_up += (size_t)got;
     socket->heard_ms = now_ms;
     if (socket->state == SOCKET_OPEN) { // else it is over, and what it says is not looked at
-        read_bytes(sockets, socket, sockets->receive, (size_t)got, now_ms);
+        read_frames(sockets, socket, sockets->receive, (size_t)got, now_ms);
     }
 }
 
@@ -328,7 +321,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
     Socket *socket = &sockets->slots[slot];
     *socket = (Socket){.state = SOCKET_OPEN,
                        .descriptor = descriptor,
-                       .connection = sockets->count * SOCKETS_MAX + slot,
+                       .connection = sockets->count * WORLD_SOCKETS_MAX + slot,
                        .from = *from,
                        .active_at = sockets->active_count,
                        .since_ms = now_ms,
@@ -336,7 +329,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
                        .pinged_ms = now_ms};
     sockets->active[sockets->active_count++] = slot;
     websocket_reader_init(&socket->reader, sockets->shared, SOCKETS_MESSAGE_BYTES, true);
-    read_bytes(sockets, socket, already, bytes, now_ms);
+    read_frames(sockets, socket, already, bytes, now_ms);
 }
 
 // --- sending ------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@
 // that is skipped and counted.
 #pragma once
 
-#include "server/host/channel.h"
-#include "server/host/world_socket.h"
+#include "server/channel/channel.h"
+#include "server/shell/world_socket.h"
 
 typedef struct WorldLoop {
     World *world;

@@ -1,17 +1,20 @@
-// The channel between the host and one world process: a SOCK_SEQPACKET pair, messages in both
-// directions, each cut into packets where it is long. Nothing blocks: what the other side does not
-// take yet waits in a bounded queue.
+// What the host and a world process say to each other. server/channel is linked by both, and
+// neither links the other: the host is outside the jail, the world process (server/shell) inside
+// it. Here are the messages, the statistics of a world (stats.h) and its journal (journal_file.h).
+//
+// The channel is a SOCK_SEQPACKET pair with messages in both directions; a long one is cut into
+// packets. Nothing blocks: what the other side does not read yet waits in a bounded queue.
 //
 //   packet    u8 type · u8 1 if more of this message follows · bytes
 //
-// The host takes every byte from a world for hostile: channel_read_report is total, and a channel
-// counts what came so that its owner can end a world that floods. A descriptor comes with the last
-// packet of a message or not at all.
+// To the host every byte from a world is hostile: channel_read_report accepts any bytes, and a
+// channel counts what it received so that its owner can end a world that sends too much. A
+// descriptor comes with the last packet of a message or not at all.
 #pragma once
 
 #include "core/base/log.h"
 #include "core/world/world.h"
-#include "server/host/stats.h"
+#include "server/channel/stats.h"
 
 #define CHANNEL_PACKET_BYTES  (60u << 10)
 #define CHANNEL_MESSAGE_BYTES (ENTRY_BYTES_MAX + 4096u)
@@ -19,6 +22,10 @@
 #define CHANNEL_TICKET_BYTES  4096
 #define CHANNEL_REASON_BYTES  240
 #define CHANNEL_CONNECT_BYTES 9 // of CHANNEL_CONNECT, before what was read
+
+// How many connections a world with so many players has at most: the host gives it memory for them,
+// and the world refuses more.
+uint32_t world_socket_max(uint32_t player_max);
 
 typedef enum ChannelType {
     CHANNEL_NONE,

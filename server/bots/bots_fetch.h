@@ -1,10 +1,10 @@
-// What bots ask a host over HTTP, on one thread beside their loop, one question at a time: sign in,
-// a ticket, the scene, the numbers of /metrics. Answers are taken by the loop; the descriptor is
-// readable when there are some.
+// What bots fetch from a host over HTTP, on a thread of its own, one request at a time: sign-in,
+// tickets, the scene, the numbers of /metrics. The bots' loop takes the replies; the descriptor is
+// readable while there is one.
 #pragma once
 
 #include "core/base/status.h"
-#include "server/host/bots_http.h"
+#include "server/bots/bots_http.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@
 #define BOTS_ADDRESS_BYTES 600
 #define BOTS_SCENE_MAX     (256u << 20)
 
-typedef struct BotsDoor BotsDoor;
+typedef struct BotsFetcher BotsFetcher;
 
-typedef enum BotsWish {
-    BOTS_WISH_TICKET, // for one bot
-    BOTS_WISH_SCENE,  // by hash
-    BOTS_WISH_METRICS
-} BotsWish;
+typedef enum BotsFetchKind {
+    BOTS_FETCH_TICKET, // for one bot
+    BOTS_FETCH_SCENE,  // by hash
+    BOTS_FETCH_METRICS
+} BotsFetchKind;
 
 // Of the world process, from /metrics; those that are not there are 0.
 typedef struct BotsMetrics {
@@ -29,8 +29,8 @@ typedef struct BotsMetrics {
     double starts, crashes;
 } BotsMetrics;
 
-typedef struct BotsGift {
-    BotsWish wish;
+typedef struct BotsFetched {
+    BotsFetchKind kind;
     uint32_t bot;
     Status status;
     char reason[BOTS_HTTP_REASON_BYTES]; // when it failed
@@ -40,22 +40,22 @@ typedef struct BotsGift {
     uint8_t *scene;          // the taker frees it
     size_t scene_bytes;
     BotsMetrics metrics;
-} BotsGift;
+} BotsFetched;
 
-typedef struct BotsDoorConfig {
+typedef struct BotsFetcherConfig {
     const char *server; // kept, as is the next
     const char *world;  // NULL: the server's own choice
     char name[32];      // of the bots, a number is added
     uint32_t bot_count;
     uint32_t debug_count; // the first so many ask for the truth
-} BotsDoorConfig;
+} BotsFetcherConfig;
 
-MUST_USE Status bots_door_open(const BotsDoorConfig *config, BotsDoor **out);
-void bots_door_close(BotsDoor *door); // waits for the question under way
-int bots_door_descriptor(const BotsDoor *door);
-// Each bot has at most one wish at a time, and each of the other kinds is open once at most.
-void bots_door_wish(BotsDoor *door, BotsWish wish, uint32_t bot, const uint8_t *hash);
-bool bots_door_take(BotsDoor *door, BotsGift *out);
+MUST_USE Status bots_fetcher_open(const BotsFetcherConfig *config, BotsFetcher **out);
+void bots_fetcher_close(BotsFetcher *fetcher); // waits for the question under way
+int bots_fetcher_descriptor(const BotsFetcher *fetcher);
+// Each bot has at most one request at a time, and each of the other kinds is open once at most.
+void bots_fetcher_ask(BotsFetcher *fetcher, BotsFetchKind kind, uint32_t bot, const uint8_t *hash);
+bool bots_fetcher_next(BotsFetcher *fetcher, BotsFetched *out);
 
 // For tests: reads what the metrics have. Total.
 BotsMetrics bots_metrics_read(const char *text);

@@ -2,7 +2,7 @@
 // in, and only if the manifest that names it is signed by the key that came with the ticket: a bot
 // is a native client like any other. What must be looked up by name is looked up before.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include "core/base/utf8.h"
 #include "core/script/rune_unpack.h"

@@ -1,6 +1,6 @@
 // What a player does: decided from what its own client shows it, never from what the server knows.
 #include "core/sim/scene.h"
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include <string.h>
 
@@ -192,7 +192,7 @@ static void command(Bots *bots, Bot *bot, const PredictView *own)
     }
 }
 
-void mind_answers(Bots *bots, Bot *bot)
+void behaviour_take_answers(Bots *bots, Bot *bot)
 {
     for (const ClientEvent *event = client_event(bot->client); event != NULL;
          event = client_event(bot->client)) {
@@ -272,7 +272,7 @@ static void go(Bots *bots, Bot *bot, const PredictView *own)
     client_set_input(bot->client, &input);
 }
 
-void mind_play(Bots *bots, Bot *bot)
+void behaviour_act(Bots *bots, Bot *bot)
 {
     const PredictView own = client_own(bot->client);
     if (!own.present) {

@@ -17,10 +17,6 @@
 #include <stdint.h>
 
 #define SOCKETS_MESSAGE_BYTES ((size_t)MESSAGE_BYTES_MAX)
-#define SOCKETS_MAX           8000
-// Of a world with so many players: each may come back while the old connection is still there, and
-// others are about to come in.
-uint32_t world_socket_max(uint32_t player_max);
 
 typedef struct Sockets Sockets;
 
@@ -30,7 +26,7 @@ typedef struct SocketsOrigin {
     uint64_t address; // a number for where it comes from; not looked at here
 } SocketsOrigin;
 
-typedef struct SocketsFace {
+typedef struct SocketsCallbacks {
     void *user;
     // A whole message. False: nobody wants to hear from it; it is closed as having no room.
     bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from,
@@ -40,7 +36,7 @@ typedef struct SocketsFace {
     // The oldest message for it; valid until the next entry into the world, also once taken.
     bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count);
     void (*taken)(void *user, uint64_t connection);
-} SocketsFace;
+} SocketsCallbacks;
 
 typedef struct SocketsStats {
     uint32_t open;
@@ -48,7 +44,7 @@ typedef struct SocketsStats {
 } SocketsStats;
 
 // `epoll` is a descriptor of the caller's, made before the process was locked in.
-MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsFace *face,
+MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsCallbacks *face,
                                Sockets **out);
 void sockets_destroy(Sockets *sockets); // closes what is open; nobody is told
 // A connected socket, which is the sockets' from then on; and the bytes read from it already.

@@ -1,5 +1,5 @@
 // See rune_gate.h.
-#include "server/host/rune_gate.h"
+#include "server/shell/rune_gate.h"
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Status refuse(char *reason, size_t reason_bytes, Status status, const char *what,
-                     const char *why)
+static Status rune_refused(char *reason, size_t reason_bytes, Status status, const char *what,
+                           const char *why)
 {
     snprintf(reason, reason_bytes, "%s: %s", what, why);
     return status;
@@ -26,14 +26,14 @@ static Status read_signed(const uint8_t *key, const uint8_t *text, size_t bytes,
     const Status status =
         manifest_verify(arena, (const char *)text, bytes, &halves, out, NULL, &error);
     if (status == STATUS_DENIED) {
-        return refuse(reason, reason_bytes, status, "the manifest",
-                      "it is not signed by this host's key");
+        return rune_refused(reason, reason_bytes, status, "the manifest",
+                            "it is not signed by this host's key");
     }
     if (status != STATUS_OK) {
         char why[JSON_ERROR_TEXT_BYTES];
         json_error_text(&error, why);
-        return refuse(reason, reason_bytes, status, "the manifest",
-                      error.status != STATUS_OK ? why : status_text(status));
+        return rune_refused(reason, reason_bytes, status, "the manifest",
+                            error.status != STATUS_OK ? why : status_text(status));
     }
     return STATUS_OK;
 }
@@ -46,10 +46,10 @@ Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES], c
     *gate = (RuneGate){0};
     memcpy(gate->key, key, sizeof gate->key);
     gate->block = malloc(MANIFEST_ARENA_BYTES); // what is not used is never there
-    gate->here = calloc(MANIFEST_ROWS_MAX, sizeof *gate->here);
-    if (gate->block == NULL || gate->here == NULL) {
+    gate->received = calloc(MANIFEST_ROWS_MAX, sizeof *gate->received);
+    if (gate->block == NULL || gate->received == NULL) {
         rune_gate_close(gate);
-        return refuse(reason, reason_bytes, STATUS_LIMIT, "the manifest", "out of memory");
+        return rune_refused(reason, reason_bytes, STATUS_LIMIT, "the manifest", "out of memory");
     }
     Arena arena;
     arena_init(&arena, gate->block, MANIFEST_ARENA_BYTES);
@@ -63,7 +63,7 @@ Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES], c
 void rune_gate_close(RuneGate *gate)
 {
     free(gate->block);
-    free(gate->here);
+    free(gate->received);
     *gate = (RuneGate){0};
 }
 
@@ -89,14 +89,15 @@ static Status pass_rune(RuneGate *gate, const Entry *entry, char *reason, size_t
         }
         if (memcmp(row->rune_hash, hash, sizeof hash) != 0 ||
             row->size_bytes != entry->byte_count) {
-            return refuse(reason, reason_bytes, STATUS_DENIED, path,
-                          "its rune is not the one that the manifest names");
+            return rune_refused(reason, reason_bytes, STATUS_DENIED, path,
+                                "its rune is not the one that the manifest names");
         }
-        gate->here_count += !gate->here[i];
-        gate->here[i] = true;
+        gate->received_count += !gate->received[i];
+        gate->received[i] = true;
         return STATUS_OK;
     }
-    return refuse(reason, reason_bytes, STATUS_DENIED, path, "the manifest has no such script");
+    return rune_refused(reason, reason_bytes, STATUS_DENIED, path,
+                        "the manifest has no such script");
 }
 
 // The manifest that clients will be given. That it names what they get is for the world to see.
@@ -104,7 +105,8 @@ static Status pass_reload(RuneGate *gate, const Entry *entry, char *reason, size
 {
     void *block = malloc(MANIFEST_ARENA_BYTES);
     if (block == NULL) {
-        return refuse(reason, reason_bytes, STATUS_LIMIT, "the clients' manifest", "out of memory");
+        return rune_refused(reason, reason_bytes, STATUS_LIMIT, "the clients' manifest",
+                            "out of memory");
     }
     Arena arena;
     arena_init(&arena, block, MANIFEST_ARENA_BYTES);
@@ -113,17 +115,17 @@ static Status pass_reload(RuneGate *gate, const Entry *entry, char *reason, size
     Status status =
         read_signed(gate->key, entry->bytes, entry->byte_count, &arena, &list, why, sizeof why);
     if (status != STATUS_OK) {
-        status = refuse(reason, reason_bytes, STATUS_DENIED, "for clients", why);
+        status = rune_refused(reason, reason_bytes, STATUS_DENIED, "for clients", why);
     } else if (list.version != gate->list.version || entry->number != list.version) {
-        status = refuse(reason, reason_bytes, STATUS_DENIED, "the clients' manifest",
-                        "it is of another version than the world's");
+        status = rune_refused(reason, reason_bytes, STATUS_DENIED, "the clients' manifest",
+                              "it is of another version than the world's");
     }
     free(block);
-    gate->reload_here |= status == STATUS_OK;
+    gate->reload_received |= status == STATUS_OK;
     return status;
 }
 
-Status rune_gate_pass(RuneGate *gate, const Entry *entry, char *reason, size_t reason_bytes)
+Status rune_gate_check(RuneGate *gate, const Entry *entry, char *reason, size_t reason_bytes)
 {
     ASSERT(gate->block != NULL);
     if (entry->type == ENTRY_RELOAD) {
@@ -133,7 +135,7 @@ Status rune_gate_pass(RuneGate *gate, const Entry *entry, char *reason, size_t r
         return STATUS_OK;
     }
     if ((entry->flags & ENTRY_SOURCE) != 0) {
-        return refuse(reason, reason_bytes, STATUS_DENIED, "a script", "sources are not run");
+        return rune_refused(reason, reason_bytes, STATUS_DENIED, "a script", "sources are not run");
     }
     if ((entry->flags & ENTRY_PACKED) != 0) {
         return STATUS_OK; // handed on, never looked into; who unpacks it compares the hash
@@ -144,17 +146,17 @@ Status rune_gate_pass(RuneGate *gate, const Entry *entry, char *reason, size_t r
 Status rune_gate_finish(const RuneGate *gate, char *reason, size_t reason_bytes)
 {
     for (uint32_t i = 0; i < gate->list.row_count; i++) {
-        if (!gate->here[i]) {
+        if (!gate->received[i]) {
             char path[ENTRY_NAME_BYTES + 1];
             snprintf(path, sizeof path, "%.*s", (int)gate->list.rows[i].path.bytes,
                      gate->list.rows[i].path.data);
-            return refuse(reason, reason_bytes, STATUS_NOT_FOUND, path,
-                          "the manifest names it, and its rune is missing");
+            return rune_refused(reason, reason_bytes, STATUS_NOT_FOUND, path,
+                                "the manifest names it, and its rune is missing");
         }
     }
-    if (!gate->reload_here) {
-        return refuse(reason, reason_bytes, STATUS_NOT_FOUND, "the clients' manifest",
-                      "it is missing");
+    if (!gate->reload_received) {
+        return rune_refused(reason, reason_bytes, STATUS_NOT_FOUND, "the clients' manifest",
+                            "it is missing");
     }
     return STATUS_OK;
 }
