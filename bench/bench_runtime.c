@@ -4,7 +4,7 @@
 //   bench_runtime [--json]
 #include "bench/bench_report.h"
 #include "core/base/check.h"
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // or ten seconds are over.
 #include "core/client/client_inside.h"
 
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 
 #include <string.h>
 

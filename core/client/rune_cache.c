@@ -6,7 +6,7 @@
 // name, and nothing that belongs to the server's own services is accepted at all.
 #include "core/client/client_inside.h"
 
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "core/wire/script_path.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/script/book.h"
+#include "core/script/bridge/book.h"
 #include "core/wire/delta.h"
 
 #define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts

@@ -20,7 +20,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/heap.h"
-#include "core/script/book.h"
+#include "core/script/bridge/book.h"
 #include "core/wire/snapshot.h"
 
 typedef struct Replicator Replicator;

@@ -8,7 +8,7 @@
 
 #include "core/base/sha256.h"
 #include "core/base/text.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "core/world/save_inside.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "core/base/bytes.h"
 #include "core/base/nearest.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/build_inside.h"
 #include "server/build/lua_refusal.h"
 

@@ -2,7 +2,7 @@
 // run. Only names are looked at; what is inside a file is the worker's to read.
 #pragma once
 
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "core/wire/script_path.h"
 #include "server/build/diagnostic.h"
 #include "server/build/place_folder.h"

@@ -11,8 +11,8 @@
 #include "server/build/worker_compile.h"
 
 #include "core/base/check.h"
-#include "core/script/lint.h"
-#include "core/script/rune.h"
+#include "core/script/lint/lint.h"
+#include "core/script/rune/rune.h"
 #include "server/build/worker_dry_run.h"
 #include "server/build/worker_op.h"
 

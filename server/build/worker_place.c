@@ -10,7 +10,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "server/build/worker_op.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // `sandlot replay`: a journal through a fresh world, and whether it comes to the same state. A
 // journal holds runes, and nobody has signed it: everything in it is read by a process that has
 // locked itself in, after it has opened its two files.
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "server/build/diagnostic.h"
 #include "server/build/place_folder.h"
 #include "server/cli/command.h"

@@ -1,8 +1,8 @@
 // `sandlot script`: one script tried out in a small real world, and the reference of the API. The
 // script may be anybody's: it is read, TypeScript is made into runes by the processes that are
 // there for that, and then this process locks itself in, before it looks at the first byte.
-#include "core/script/api_reference.h"
-#include "core/script/sample_world.h"
+#include "core/script/api/api_reference.h"
+#include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/script_typescript.h"

@@ -2,7 +2,7 @@
 // what is said of it, and every fault, names its own lines. It can import nothing, being alone.
 #pragma once
 
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "server/build/diagnostic.h"
 #include "server/build/worker_compile.h"
 

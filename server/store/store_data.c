@@ -1,7 +1,7 @@
 // DataStore requests of a world's scripts: the same operations and answers as
-// core/script/memory_store.c, kept in tables. A removed key stays without a value, so that its
-// versions go on, until the world has no room for a new one. How much a world keeps is counted in
-// datastore_use, in the same transaction.
+// core/script/trial/memory_store.c, kept in tables. A removed key stays without a value, so that
+// its versions go on, until the world has no room for a new one. How much a world keeps is counted
+// in datastore_use, in the same transaction.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 

@@ -1,7 +1,7 @@
 // Any text that compiles, linted for each side, and its lines replaced by some that come from the
 // text itself: findings are within the source, lines are those of the map, and the heap is whole.
 #include "core/base/check.h"
-#include "core/script/lint.h"
+#include "core/script/lint/lint.h"
 
 #include <lua.h>
 #include <stdlib.h>

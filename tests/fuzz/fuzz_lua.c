@@ -1,7 +1,7 @@
 // Any text, compiled and run in a small Vm: it must end within its limits, and the heap must be
 // whole afterwards. The Vm's allocator tells the address sanitizer what Lua may touch.
-#include "core/script/lua_guard.h"
-#include "core/script/vm.h"
+#include "core/script/vm/lua_guard.h"
+#include "core/script/vm/vm.h"
 
 #include "core/base/check.h"
 

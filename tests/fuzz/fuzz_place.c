@@ -2,7 +2,7 @@
 // chunks/0_0_0.chunk, of which the last may hold any bytes. Whatever compiles, decompiles to files
 // that compile to the same bytes, and both of its forms load and give the same scene.
 #include "core/base/check.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "core/wire/place.h"
 
 #include <stdlib.h>

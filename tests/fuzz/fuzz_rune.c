@@ -1,6 +1,6 @@
 // The header of a rune: rune_check is total, and what it accepts lies inside the bytes. Bytecode is
 // never loaded from here.
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 
 #include "core/base/check.h"
 

@@ -2,8 +2,8 @@
 // out is as large as was said, and what is a rune packs and comes back. The first three bytes are
 // the size that a manifest would say.
 #include "core/base/check.h"
-#include "core/script/rune.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune.h"
+#include "core/script/rune/rune_unpack.h"
 #include "server/build/rune_pack.h"
 
 #include <stdlib.h>

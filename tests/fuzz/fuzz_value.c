@@ -1,9 +1,9 @@
 // Values from the other side, and parameters from a scene: any bytes are a value or a status. What
 // is accepted must push as many values as it says and write back to the same bytes it would be
 // written as.
-#include "core/script/sample_world.h"
-#include "core/script/script_inside.h"
-#include "core/script/value.h"
+#include "core/script/runtime/script_inside.h"
+#include "core/script/runtime/value.h"
+#include "core/script/trial/sample_world.h"
 
 #include <string.h>
 

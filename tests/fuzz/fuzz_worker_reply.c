@@ -2,7 +2,7 @@
 // status it claims, the rest is its answer. What is taken is whole, and the rune is a rune.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/model_answer.h"
 #include "server/build/soul_header.h"
 #include "server/build/worker_artifact.h"

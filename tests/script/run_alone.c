@@ -1,6 +1,6 @@
 // One script in the small world, as `sandlot script run` has it, but in no jail, in which callgrind
 // could not write what it counted: run_alone FILE.
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 // honest onUpdate runs at least every second tick, its half-second timer comes within a tenth of a
 // second, both players get their frames, and nothing ends. Ticks and steps decide, never a clock.
 #include "core/base/rng.h"
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "tests/script/embedded.h"
 #include "tests/unit/act_world.h"
 

@@ -2,7 +2,7 @@
 // the real compiler and the real runtime; and a fault of a TypeScript script names a line of the
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
-#include "core/script/script_inside.h"
+#include "core/script/runtime/script_inside.h"
 #include "server/build/lua_refusal.h"
 #include "server/build/typescript.h"
 #include "server/build/worker_compile.h"

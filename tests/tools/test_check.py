@@ -85,8 +85,8 @@ CASES = {
                      ["core/script/v.h:2: core/ may not include <lobject.h>: it is not the same on "
                       "both sides, or does I/O"]),
     "Lua's inside in the lints": (
-        {"core/script/CMakeLists.txt": "sandlot_library(script_lint SOURCES lint.c)\n",
-         "core/script/lint.c": "// L.\n#include <lobject.h>\n"}, []),
+        {"core/script/lint/CMakeLists.txt": "sandlot_library(script_lint SOURCES lint.c)\n",
+         "core/script/lint/lint.c": "// L.\n#include <lobject.h>\n"}, []),
     # calls
     **{f"{name} in core": (in_core(f"{name}(x);"), [f"core/sim/s.c:4: {name} "])
        for name in ("malloc", "calloc", "realloc", "free", "strcpy", "strcat", "sprintf", "gets",

@@ -2,7 +2,7 @@
 // takes a number, an integer or a vector, a script calls it with each of them, and with good values
 // for the rest. Each call ends in an error or in something sane: nothing dies, and all that the
 // simulation holds stays finite.
-#include "core/script/api.h"
+#include "core/script/api/api.h"
 #include "tests/unit/act_world.h"
 
 #include <stdarg.h>

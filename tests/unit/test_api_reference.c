@@ -1,8 +1,8 @@
 // The three texts made from api.def: every row is in each, and what would make an editor stumble is
 // not.
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 
-#include "core/script/api.h"
+#include "core/script/api/api.h"
 #include "tests/support/test.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // The server's side of script_world.h: every function with good and bad input, what is gone, caps,
 // flags of attributes, thawing, motion that carries, and what becomes an event. No scripts run
 // here.
-#include "core/script/authority.h"
+#include "core/script/bridge/authority.h"
 #include "core/sim/structure.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"

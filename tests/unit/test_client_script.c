@@ -1,6 +1,6 @@
 // Client scripts against a server that the test plays: the manifest and its runes, over the wire or
 // brought by the owner, what may never come, who is bound to what, remotes both ways, reloads.
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/client_stage.h"
 

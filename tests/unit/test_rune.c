@@ -1,5 +1,5 @@
 // Runes: the way through, and every way a header can be wrong.
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "tests/support/test.h"
 
 #include <lua.h>

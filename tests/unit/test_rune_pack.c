@@ -2,10 +2,10 @@
 // become one unnoticed, and small runes become small. Runs natively and in WebAssembly, where
 // packing is done for this test alone.
 #include "core/base/rng.h"
-#include "core/script/rune_dictionary.h"
-#include "core/script/rune_unpack.h"
-#include "core/script/rune_words.h"
-#include "core/script/vm.h"
+#include "core/script/rune/rune_dictionary.h"
+#include "core/script/rune/rune_unpack.h"
+#include "core/script/rune/rune_words.h"
+#include "core/script/vm/vm.h"
 #include "server/build/rune_pack.h"
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 // The built-in world: everything that its header names is there and works, on either side, and two
 // of them play alike.
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 #include "tests/support/test.h"
 
 #include <string.h>

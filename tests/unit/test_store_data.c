@@ -1,10 +1,10 @@
-// DataStore requests against the store and against core/script/memory_store.c: the same sequence
-// gives the same answers byte for byte, and they outlive the process.
+// DataStore requests against the store and against core/script/trial/memory_store.c: the same
+// sequence gives the same answers byte for byte, and they outlive the process.
 #define _GNU_SOURCE
 #include "tests/unit/store_fixture.h"
 
 #include "core/base/check.h"
-#include "core/script/memory_store.h"
+#include "core/script/trial/memory_store.h"
 #include "tests/support/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // A client's side of script_world.h: reading works, every change of replicated state is denied, and
 // what is the client's own works in full.
-#include "core/script/value.h"
-#include "core/script/view.h"
+#include "core/script/bridge/view.h"
+#include "core/script/runtime/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 

@@ -1,5 +1,5 @@
 // The Vm's allocator against a plain list of what was asked for.
-#include "core/script/vm_heap.h"
+#include "core/script/vm/vm_heap.h"
 
 #include "core/base/heap.h"
 #include "core/base/rng.h"

@@ -5,7 +5,7 @@
 #include "core/base/rng.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/worker_compile.h"
 #include "server/build/worker_inside.h"
 #include "server/build/worker_place.h"

@@ -1,7 +1,7 @@
 // Scripts of a world: where they run, what clients get of them, remotes, reloads and stored data.
 #include "core/base/sha256.h"
-#include "core/script/rune.h"
-#include "core/script/value.h"
+#include "core/script/rune/rune.h"
+#include "core/script/runtime/value.h"
 #include "tests/unit/act_world.h"
 
 #include <stdio.h>
