@@ -4,6 +4,7 @@
 // wait in the script system's own bounded queue.
 #include "core/client/client_bind.h"
 #include "core/client/client_inside.h"
+#include "core/script/api/script_api.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ Status client_script_open(Client *client)
     }
     ScriptConfig config = client->config.script;
     config.world = view_world(script->view);
+    config.api = &script_api;
     config.tick_rate = client->tick_rate;
     status = script_create(client->heap, &config, &script->system);
     if (status != STATUS_OK) {

@@ -4,7 +4,6 @@
 
 #include "core/base/heap.h"
 #include "core/place/prefab.h"
-#include "core/script/runtime/script_world.h"
 #include "core/sim/npc.h"
 #include "core/sim/sim.h"
 

@@ -2,9 +2,9 @@
 // owner of the place and outlives whoever uses it.
 #pragma once
 
-#include "core/script/runtime/script_world.h"
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
+#include "core/wire/attribute.h"
 
 typedef enum PrefabKind {
     PREFAB_PART, // blocks

@@ -23,9 +23,7 @@
 #define NET_SLOTS_MAX        256 // entities that one client sees at once
 #define NET_BOOK_BYTES_MAX   4096
 #define NET_SHAPE_BYTES_MAX  512
-#define NET_NAME_BYTES_MAX   64   // of an entity, an attribute, a tag
-#define NET_TEXT_BYTES_MAX   1024 // of an attribute
-#define NET_RING             32   // versions of an entity that are kept to encode from
+#define NET_RING             32 // versions of an entity that are kept to encode from
 
 typedef enum NetKind {
     NET_NONE,

@@ -397,7 +397,7 @@ static void value_from_json(const JsonNode *node, PlaceAttribute *out, JsonError
         return;
     case JSON_STRING:
         out->type = PLACE_VALUE_TEXT;
-        out->text = text_from_json(node, 0, PLACE_ATTRIBUTE_BYTES, error);
+        out->text = text_from_json(node, 0, ATTRIBUTE_TEXT_BYTES_MAX, error);
         return;
     case JSON_ARRAY:
         out->type = PLACE_VALUE_VECTOR;

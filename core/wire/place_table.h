@@ -14,8 +14,7 @@
 #include "core/base/json_write.h"
 #include "core/base/math.h"
 
-#define PLACE_NAME_BYTES       64 // of entities, attributes and tags; as in core/script/bridge/book.h
-#define PLACE_ATTRIBUTE_BYTES  1024 // of an attribute's text; as in core/script/bridge/book.h
+#define PLACE_NAME_BYTES       WORLD_NAME_BYTES_MAX
 #define PLACE_PARAMETERS_BYTES 8192 // of parameters and spells, as compact JSON
 #define PLACE_CONTEXTS_BYTES   65536
 

@@ -479,7 +479,7 @@ static uint64_t attribute_id(Text name, uint64_t net_id)
 
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make)
 {
-    ASSERT(name.bytes <= BOOK_NAME_BYTES);
+    ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
     const uint64_t id = attribute_id(name, net_id);
     const uint32_t slot = id_map_find(&saves->attribute_map, id);
     if (slot != 0) {
@@ -505,7 +505,7 @@ static bool identity(const World *world, uint64_t net_id, Text *name)
 {
     ScriptWorld *script_world = authority_world(world->authority);
     *name = script_world->face->name(script_world, net_id);
-    if (name->bytes > 0 && name->bytes <= BOOK_NAME_BYTES &&
+    if (name->bytes > 0 && name->bytes <= WORLD_NAME_BYTES_MAX &&
         script_world->face->find(script_world, *name) == net_id) {
         return true;
     }

@@ -8,6 +8,7 @@
 
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/script/api/script_api.h"
 #include "core/script/rune/rune.h"
 #include "core/world/save_inside.h"
 
@@ -37,6 +38,7 @@ static Status create_host(World *world)
     }
     ScriptConfig config = world->config.script;
     config.world = authority_world(world->authority);
+    config.api = &script_api;
     config.tick_rate = world->tick_rate;
     config.log = config.log != NULL ? config.log : world->config.log;
     return script_create(world->heap, &config, &world->scripts);

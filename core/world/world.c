@@ -330,7 +330,7 @@ static Status admin_kick(World *world, const Entry *entry)
 
 static Status admin_say(World *world, const Entry *entry)
 {
-    char text[EFFECT_CHAT_BYTES];
+    char text[CHAT_BYTES_MAX];
     const size_t bytes = text_clean(entry->bytes, entry->byte_count, text, sizeof text);
     if (bytes == 0) {
         return STATUS_MALFORMED;

@@ -11,7 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/script/runtime/script_world.h"
+#include "core/script/runtime/store_request.h"
 #include "core/world/row.h"
 
 typedef struct Store Store;

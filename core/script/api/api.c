@@ -1,7 +1,7 @@
 // The dispatcher of api.h: tables and classes made from the rows, and the checks before every call.
 #include "core/script/api/api.h"
 
-#include "core/script/runtime/value.h"
+#include "core/script/api/script_api.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +44,12 @@ const ApiRow *api_rows(uint32_t *count)
 {
     *count = ROW_COUNT;
     return rows;
+}
+
+// By row; made once, in the memory that the runtime gives.
+static ApiParsed *parsed_rows(const ScriptSystem *system)
+{
+    return system->api_memory;
 }
 
 static size_t copy_word(char *out, size_t capacity, const char *from, size_t bytes)
@@ -102,13 +108,13 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
         return lua_type(thread, index) == LUA_TNUMBER && exact != 0;
     }
     if (word_is(word, bytes, "Vector3")) {
-        return api_is_vector(thread, index);
+        return object_is_vector(thread, index);
     }
     if (word_is(word, bytes, "Entity")) {
-        return api_is_entity(thread, index);
+        return object_is_entity(thread, index);
     }
     if (word_is(word, bytes, "Player")) {
-        return api_is_player(thread, index);
+        return object_is_player(thread, index);
     }
     if (word[0] == '{' || is_shape(word, bytes)) {
         return lua_type(thread, index) == LUA_TTABLE;
@@ -238,7 +244,7 @@ static int call_function(lua_State *thread)
     const ApiRow *row = &rows[index];
     vm_charge(thread, API_CALL_STEPS);
     check_side(thread, row);
-    check_arguments(thread, row, &script_of(thread)->api_parsed[index], 1);
+    check_arguments(thread, row, &parsed_rows(script_of(thread))[index], 1);
     return call_row(thread, row->function);
 }
 
@@ -254,7 +260,7 @@ static int call_method(lua_State *thread)
         lua_pushvalue(thread, lua_upvalueindex(2));
         lua_insert(thread, 1);
     }
-    check_arguments(thread, row, &script_of(thread)->api_parsed[index], 2);
+    check_arguments(thread, row, &parsed_rows(script_of(thread))[index], 2);
     return call_row(thread, row->function);
 }
 
@@ -277,27 +283,14 @@ static void push_members(lua_State *thread, const char *class)
 // The key under which an engine signal of this owner is kept.
 static void signal_key(lua_State *thread, int object, const ApiRow *row, char *out, size_t capacity)
 {
-    if (api_is_entity(thread, object)) {
-        snprintf(out, capacity, "Entity:%llu.%s", (unsigned long long)api_entity(thread, object),
+    if (object_is_entity(thread, object)) {
+        snprintf(out, capacity, "Entity:%llu.%s", (unsigned long long)object_entity(thread, object),
                  row->name);
-    } else if (api_is_player(thread, object)) {
-        snprintf(out, capacity, "Player:%llu.%s", (unsigned long long)api_player(thread, object),
+    } else if (object_is_player(thread, object)) {
+        snprintf(out, capacity, "Player:%llu.%s", (unsigned long long)object_player(thread, object),
                  row->name);
     } else {
         snprintf(out, capacity, "%s.%s", row->owner, row->name);
-    }
-}
-
-// Only parts that somebody listens to report who touches them.
-void api_watch_touch(ScriptSystem *system, uint64_t net_id)
-{
-    PartData data;
-    ScriptWorld *world = system->config.world;
-    if (system->face->side == SCRIPT_SERVER &&
-        system->face->part_data(world, net_id, &data) == STATUS_OK &&
-        (data.flags & PART_TRIGGER) == 0) {
-        data.flags |= PART_TRIGGER;
-        (void)system->face->set_part_data(world, net_id, &data);
     }
 }
 
@@ -322,8 +315,8 @@ static int index_member(lua_State *thread)
     if (row->kind == API_KIND_EVENT) {
         char key[96];
         signal_key(thread, 1, row, key, sizeof key);
-        if (api_is_entity(thread, 1) && strcmp(row->name, "Touched") == 0) {
-            api_watch_touch(script_of(thread), api_entity(thread, 1));
+        if (object_is_entity(thread, 1) && strcmp(row->name, "Touched") == 0) {
+            script_watch_touch(script_of(thread), object_entity(thread, 1));
         }
         (void)signal_push_named(script_of(thread), thread, key, true);
         return 1;
@@ -377,7 +370,7 @@ static void open_class(lua_State *thread, const char *class)
     lua_pushcclosure(thread, set_member, 1);
     lua_setfield(thread, -2, "__newindex");
     lock_metatable(thread, class);
-    api_remember_class(thread, class);
+    object_remember_class(thread, class);
     lua_pop(thread, 1);
 }
 
@@ -412,13 +405,12 @@ static bool owner_has(const char *owner, ApiKind kind)
     return false;
 }
 
-void api_open(ScriptSystem *system)
+static void open_api(ScriptSystem *system)
 {
     lua_State *thread = system->lua;
-    ASSERT(ROW_COUNT <= SCRIPT_API_ROWS_MAX);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].kind != API_KIND_PROPERTY) {
-            ApiParsed *parsed = &system->api_parsed[i];
+            ApiParsed *parsed = &parsed_rows(system)[i];
             parsed->count = api_parse_arguments(rows[i].arguments, parsed->arguments);
             for (uint32_t a = 0; a < parsed->count; a++) {
                 parsed->arguments[a].finite = wants_finite(&rows[i], parsed->arguments[a].type);
@@ -459,18 +451,10 @@ void api_open(ScriptSystem *system)
     lua_pop(thread, 2);
 }
 
-void api_extend_environment(ScriptSystem *system, lua_State *thread, int index)
-{
-    index = lua_absindex(thread, index);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->api_ref);
-    lua_pushnil(thread);
-    while (lua_next(thread, -2) != 0) {
-        lua_pushvalue(thread, -2);
-        lua_insert(thread, -2);
-        lua_rawset(thread, index);
-    }
-    lua_pop(thread, 1);
-}
+const ScriptApi script_api = {.memory_bytes = ROW_COUNT * sizeof(ApiParsed),
+                              .open = open_api,
+                              .event = api_event,
+                              .answer = api_answer};
 
 // --- small things for api_*.c -------------------------------------------------------------------
 
@@ -512,7 +496,7 @@ Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes
     const ApiRow *row = running_row(thread);
     if (row != NULL) {
         const int number = row->kind == API_KIND_METHOD ? index - 1 : index;
-        const ApiParsed *parsed = &script_of(thread)->api_parsed[row - rows];
+        const ApiParsed *parsed = &parsed_rows(script_of(thread))[row - rows];
         ASSERT(number >= 1 && (uint32_t)number <= parsed->count);
         char name[64];
         full_name(row, name, sizeof name);

@@ -7,6 +7,7 @@
 // api_set_Entity_Position (object at 1, value at 2).
 #pragma once
 
+#include "core/script/runtime/object.h"
 #include "core/script/runtime/script_inside.h"
 
 typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
@@ -65,16 +66,14 @@ typedef struct ApiParsed {
 // What api_objects.c adds: operators of Vector3, text of objects, names for constants in groups,
 // and fields that a script sets on an entity.
 void api_open_objects(lua_State *thread);
-void api_remember_class(lua_State *thread, const char *class); // its metatable is on top
-void api_extend_group(lua_State *thread, const char *group);   // the group's table is on top
-int api_index_unknown(lua_State *thread);                      // (object, key)
-int api_set_unknown(lua_State *thread);                        // (object, key, value)
+void api_extend_group(lua_State *thread, const char *group); // the group's table is on top
+int api_index_unknown(lua_State *thread);                    // (object, key)
+int api_set_unknown(lua_State *thread);                      // (object, key, value)
 
 // --- for api_*.c --------------------------------------------------------------------------------
 // Every call, before what the function itself charges. A step is about two nanoseconds; these and
 // the charges in api_*.c are measured costs, rounded up.
-#define API_CALL_STEPS   20
-#define API_VECTOR_STEPS 20 // a new vector
+#define API_CALL_STEPS 20
 
 // Charges what the world has done since the last time (ScriptWorldFace.work). After every call of
 // a row: what a query costs is known only once it has been asked. Nothing of a call can be large
@@ -84,13 +83,6 @@ void api_charge_work(lua_State *thread);
 ScriptWorld *api_world(lua_State *thread);
 const ScriptWorldFace *api_face(lua_State *thread);
 
-void api_push_vector(lua_State *thread, Vec3 vector);
-Vec3 api_vector(lua_State *thread, int index); // raises
-bool api_is_vector(lua_State *thread, int index);
-uint64_t api_entity(lua_State *thread, int index); // net id; raises
-bool api_is_entity(lua_State *thread, int index);
-uint64_t api_player(lua_State *thread, int index); // player id; raises
-bool api_is_player(lua_State *thread, int index);
 // Any bytes: for what is only looked for, and for what cleans it.
 Text api_text(lua_State *thread, int index);
 // A text (core/base/text.h), for what is kept or sent; raises, and names the argument.
@@ -118,6 +110,10 @@ _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide ne
 // Whether the value fits a type as api.def writes them.
 bool api_fits(lua_State *thread, int index, const char *type);
 const char *api_npc_state_name(uint32_t state);
+// What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+void api_event(ScriptSystem *system, const ScriptEvent *event);
+// A finished thread that answers a remote call.
+void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);

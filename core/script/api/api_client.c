@@ -30,13 +30,13 @@ static Vec3 camera_part(lua_State *thread, bool forward)
 
 int api_get_camera_Position(lua_State *thread)
 {
-    api_push_vector(thread, camera_part(thread, false));
+    object_push_vector(thread, camera_part(thread, false));
     return 1;
 }
 
 int api_get_camera_Forward(lua_State *thread)
 {
-    api_push_vector(thread, camera_part(thread, true));
+    object_push_vector(thread, camera_part(thread, true));
     return 1;
 }
 

@@ -12,7 +12,7 @@ static void fire_entity(ScriptSystem *system, uint64_t entity, const char *name,
     char key[64];
     snprintf(key, sizeof key, "Entity:%llu.%s", (unsigned long long)entity, name);
     if (with_other) {
-        api_push_entity(system->lua, other);
+        object_push_entity(system->lua, other);
     }
     api_fire(system, key, with_other ? 1 : 0);
 }
@@ -42,7 +42,7 @@ static void character_event(ScriptSystem *system, const ScriptEvent *event, Scri
 
 static void player_event(ScriptSystem *system, const char *key, uint64_t player_id)
 {
-    api_push_player(system->lua, player_id);
+    object_push_player(system->lua, player_id);
     api_fire(system, key, 1);
 }
 
@@ -50,7 +50,7 @@ static void died(ScriptSystem *system, const ScriptEvent *event)
 {
     fire_entity(system, event->entity, "Died", event->other, true);
     if (event->player_id != 0) {
-        api_push_entity(system->lua, event->other);
+        object_push_entity(system->lua, event->other);
         fire_player(system, event->player_id, "Died", 1);
     }
 }
@@ -59,7 +59,7 @@ static void chatted(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_pushlstring(system->lua, event->name.data, event->name.bytes);
     fire_player(system, event->player_id, "Chatted", 1);
-    api_push_player(system->lua, event->player_id);
+    object_push_player(system->lua, event->player_id);
     lua_pushlstring(system->lua, event->name.data, event->name.bytes);
     api_fire(system, "Chat.Received", 2);
 }
@@ -72,9 +72,9 @@ static void key_changed(ScriptSystem *system, const ScriptEvent *event)
 
 static void npc_changed(ScriptSystem *system, const ScriptEvent *event)
 {
-    api_push_entity(system->lua, event->entity);
+    object_push_entity(system->lua, event->entity);
     lua_pushstring(system->lua, api_npc_state_name((uint32_t)event->value));
-    api_push_entity(system->lua, event->other);
+    object_push_entity(system->lua, event->other);
     api_fire(system, "Npc.StateChanged", 3);
 }
 
@@ -129,7 +129,7 @@ void api_event(ScriptSystem *system, const ScriptEvent *event)
         died(system, event);
         break;
     case SCRIPT_EVENT_RESPAWNED:
-        api_push_entity(system->lua, event->entity);
+        object_push_entity(system->lua, event->entity);
         fire_player(system, event->player_id, "Spawned", 1);
         break;
     case SCRIPT_EVENT_CHAT:

@@ -4,7 +4,6 @@
 // Declare says what a message looks like; what does not fit is dropped and counted before any
 // handler sees it.
 #include "core/script/api/api.h"
-#include "core/script/bridge/effect.h"
 #include "core/script/runtime/value.h"
 
 #include <stdio.h>
@@ -14,7 +13,7 @@
 
 static Text check_name(lua_State *thread, int index)
 {
-    return api_valid_text(thread, index, 1, EFFECT_NAME_BYTES);
+    return api_valid_text(thread, index, 1, WORLD_NAME_BYTES_MAX);
 }
 
 // The arguments after `name_index` as bytes in scratch memory, good until the next call.
@@ -63,7 +62,7 @@ int api_Network_FireServerUnreliable(lua_State *thread)
 static int fire_client(lua_State *thread, bool reliable)
 {
     ScriptMessage message = pack(thread, 2, reliable);
-    message.player_id = api_player(thread, 1);
+    message.player_id = object_player(thread, 1);
     return send(thread, &message);
 }
 
@@ -90,7 +89,7 @@ int api_Network_BroadcastUnreliable(lua_State *thread)
 // Connects the function at 2 to the signal of the message named at 1.
 static int listen(lua_State *thread, const char *prefix)
 {
-    char key[EFFECT_NAME_BYTES + 32];
+    char key[WORLD_NAME_BYTES_MAX + 32];
     (void)check_name(thread, 1);
     snprintf(key, sizeof key, "%s:%s", prefix, lua_tostring(thread, 1));
     (void)signal_push_named(script_of(thread), thread, key, true);
@@ -272,8 +271,8 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
 void api_message(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_State *thread = system->lua;
-    char name[EFFECT_NAME_BYTES + 1];
-    if (event->name.bytes == 0 || event->name.bytes > EFFECT_NAME_BYTES ||
+    char name[WORLD_NAME_BYTES_MAX + 1];
+    if (event->name.bytes == 0 || event->name.bytes > WORLD_NAME_BYTES_MAX ||
         !text_is_valid(event->name.data, event->name.bytes)) {
         drop(system);
         return;
@@ -283,7 +282,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     int count = 0;
     const int before = lua_gettop(thread);
     if (system->face->side == SCRIPT_SERVER) {
-        api_push_player(thread, event->player_id);
+        object_push_player(thread, event->player_id);
     }
     const int extra = lua_gettop(thread) - before;
     if (!within_rate(system, name, event->player_id) ||
@@ -300,7 +299,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         run_invoke(system, event, name, count + extra);
         return;
     }
-    char key[EFFECT_NAME_BYTES + 32];
+    char key[WORLD_NAME_BYTES_MAX + 32];
     snprintf(key, sizeof key, "Message:%s", name);
     api_fire(system, key, count + extra);
 }
@@ -342,28 +341,4 @@ void api_answer(ScriptSystem *system, Thread *made, bool ok, int result_count)
         return;
     }
     send_answer(system, made->invoke_id, made->invoke_player, true, bytes, writer.at);
-}
-
-Status api_complete(ScriptSystem *system, Handle waiting, bool ok, const uint8_t *bytes,
-                    size_t count)
-{
-    lua_State *thread = system->lua;
-    const int before = lua_gettop(thread);
-    int pushed = 0;
-    lua_pushboolean(thread, ok);
-    if (!ok) {
-        lua_pushlstring(thread, (const char *)bytes,
-                        count < SCRIPT_MESSAGE_BYTES ? count : SCRIPT_MESSAGE_BYTES);
-        pushed = 1;
-    } else {
-        const Status status = value_read(thread, bytes, count, &pushed);
-        if (status != STATUS_OK) {
-            lua_settop(thread, before);
-            lua_pushboolean(thread, 0);
-            lua_pushliteral(thread, "the answer cannot be read");
-            pushed = 1;
-        }
-    }
-    schedule_wake(system, waiting, pushed + 1);
-    return STATUS_OK;
 }

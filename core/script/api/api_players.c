@@ -21,7 +21,7 @@ static bool find_player(lua_State *thread, uint64_t player_id, ScriptPlayerInfo 
 static ScriptPlayerInfo info_of(lua_State *thread)
 {
     ScriptPlayerInfo info = {0};
-    if (!find_player(thread, api_player(thread, 1), &info)) {
+    if (!find_player(thread, object_player(thread, 1), &info)) {
         luaL_error(thread, "this player has left");
     }
     return info;
@@ -29,7 +29,7 @@ static ScriptPlayerInfo info_of(lua_State *thread)
 
 int api_get_Players_LocalPlayer(lua_State *thread)
 {
-    api_push_player(thread, api_face(thread)->local_player(api_world(thread)));
+    object_push_player(thread, api_face(thread)->local_player(api_world(thread)));
     return 1;
 }
 
@@ -41,7 +41,7 @@ int api_Players_GetPlayers(lua_State *thread)
     vm_charge(thread, (uint64_t)count * 30);
     lua_createtable(thread, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
-        api_push_player(thread, players[i].player_id);
+        object_push_player(thread, players[i].player_id);
         lua_rawseti(thread, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -55,7 +55,7 @@ int api_Players_GetPlayerByName(lua_State *thread)
     for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
         if (players[i].name.bytes == name.bytes &&
             memcmp(players[i].name.data, name.data, name.bytes) == 0) {
-            api_push_player(thread, players[i].player_id);
+            object_push_player(thread, players[i].player_id);
             return 1;
         }
     }
@@ -65,7 +65,7 @@ int api_Players_GetPlayerByName(lua_State *thread)
 
 int api_get_Player_UserId(lua_State *thread)
 {
-    lua_pushinteger(thread, (lua_Integer)api_player(thread, 1));
+    lua_pushinteger(thread, (lua_Integer)object_player(thread, 1));
     return 1;
 }
 
@@ -99,7 +99,7 @@ static Text valid_name(lua_State *thread, const char *what)
 int api_set_Player_Team(lua_State *thread)
 {
     api_changed(thread,
-                api_face(thread)->player_team(api_world(thread), api_player(thread, 1),
+                api_face(thread)->player_team(api_world(thread), object_player(thread, 1),
                                               valid_name(thread, "Player.Team")),
                 "Player.Team");
     return 0;
@@ -107,17 +107,17 @@ int api_set_Player_Team(lua_State *thread)
 
 int api_get_Player_Character(lua_State *thread)
 {
-    api_push_entity(thread, info_of(thread).entity);
+    object_push_entity(thread, info_of(thread).entity);
     return 1;
 }
 
 int api_Player_Spawn(lua_State *thread)
 {
     const bool has_position = api_has(thread, 2);
-    const Vec3 position = has_position ? api_vector(thread, 2) : VEC3_ZERO;
+    const Vec3 position = has_position ? object_vector(thread, 2) : VEC3_ZERO;
     const Vec3 *where = has_position ? &position : NULL;
     api_changed(thread,
-                api_face(thread)->player_spawn(api_world(thread), api_player(thread, 1), where),
+                api_face(thread)->player_spawn(api_world(thread), object_player(thread, 1), where),
                 "Player.Spawn");
     return 0;
 }
@@ -141,10 +141,10 @@ int api_global_KillPlayer(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     uint64_t entity = 0;
-    if (api_is_player(thread, 1)) {
+    if (object_is_player(thread, 1)) {
         entity = info_of(thread).entity;
-    } else if (api_is_entity(thread, 1)) {
-        entity = api_entity(thread, 1);
+    } else if (object_is_entity(thread, 1)) {
+        entity = object_entity(thread, 1);
     } else {
         entity = thread_at(system, system->current_thread)->trigger_other;
         if (entity == 0) {
@@ -162,7 +162,7 @@ int api_global_KillPlayer(lua_State *thread)
 static int stat_index(lua_State *thread)
 {
     double value = 0;
-    const uint64_t player = api_player(thread, lua_upvalueindex(1));
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
     if (lua_type(thread, 2) != LUA_TSTRING ||
         !api_face(thread)->player_stat_read(api_world(thread), player, api_text(thread, 2),
                                             &value)) {
@@ -176,7 +176,7 @@ static int stat_index(lua_State *thread)
 
 static int stat_set(lua_State *thread)
 {
-    const uint64_t player = api_player(thread, lua_upvalueindex(1));
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
     vm_charge(thread, API_CALL_STEPS);
     api_changed(thread,
                 api_face(thread)->player_stat(api_world(thread), player,

@@ -2,7 +2,6 @@
 #include "core/script/api/api.h"
 
 #include "core/base/utf8.h"
-#include "core/script/bridge/effect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -148,31 +147,31 @@ int api_Sound_Play(lua_State *thread)
             volume = math_clamp(api_number(thread, -1), 0, 1);
         }
         if (api_option(thread, 2, "player")) {
-            player = api_player(thread, -1);
+            player = object_player(thread, -1);
         }
         if (api_option(thread, 2, "position")) {
-            position = api_vector(thread, -1);
+            position = object_vector(thread, -1);
             placed = true;
         }
     }
     api_changed(thread,
                 api_face(thread)->sound(api_world(thread),
-                                        api_valid_text(thread, 1, 1, EFFECT_SOUND_BYTES), player,
+                                        api_valid_text(thread, 1, 1, SOUND_NAME_BYTES_MAX), player,
                                         placed ? &position : NULL, volume),
                 "Sound.Play");
     return 0;
 }
 
 // What is longer is cut before it is cleaned, so that cleaning has a bounded cost.
-#define CHAT_LOOKED_BYTES (4u * EFFECT_CHAT_BYTES)
+#define CHAT_LOOKED_BYTES (4u * CHAT_BYTES_MAX)
 
 // Often it is what a player wrote, so it is cleaned and cut instead of refused.
 int api_Chat_Send(lua_State *thread)
 {
     Text text = api_text(thread, 1);
     text.bytes = utf8_cut(text.data, text.bytes, CHAT_LOOKED_BYTES);
-    const uint64_t player = api_has(thread, 2) ? api_player(thread, 2) : 0;
-    char clean[EFFECT_CHAT_BYTES];
+    const uint64_t player = api_has(thread, 2) ? object_player(thread, 2) : 0;
+    char clean[CHAT_BYTES_MAX];
     vm_charge(thread, text.bytes);
     const size_t bytes = text_clean(text.data, text.bytes, clean, sizeof clean);
     if (bytes > 0) {

@@ -1,19 +1,18 @@
 // DataStore: requests that leave the Vm and pause the caller until the answer is durable.
 #include "core/script/api/api.h"
-#include "core/script/bridge/effect.h"
 #include "core/script/runtime/value.h"
 
 #define UPDATE_TRIES 8
 
 typedef struct StoreObject {
-    char name[EFFECT_NAME_BYTES + 1];
+    char name[WORLD_NAME_BYTES_MAX + 1];
     uint32_t name_bytes;
     bool ordered;
 } StoreObject;
 
 static int open_store(lua_State *thread, bool ordered)
 {
-    const Text name = api_valid_text(thread, 1, 1, EFFECT_NAME_BYTES);
+    const Text name = api_valid_text(thread, 1, 1, WORLD_NAME_BYTES_MAX);
     StoreObject *store = lua_newuserdatauv(thread, sizeof *store, 0);
     *store = (StoreObject){.name_bytes = (uint32_t)name.bytes, .ordered = ordered};
     for (size_t i = 0; i < name.bytes; i++) {
@@ -43,7 +42,7 @@ static StoreRequest request_of(lua_State *thread, StoreOperation operation)
 
 static void set_key(lua_State *thread, StoreRequest *request)
 {
-    request->key = api_valid_text(thread, 2, 1, EFFECT_KEY_BYTES);
+    request->key = api_valid_text(thread, 2, 1, STORE_KEY_BYTES_MAX);
 }
 
 static void set_value(lua_State *thread, StoreRequest *request, int index)

@@ -3,7 +3,6 @@
 #include "core/script/api/api.h"
 
 #include "core/base/nearest.h"
-#include "core/script/bridge/book.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,19 +26,19 @@ bool api_value(lua_State *thread, int index, ScriptValue *out)
         return out->number - out->number == 0;
     case LUA_TSTRING:
         out->type = SCRIPT_TEXT;
-        out->text = api_valid_text(thread, index, 0, BOOK_TEXT_BYTES);
+        out->text = api_valid_text(thread, index, 0, ATTRIBUTE_TEXT_BYTES_MAX);
         return true;
     default:
         break;
     }
-    if (api_is_vector(thread, index)) {
+    if (object_is_vector(thread, index)) {
         out->type = SCRIPT_VECTOR;
-        out->vector = api_vector(thread, index);
+        out->vector = object_vector(thread, index);
         return vec3_is_finite(out->vector);
     }
-    if (api_is_entity(thread, index)) {
+    if (object_is_entity(thread, index)) {
         out->type = SCRIPT_ENTITY;
-        out->entity = api_entity(thread, index);
+        out->entity = object_entity(thread, index);
         return true;
     }
     return false;
@@ -66,10 +65,10 @@ void api_push_value(lua_State *thread, const ScriptValue *value)
         lua_pushlstring(thread, value->text.data, value->text.bytes);
         break;
     case SCRIPT_VECTOR:
-        api_push_vector(thread, value->vector);
+        object_push_vector(thread, value->vector);
         break;
     case SCRIPT_ENTITY:
-        api_push_entity(thread, value->entity);
+        object_push_entity(thread, value->entity);
         break;
     default:
         lua_pushnil(thread);

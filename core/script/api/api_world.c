@@ -1,6 +1,5 @@
 // World and Entity: reading and changing what is there.
 #include "core/script/api/api.h"
-#include "core/script/bridge/book.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +16,12 @@ static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "None"
 
 static Vec3 optional_vector(lua_State *thread, int index)
 {
-    return api_has(thread, index) ? api_vector(thread, index) : VEC3_ZERO;
+    return api_has(thread, index) ? object_vector(thread, index) : VEC3_ZERO;
 }
 
 static VoxelCoord voxel_argument(lua_State *thread, int index)
 {
-    return voxel_at(api_vector(thread, index));
+    return voxel_at(object_vector(thread, index));
 }
 
 // "0 (air), 1 (sand), 2 (rock)"; of many only the first.
@@ -73,7 +72,7 @@ static int spawn(lua_State *thread, bool local, const char *what)
                           lua_tostring(thread, 1), nearest[0] != 0 ? "; did you mean \"" : "",
                           nearest, nearest[0] != 0 ? "\"?" : "");
     }
-    api_push_entity(thread, api_changed(thread, status, what) ? net_id : 0);
+    object_push_entity(thread, api_changed(thread, status, what) ? net_id : 0);
     return 1;
 }
 
@@ -89,30 +88,30 @@ int api_World_SpawnLocal(lua_State *thread)
 
 int api_World_Destroy(lua_State *thread)
 {
-    api_changed(thread, api_face(thread)->destroy(api_world(thread), api_entity(thread, 1)),
+    api_changed(thread, api_face(thread)->destroy(api_world(thread), object_entity(thread, 1)),
                 "World.Destroy");
     return 0;
 }
 
 int api_World_Find(lua_State *thread)
 {
-    api_push_entity(thread, api_face(thread)->find(api_world(thread), api_text(thread, 1)));
+    object_push_entity(thread, api_face(thread)->find(api_world(thread), api_text(thread, 1)));
     return 1;
 }
 
 static void set_vector(lua_State *thread, const char *name, Vec3 value)
 {
-    api_push_vector(thread, value);
+    object_push_vector(thread, value);
     lua_setfield(thread, -2, name);
 }
 
 int api_World_Raycast(lua_State *thread)
 {
-    const Vec3 origin = api_vector(thread, 1);
-    const Vec3 direction = api_vector(thread, 2);
+    const Vec3 origin = object_vector(thread, 1);
+    const Vec3 direction = object_vector(thread, 2);
     const float length = vec3_length(direction);
     const float distance = api_has(thread, 3) ? api_number(thread, 3) : length;
-    const uint64_t ignore = api_has(thread, 4) ? api_entity(thread, 4) : 0;
+    const uint64_t ignore = api_has(thread, 4) ? object_entity(thread, 4) : 0;
     if (!(length > 0) || !(distance > 0)) {
         lua_pushnil(thread);
         return 1;
@@ -131,7 +130,7 @@ int api_World_Raycast(lua_State *thread)
     lua_pushnumber(thread, (double)hit.distance);
     lua_setfield(thread, -2, "Distance");
     if (hit.entity != 0) {
-        api_push_entity(thread, hit.entity);
+        object_push_entity(thread, hit.entity);
         lua_setfield(thread, -2, "Entity");
     } else {
         set_vector(thread, "Voxel",
@@ -147,7 +146,7 @@ static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t c
     vm_charge(thread, (uint64_t)count * 30);
     lua_createtable(thread, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
-        api_push_entity(thread, net_ids[i]);
+        object_push_entity(thread, net_ids[i]);
         lua_rawseti(thread, -2, (lua_Integer)i + 1);
     }
 }
@@ -175,7 +174,7 @@ int api_World_GetInRadius(lua_State *thread)
     const uint32_t mask = type_mask(thread, 3);
     const float radius = math_min(api_number(thread, 2), 1024);
     vm_charge(thread, 1000);
-    const uint32_t count = api_face(thread)->in_radius(api_world(thread), api_vector(thread, 1),
+    const uint32_t count = api_face(thread)->in_radius(api_world(thread), object_vector(thread, 1),
                                                        radius, mask, found, RESULTS_MAX);
     push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
     return 1;
@@ -237,7 +236,7 @@ int api_World_FillSphere(lua_State *thread)
     }
     vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
     api_changed(thread,
-                api_face(thread)->fill_sphere(api_world(thread), api_vector(thread, 1), radius,
+                api_face(thread)->fill_sphere(api_world(thread), object_vector(thread, 1), radius,
                                               kind_argument(thread, 3)),
                 "World.FillSphere");
     return 0;
@@ -262,7 +261,7 @@ int api_World_Tick(lua_State *thread)
 static ScriptEntityInfo info_of(lua_State *thread)
 {
     ScriptEntityInfo info;
-    const uint64_t net_id = api_entity(thread, 1);
+    const uint64_t net_id = object_entity(thread, 1);
     if (!api_face(thread)->entity(api_world(thread), net_id, &info)) {
         luaL_error(thread, "entity %I is gone", (LUAI_UACINT)net_id);
     }
@@ -271,13 +270,13 @@ static ScriptEntityInfo info_of(lua_State *thread)
 
 int api_get_Entity_Id(lua_State *thread)
 {
-    lua_pushinteger(thread, (lua_Integer)api_entity(thread, 1));
+    lua_pushinteger(thread, (lua_Integer)object_entity(thread, 1));
     return 1;
 }
 
 int api_get_Entity_Name(lua_State *thread)
 {
-    const Text name = api_face(thread)->name(api_world(thread), api_entity(thread, 1));
+    const Text name = api_face(thread)->name(api_world(thread), object_entity(thread, 1));
     lua_pushlstring(thread, name.data != NULL ? name.data : "", name.bytes);
     return 1;
 }
@@ -290,25 +289,25 @@ int api_get_Entity_Type(lua_State *thread)
 
 int api_get_Entity_Position(lua_State *thread)
 {
-    api_push_vector(thread, info_of(thread).position);
+    object_push_vector(thread, info_of(thread).position);
     return 1;
 }
 
 int api_get_Entity_Velocity(lua_State *thread)
 {
-    api_push_vector(thread, info_of(thread).velocity);
+    object_push_vector(thread, info_of(thread).velocity);
     return 1;
 }
 
 int api_get_Entity_Rotation(lua_State *thread)
 {
-    api_push_vector(thread, api_degrees(info_of(thread).rotation));
+    object_push_vector(thread, api_degrees(info_of(thread).rotation));
     return 1;
 }
 
 int api_get_Entity_Size(lua_State *thread)
 {
-    api_push_vector(thread, info_of(thread).size);
+    object_push_vector(thread, info_of(thread).size);
     return 1;
 }
 
@@ -324,7 +323,7 @@ static bool push_player_if_known(lua_State *thread, uint64_t player_id)
     const uint32_t count = api_face(thread)->players(api_world(thread), players, RESULTS_MAX);
     for (uint32_t i = 0; i < count && i < RESULTS_MAX && player_id != 0; i++) {
         if (players[i].player_id == player_id) {
-            api_push_player(thread, player_id);
+            object_push_player(thread, player_id);
             return true;
         }
     }
@@ -348,7 +347,7 @@ int api_get_Entity_Player(lua_State *thread)
 int api_get_Entity_params(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    const uint32_t slot = script_instance_of(system, api_entity(thread, 1), 0);
+    const uint32_t slot = script_instance_of(system, object_entity(thread, 1), 0);
     const Instance *instance = slot != 0 ? pool_at(&system->instances, slot) : NULL;
     if (instance != NULL && instance->params_ref != 0) {
         lua_rawgeti(thread, LUA_REGISTRYINDEX, instance->params_ref);
@@ -362,15 +361,15 @@ int api_Entity_IsValid(lua_State *thread)
 {
     ScriptEntityInfo info;
     lua_pushboolean(thread,
-                    api_face(thread)->entity(api_world(thread), api_entity(thread, 1), &info));
+                    api_face(thread)->entity(api_world(thread), object_entity(thread, 1), &info));
     return 1;
 }
 
 int api_Entity_GetAttribute(lua_State *thread)
 {
     ScriptValue value = {0};
-    if (!api_face(thread)->attribute(api_world(thread), api_entity(thread, 1), api_text(thread, 2),
-                                     &value)) {
+    if (!api_face(thread)->attribute(api_world(thread), object_entity(thread, 1),
+                                     api_text(thread, 2), &value)) {
         lua_pushnil(thread);
         return 1;
     }
@@ -380,7 +379,7 @@ int api_Entity_GetAttribute(lua_State *thread)
 
 int api_Entity_HasTag(lua_State *thread)
 {
-    lua_pushboolean(thread, api_face(thread)->has_tag(api_world(thread), api_entity(thread, 1),
+    lua_pushboolean(thread, api_face(thread)->has_tag(api_world(thread), object_entity(thread, 1),
                                                       api_text(thread, 2)));
     return 1;
 }
@@ -390,8 +389,8 @@ int api_Entity_HasTag(lua_State *thread)
 int api_Entity_SetPosition(lua_State *thread)
 {
     api_changed(thread,
-                api_face(thread)->set_position(api_world(thread), api_entity(thread, 1),
-                                               api_vector(thread, 2)),
+                api_face(thread)->set_position(api_world(thread), object_entity(thread, 1),
+                                               object_vector(thread, 2)),
                 "Entity.SetPosition");
     return 0;
 }
@@ -404,8 +403,8 @@ int api_set_Entity_Position(lua_State *thread)
 int api_Entity_SetVelocity(lua_State *thread)
 {
     api_changed(thread,
-                api_face(thread)->set_velocity(api_world(thread), api_entity(thread, 1),
-                                               api_vector(thread, 2)),
+                api_face(thread)->set_velocity(api_world(thread), object_entity(thread, 1),
+                                               object_vector(thread, 2)),
                 "Entity.SetVelocity");
     return 0;
 }
@@ -418,8 +417,8 @@ int api_set_Entity_Velocity(lua_State *thread)
 int api_Entity_SetRotation(lua_State *thread)
 {
     api_changed(thread,
-                api_face(thread)->set_rotation(api_world(thread), api_entity(thread, 1),
-                                               api_rotation(api_vector(thread, 2))),
+                api_face(thread)->set_rotation(api_world(thread), object_entity(thread, 1),
+                                               api_rotation(object_vector(thread, 2))),
                 "Entity.SetRotation");
     return 0;
 }
@@ -432,12 +431,13 @@ int api_set_Entity_Rotation(lua_State *thread)
 int api_Entity_MoveTo(lua_State *thread)
 {
     const ScriptEntityInfo info = info_of(thread);
-    const Quat rotation = api_has(thread, 4) ? api_rotation(api_vector(thread, 4)) : info.rotation;
+    const Quat rotation =
+        api_has(thread, 4) ? api_rotation(object_vector(thread, 4)) : info.rotation;
     const float seconds = api_number(thread, 3);
     if (!(seconds > 0 && seconds <= 3600)) {
         return luaL_error(thread, "Entity.MoveTo: seconds must be more than 0 and at most 3600");
     }
-    const Pose pose = {api_vector(thread, 2), rotation};
+    const Pose pose = {object_vector(thread, 2), rotation};
     api_changed(thread, api_face(thread)->move_to(api_world(thread), info.net_id, pose, seconds),
                 "Entity.MoveTo");
     return 0;
@@ -445,9 +445,9 @@ int api_Entity_MoveTo(lua_State *thread)
 
 int api_Entity_TakeDamage(lua_State *thread)
 {
-    const uint64_t cause = api_has(thread, 3) ? api_entity(thread, 3) : 0;
+    const uint64_t cause = api_has(thread, 3) ? object_entity(thread, 3) : 0;
     api_changed(thread,
-                api_face(thread)->damage(api_world(thread), api_entity(thread, 1),
+                api_face(thread)->damage(api_world(thread), object_entity(thread, 1),
                                          api_number(thread, 2), cause),
                 "Entity.TakeDamage");
     return 0;
@@ -455,7 +455,7 @@ int api_Entity_TakeDamage(lua_State *thread)
 
 int api_Entity_Destroy(lua_State *thread)
 {
-    api_changed(thread, api_face(thread)->destroy(api_world(thread), api_entity(thread, 1)),
+    api_changed(thread, api_face(thread)->destroy(api_world(thread), object_entity(thread, 1)),
                 "Entity.Destroy");
     return 0;
 }
@@ -481,8 +481,8 @@ int api_Entity_SetAttribute(lua_State *thread)
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
     flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
     api_changed(thread,
-                api_face(thread)->set_attribute(api_world(thread), api_entity(thread, 1),
-                                                api_valid_text(thread, 2, 1, BOOK_NAME_BYTES),
+                api_face(thread)->set_attribute(api_world(thread), object_entity(thread, 1),
+                                                api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX),
                                                 &value, flags),
                 "Entity.SetAttribute");
     return 0;
@@ -491,8 +491,8 @@ int api_Entity_SetAttribute(lua_State *thread)
 static int set_tag(lua_State *thread, bool on, const char *what)
 {
     api_changed(thread,
-                api_face(thread)->set_tag(api_world(thread), api_entity(thread, 1),
-                                          api_valid_text(thread, 2, 1, BOOK_NAME_BYTES), on),
+                api_face(thread)->set_tag(api_world(thread), object_entity(thread, 1),
+                                          api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), on),
                 what);
     return 0;
 }
@@ -512,7 +512,7 @@ static int change_part(lua_State *thread, uint32_t flag, bool on, const PartData
                        const char *what)
 {
     PartData data;
-    const uint64_t net_id = api_entity(thread, 1);
+    const uint64_t net_id = object_entity(thread, 1);
     if (!api_changed(thread, api_face(thread)->part_data(api_world(thread), net_id, &data), what)) {
         return 0;
     }

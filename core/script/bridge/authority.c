@@ -420,7 +420,7 @@ Status authority_player_chat(Authority *authority, uint64_t player_id, Text text
     if (roster_find(&authority->roster, player_id) == NULL) {
         return STATUS_NOT_FOUND;
     }
-    if (text.bytes < 1 || text.bytes > EFFECT_CHAT_BYTES) {
+    if (text.bytes < 1 || text.bytes > CHAT_BYTES_MAX) {
         return STATUS_RANGE;
     }
     const bool pushed = authority_push(

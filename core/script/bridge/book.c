@@ -23,7 +23,8 @@ typedef struct Attribute {
     uint32_t after; // the next by name, 0: none
 } Attribute;
 
-static const uint32_t text_pool_bytes[BOOK_TEXT_POOLS] = {TEXT_SMALL_BYTES, BOOK_TEXT_BYTES};
+static const uint32_t text_pool_bytes[BOOK_TEXT_POOLS] = {TEXT_SMALL_BYTES,
+                                                          ATTRIBUTE_TEXT_BYTES_MAX};
 
 // --- creation -----------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ size_t book_bytes(const BookConfig *config)
     size_t bytes = pool_bytes(config->record_max, sizeof(Record));
     bytes += pool_bytes(config->attribute_max, sizeof(Attribute));
     bytes += pool_bytes(config->text_small_max, TEXT_SMALL_BYTES);
-    bytes += pool_bytes(config->text_large_max, BOOK_TEXT_BYTES);
+    bytes += pool_bytes(config->text_large_max, ATTRIBUTE_TEXT_BYTES_MAX);
     bytes += id_map_bytes(config->record_max);
     bytes += 2 * arena_need(bucket_count(config) * sizeof(uint32_t));
     bytes += arena_need(config->tag_max * sizeof(BookTag));
@@ -85,7 +86,8 @@ Status book_init(Book *book, Arena *arena, const BookConfig *config)
         status = pool_init(&book->texts[0], arena, config->text_small_max, TEXT_SMALL_BYTES);
     }
     if (status == STATUS_OK) {
-        status = pool_init(&book->texts[1], arena, config->text_large_max, BOOK_TEXT_BYTES);
+        status =
+            pool_init(&book->texts[1], arena, config->text_large_max, ATTRIBUTE_TEXT_BYTES_MAX);
     }
     if (status == STATUS_OK) {
         status = id_map_init(&book->map, arena, config->record_max);
@@ -114,7 +116,7 @@ static Status count_limit(Book *book)
 
 Status book_name_check(Text name)
 {
-    if (name.bytes < 1 || name.bytes > BOOK_NAME_BYTES) {
+    if (name.bytes < 1 || name.bytes > WORLD_NAME_BYTES_MAX) {
         return STATUS_RANGE;
     }
     return text_is_valid(name.data, name.bytes) ? STATUS_OK : STATUS_MALFORMED;
@@ -138,7 +140,7 @@ Status book_value_check(const ScriptValue *value)
     case SCRIPT_ENTITY:
         return value->entity <= SIM_NET_ID_MAX ? STATUS_OK : STATUS_RANGE;
     case SCRIPT_TEXT:
-        if (value->text.bytes > BOOK_TEXT_BYTES) {
+        if (value->text.bytes > ATTRIBUTE_TEXT_BYTES_MAX) {
             return STATUS_RANGE;
         }
         return text_is_valid(value->text.data, value->text.bytes) ? STATUS_OK : STATUS_MALFORMED;
@@ -149,7 +151,7 @@ Status book_value_check(const ScriptValue *value)
 
 static BookName name_make(Text text)
 {
-    ASSERT(text.bytes <= BOOK_NAME_BYTES);
+    ASSERT(text.bytes <= WORLD_NAME_BYTES_MAX);
     BookName name = {.bytes = (uint8_t)text.bytes};
     if (text.bytes > 0) {
         memcpy(name.data, text.data, text.bytes);

@@ -9,11 +9,10 @@
 #pragma once
 
 #include "core/base/id_map.h"
+#include "core/base/limits.h"
 #include "core/base/pool.h"
 #include "core/script/runtime/script_world.h"
 
-#define BOOK_NAME_BYTES 64   // of entities, attributes and tags
-#define BOOK_TEXT_BYTES 1024 // of an attribute's text
 #define BOOK_TEXT_POOLS 2
 
 typedef struct BookConfig {
@@ -22,12 +21,12 @@ typedef struct BookConfig {
     uint32_t attributes_per_entity_max;
     uint32_t tag_max;        // different tags
     uint32_t text_small_max; // texts of at most 64 bytes
-    uint32_t text_large_max; // texts of at most BOOK_TEXT_BYTES
+    uint32_t text_large_max; // texts of at most ATTRIBUTE_TEXT_BYTES_MAX
 } BookConfig;
 
 typedef struct BookName {
     uint8_t bytes;
-    char data[BOOK_NAME_BYTES];
+    char data[WORLD_NAME_BYTES_MAX];
 } BookName;
 
 typedef struct Record {

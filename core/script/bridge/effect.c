@@ -64,7 +64,7 @@ static Text keep_text(EffectQueue *queue, Text text)
 
 Status effect_message(EffectQueue *queue, const ScriptMessage *message)
 {
-    const Status checked = text_check(message->name, 1, EFFECT_NAME_BYTES);
+    const Status checked = text_check(message->name, 1, WORLD_NAME_BYTES_MAX);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -86,7 +86,7 @@ Status effect_message(EffectQueue *queue, const ScriptMessage *message)
 
 Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id)
 {
-    const Status checked = text_check(text, 1, EFFECT_CHAT_BYTES);
+    const Status checked = text_check(text, 1, CHAT_BYTES_MAX);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -103,7 +103,7 @@ Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id)
 
 Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at, float volume)
 {
-    const Status checked = text_check(name, 1, EFFECT_SOUND_BYTES);
+    const Status checked = text_check(name, 1, SOUND_NAME_BYTES_MAX);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -126,11 +126,11 @@ Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec
 
 Status effect_store(EffectQueue *queue, const StoreRequest *request)
 {
-    Status checked = text_check(request->store, 1, EFFECT_NAME_BYTES);
+    Status checked = text_check(request->store, 1, WORLD_NAME_BYTES_MAX);
     if (checked == STATUS_OK) {
         // Sorted reads are of a whole store.
-        checked =
-            text_check(request->key, request->operation == STORE_SORTED ? 0 : 1, EFFECT_KEY_BYTES);
+        checked = text_check(request->key, request->operation == STORE_SORTED ? 0 : 1,
+                             STORE_KEY_BYTES_MAX);
     }
     if (checked == STATUS_OK &&
         (request->value_bytes > VALUE_BYTES_MAX || !(request->number - request->number == 0))) {

@@ -4,12 +4,8 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/base/limits.h"
 #include "core/script/runtime/script_world.h"
-
-#define EFFECT_CHAT_BYTES  512
-#define EFFECT_SOUND_BYTES 128
-#define EFFECT_NAME_BYTES  64 // of a message or a store
-#define EFFECT_KEY_BYTES   128
 
 typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STORE } EffectType;
 

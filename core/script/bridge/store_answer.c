@@ -38,7 +38,7 @@ bool store_answer_check(const StoreRequest *request, ByteWriter *answer)
         return store_answer_fail(answer, "the name of a store has 1 to 64 bytes");
     }
     if (request->operation != STORE_SORTED &&
-        (request->key.bytes < 1 || request->key.bytes > STORE_KEY_BYTES ||
+        (request->key.bytes < 1 || request->key.bytes > STORE_KEY_BYTES_MAX ||
          !text_is_valid(request->key.data, request->key.bytes))) {
         return store_answer_fail(answer, "a key has 1 to 128 bytes");
     }

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "core/base/bytes.h"
-#include "core/script/runtime/script_world.h"
+#include "core/script/runtime/store_request.h"
 #include "core/script/runtime/value.h"
 
-#define STORE_VALUE_BYTES (VALUE_BYTES_MAX - 64) // an answer adds a version
-#define STORE_KEY_BYTES   128
+#define STORE_VALUE_BYTES  (VALUE_BYTES_MAX - 64) // an answer adds a version
+#define STORE_VERSIONS_MAX 16                     // remembered of each key
+#define STORE_PAGE_MAX     100                    // rows of one STORE_SORTED
+#define STORE_ANSWER_MAX   VALUE_BYTES_MAX
 
 typedef enum StoreTag {
     STORE_TAG_NIL = 0,

@@ -252,7 +252,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
             script_loaded(system, thread->load_script, thread->lua, result_count);
         }
         if (thread->invoke_id != 0) {
-            api_answer(system, thread, true, result_count);
+            system->config.api->answer(system, thread, true, result_count);
         }
         give_back(system, slot, true);
         return;
@@ -268,7 +268,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
             script_load_failed(system, thread->load_script);
         }
         if (thread->invoke_id != 0) {
-            api_answer(system, thread, false, 0);
+            system->config.api->answer(system, thread, false, 0);
         }
         system->is_dead = system->is_dead || outcome == VM_DEAD;
         if (!system->is_dead) {

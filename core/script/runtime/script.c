@@ -1,8 +1,9 @@
 // Binding scripts to entities, what comes from outside, and the tick; the contract is in script.h.
 #include "core/script/runtime/script.h"
 
-#include "core/script/api/api.h"
+#include "core/script/runtime/object.h"
 #include "core/script/runtime/script_inside.h"
+#include "core/script/runtime/value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static size_t block_bytes(const ScriptConfig *config)
            arena_need(SCRIPT_EVENTS_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
            arena_need(SCRIPT_FAULTS_MAX * sizeof(ScriptFault)) +
            arena_need(2 * threads_max(config) * sizeof(SleepEntry)) +
-           arena_need(SCRIPT_JSON_BYTES) + arena_need(SCRIPT_API_ROWS_MAX * sizeof(ApiParsed));
+           arena_need(SCRIPT_JSON_BYTES) + arena_need(config->api->memory_bytes);
 }
 
 static Status fill_block(ScriptSystem *system, Arena *arena)
@@ -65,11 +66,11 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
     system->event_data = arena_alloc(arena, SCRIPT_EVENT_DATA_MAX);
     system->faults = arena_array(arena, SCRIPT_FAULTS_MAX, sizeof(ScriptFault));
     system->sleepers = arena_array(arena, system->sleeper_max, sizeof(SleepEntry));
-    system->api_parsed = arena_array(arena, SCRIPT_API_ROWS_MAX, sizeof(ApiParsed));
+    system->api_memory = arena_alloc(arena, config->api->memory_bytes);
     void *json = arena_alloc(arena, SCRIPT_JSON_BYTES);
     if (system->deferred == NULL || system->events == NULL || system->event_data == NULL ||
         system->faults == NULL || system->sleepers == NULL || json == NULL ||
-        system->api_parsed == NULL || system->active == NULL || system->ready_scripts == NULL) {
+        system->api_memory == NULL || system->active == NULL || system->ready_scripts == NULL) {
         return STATUS_LIMIT;
     }
     arena_init(&system->json_arena, json, SCRIPT_JSON_BYTES);
@@ -78,7 +79,7 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
 
 Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
 {
-    if (config->world == NULL || config->script_max < 1 ||
+    if (config->world == NULL || config->api == NULL || config->script_max < 1 ||
         config->script_max > SCRIPTS_OF_A_SIDE_MAX || config->instance_max < 1 ||
         config->call_ms < 1 || config->call_ms > 1000 || config->tick_ms < 1 ||
         config->tick_ms > 1000 || config->loads_per_tick < 1 || config->tick_rate < 1) {
@@ -107,7 +108,7 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
     }
     vm_set_user(system->vm, system);
     system->lua = vm_main(system->vm);
-    api_open(system);
+    config->api->open(system);
     *out = system;
     return STATUS_OK;
 }
@@ -207,7 +208,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
 // Pushes what hooks get as self: the entity, or nil. Returns 1.
 static int push_self(ScriptSystem *system, const Instance *instance)
 {
-    api_push_entity(system->lua, instance->entity);
+    object_push_entity(system->lua, instance->entity);
     return 1;
 }
 
@@ -284,7 +285,7 @@ void script_unbind_entity(ScriptSystem *system, uint64_t entity)
             script_unbind(system, i);
         }
     }
-    api_forget_entity(system, entity);
+    object_forget_entity(system, entity);
 }
 
 uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after)
@@ -314,8 +315,8 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
     lua_State *lua = thread_at(system, thread)->lua;
     thread_at(system, thread)->trigger_other = other;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, script->hook_refs[hook]);
-    api_push_entity(lua, instance->entity);
-    api_push_entity(lua, other);
+    object_push_entity(lua, instance->entity);
+    object_push_entity(lua, other);
     hook_run(system, thread, 2);
 }
 
@@ -393,6 +394,30 @@ Status script_event(ScriptSystem *system, const ScriptEvent *event)
     return STATUS_OK;
 }
 
+// With (true, values…) or (false, message).
+static void wake_with_answer(ScriptSystem *system, Handle waiting, bool ok, const uint8_t *bytes,
+                             size_t count)
+{
+    lua_State *thread = system->lua;
+    const int before = lua_gettop(thread);
+    int pushed = 0;
+    lua_pushboolean(thread, ok);
+    if (!ok) {
+        lua_pushlstring(thread, (const char *)bytes,
+                        count < SCRIPT_MESSAGE_BYTES ? count : SCRIPT_MESSAGE_BYTES);
+        pushed = 1;
+    } else {
+        const Status status = value_read(thread, bytes, count, &pushed);
+        if (status != STATUS_OK) {
+            lua_settop(thread, before);
+            lua_pushboolean(thread, 0);
+            lua_pushliteral(thread, "the answer cannot be read");
+            pushed = 1;
+        }
+    }
+    schedule_wake(system, waiting, pushed + 1);
+}
+
 Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const uint8_t *bytes,
                        size_t count)
 {
@@ -402,7 +427,8 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
         if (thread->state != THREAD_WAITING || thread->request_id != request_id) {
             continue;
         }
-        return api_complete(system, pool_handle(&system->threads, i), ok, bytes, count);
+        wake_with_answer(system, pool_handle(&system->threads, i), ok, bytes, count);
+        return STATUS_OK;
     }
     return STATUS_NOT_FOUND;
 }
@@ -413,7 +439,7 @@ static void run_events(ScriptSystem *system)
     // tick.
     const uint32_t count = system->event_count;
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
-        api_event(system, &system->events[i]);
+        system->config.api->event(system, &system->events[i]);
     }
     if (system->event_count == count) {
         system->event_count = 0;
@@ -440,6 +466,19 @@ static void push_old(ScriptSystem *system, const Script *script)
     }
 }
 
+// Only parts that somebody listens to report who touches them.
+void script_watch_touch(ScriptSystem *system, uint64_t net_id)
+{
+    PartData data;
+    ScriptWorld *world = system->config.world;
+    if (system->face->side == SCRIPT_SERVER &&
+        system->face->part_data(world, net_id, &data) == STATUS_OK &&
+        (data.flags & PART_TRIGGER) == 0) {
+        data.flags |= PART_TRIGGER;
+        (void)system->face->set_part_data(world, net_id, &data);
+    }
+}
+
 static void start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
@@ -453,7 +492,7 @@ static void start_one(ScriptSystem *system, uint32_t slot)
         return;
     }
     if (script->hook_refs[HOOK_TOUCH] != 0) {
-        api_watch_touch(system, instance->entity);
+        script_watch_touch(system, instance->entity);
     }
     instance->reloaded = false;
     instance->started = true;

@@ -29,13 +29,15 @@
 #define SCRIPT_TRACEBACK_BYTES 1024
 
 typedef struct ScriptSystem ScriptSystem;
+typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the one there is
 
 // The path by which a script is known, from what scenes and files may call it
 // (core/wire/script_path.h).
 Text script_path_plain(Text path);
 
 typedef struct ScriptConfig {
-    ScriptWorld *world; // kept
+    ScriptWorld *world;   // kept
+    const ScriptApi *api; // what scripts can call; kept
     VmConfig vm;
     uint32_t script_max;   // loaded scripts
     uint32_t instance_max; // scripts bound to entities, and one for each that is bound to none

@@ -1,10 +1,10 @@
-// The inside of a ScriptSystem, for the files of core/script alone.
+// The inside of a ScriptSystem, for the files of this room and for the API (core/script/api) alone.
 //
 //   script.c    binding, events, the tick           script_source.c  sources to code, run once
 //   hook.c      the only place that enters Lua      schedule.c  sleeping and waiting coroutines
 //   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
 //   share.c     who may run in a tick, and caps     params.c    parameters from JSON
-//   api.c       rows of api.def as functions        api_*.c     what those functions do
+//   object.c    objects that scripts hold           value.c     values as bytes
 //
 // Lua values that C must find again live in the registry under integer references (luaL_ref); 0
 // means none here, because luaL_ref never gives it.
@@ -28,14 +28,13 @@
 #define SCRIPT_LOG_PER_SECOND 20
 // A call costs this beyond the steps of the script: taking a coroutine, pushing arguments,
 // counting.
-#define SCRIPT_DROP_STEPS   20
-#define SCRIPT_ENTRY_STEPS  200
-#define SCRIPT_ROUNDS_MAX   16 // handlers that fire signals, one inside the other
-#define SCRIPT_REQUIRE_MAX  32
-#define SCRIPT_API_ROWS_MAX 256
-#define SCRIPT_IDLE_MAX     64
-#define SCRIPT_JSON_BYTES   (4 << 20) // scratch for one JSON text
-#define SCHEDULE_ELAPSED    (-1)      // argument_count of a sleeper that gets the time slept
+#define SCRIPT_DROP_STEPS  20
+#define SCRIPT_ENTRY_STEPS 200
+#define SCRIPT_ROUNDS_MAX  16 // handlers that fire signals, one inside the other
+#define SCRIPT_REQUIRE_MAX 32
+#define SCRIPT_IDLE_MAX    64
+#define SCRIPT_JSON_BYTES  (4 << 20) // scratch for one JSON text
+#define SCHEDULE_ELAPSED   (-1)      // argument_count of a sleeper that gets the time slept
 
 typedef enum ScriptLoad { LOAD_PENDING, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } ScriptLoad;
 
@@ -150,7 +149,12 @@ typedef struct SleepEntry {
     Handle thread;
 } SleepEntry;
 
-typedef enum ApiClass { API_VECTOR, API_ENTITY, API_PLAYER, API_CLASS_COUNT } ApiClass;
+typedef enum ObjectClass {
+    OBJECT_VECTOR,
+    OBJECT_ENTITY,
+    OBJECT_PLAYER,
+    OBJECT_CLASS_COUNT
+} ObjectClass;
 
 struct ScriptSystem {
     ScriptConfig config;
@@ -216,11 +220,11 @@ struct ScriptSystem {
     uint32_t fault_first, fault_count;
     ScriptStats totals; // the sums; lists are filled by script_stats
 
-    struct ApiParsed *api_parsed; // by row of api.def
+    void *api_memory; // the API's own
 
     // Metatables of the classes whose objects are checked most; by pointer, which is only compared.
-    int class_refs[API_CLASS_COUNT];
-    const void *class_pointers[API_CLASS_COUNT];
+    int class_refs[OBJECT_CLASS_COUNT];
+    const void *class_pointers[OBJECT_CLASS_COUNT];
 
     // Registry references of shared things.
     int entities_ref; // net id → Entity object
@@ -267,6 +271,8 @@ static inline double script_now_ms(const ScriptSystem *system)
 uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
 // The next instance bound to the entity after a slot, or 0.
 uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
+// Makes a part report who touches it, if it does not yet.
+void script_watch_touch(ScriptSystem *system, uint64_t net_id);
 // Calls a hook with (self, other).
 void script_call_hook(ScriptSystem *system, uint32_t instance, ScriptHook hook, uint64_t other);
 
@@ -394,19 +400,12 @@ MUST_USE Status params_push_value(lua_State *thread, const char *json, size_t by
                                   size_t capacity);
 void params_encode(lua_State *thread, int index); // pushes the JSON text; raises
 
-// --- api.c --------------------------------------------------------------------------------------
-void api_open(ScriptSystem *system);
-// Adds the API to a fresh environment at `index`.
-void api_extend_environment(ScriptSystem *system, lua_State *thread, int index);
-void api_push_entity(lua_State *thread, uint64_t net_id); // nil for 0
-void api_push_player(lua_State *thread, uint64_t player_id);
-void api_forget_entity(ScriptSystem *system, uint64_t net_id);
-// Makes a part report who touches it, if it does not yet.
-void api_watch_touch(ScriptSystem *system, uint64_t net_id);
-// What an event means for scripts: fires signals, and calls hooks of the entity's instances.
-void api_event(ScriptSystem *system, const ScriptEvent *event);
-// The answer to a request: wakes the thread with (true, values…) or (false, message).
-MUST_USE Status api_complete(ScriptSystem *system, Handle thread, bool ok, const uint8_t *bytes,
-                             size_t count);
-// A finished thread that answers a remote call.
-void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+// --- the API, which is above the runtime and known by this table alone --------------------------
+struct ScriptApi {
+    size_t memory_bytes;                // that it has in ScriptSystem.api_memory
+    void (*open)(ScriptSystem *system); // makes everything behind api_ref, once
+    // What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+    void (*event)(ScriptSystem *system, const ScriptEvent *event);
+    // A finished thread that answers a remote call.
+    void (*answer)(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+};

@@ -54,12 +54,26 @@ static CompileResult refuse(ScriptSystem *system, const char *path, const char *
     return result;
 }
 
+// Adds the API to a fresh environment at `index`.
+static void extend_environment(ScriptSystem *system, lua_State *thread, int index)
+{
+    index = lua_absindex(thread, index);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->api_ref);
+    lua_pushnil(thread);
+    while (lua_next(thread, -2) != 0) {
+        lua_pushvalue(thread, -2);
+        lua_insert(thread, -2);
+        lua_rawset(thread, index);
+    }
+    lua_pop(thread, 1);
+}
+
 // Pushes a fresh environment; gives its index.
 static int push_environment(ScriptSystem *system)
 {
     vm_push_environment(system->lua);
     const int environment = lua_gettop(system->lua);
-    api_extend_environment(system, system->lua, environment);
+    extend_environment(system, system->lua, environment);
     return environment;
 }
 

@@ -1,7 +1,7 @@
 // Values as bytes; the format is in value.h.
 #include "core/script/runtime/value.h"
 
-#include "core/script/api/api.h"
+#include "core/script/runtime/object.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -256,18 +256,18 @@ bool value_is_list(lua_State *lua, int index, uint64_t *count)
 static bool encode_userdata(Encoder *encoder, int index)
 {
     lua_State *lua = encoder->lua;
-    if (api_is_vector(lua, index)) {
-        const Vec3 vector = api_vector(lua, index);
+    if (object_is_vector(lua, index)) {
+        const Vec3 vector = object_vector(lua, index);
         byte_write_u8(encoder->writer, TAG_VECTOR);
         byte_write_f32(encoder->writer, vector.x);
         byte_write_f32(encoder->writer, vector.y);
         byte_write_f32(encoder->writer, vector.z);
-    } else if (api_is_entity(lua, index)) {
+    } else if (object_is_entity(lua, index)) {
         byte_write_u8(encoder->writer, TAG_ENTITY);
-        byte_write_varint(encoder->writer, api_entity(lua, index));
-    } else if (api_is_player(lua, index)) {
+        byte_write_varint(encoder->writer, object_entity(lua, index));
+    } else if (object_is_player(lua, index)) {
         byte_write_u8(encoder->writer, TAG_PLAYER);
-        byte_write_varint(encoder->writer, api_player(lua, index));
+        byte_write_varint(encoder->writer, object_player(lua, index));
     } else {
         refuse(encoder, STATUS_MALFORMED, "this kind of object cannot travel");
         return false;
@@ -450,7 +450,7 @@ static void decode_vector(lua_State *lua, ByteReader *reader)
     vector.y = byte_read_f32(reader);
     vector.z = byte_read_f32(reader);
     if (lua != NULL) {
-        api_push_vector(lua, vector);
+        object_push_vector(lua, vector);
     }
 }
 
@@ -496,9 +496,9 @@ static void decode(lua_State *lua, ByteReader *reader, uint32_t depth)
     case TAG_PLAYER: {
         const uint64_t id = byte_read_varint(reader);
         if (lua != NULL && tag == TAG_ENTITY) {
-            api_push_entity(lua, id);
+            object_push_entity(lua, id);
         } else if (lua != NULL) {
-            api_push_player(lua, id);
+            object_push_player(lua, id);
         }
         break;
     }

@@ -354,15 +354,14 @@ static void run_store(Loopback *loopback, const StoreRequest *request, double un
     loopback->counters.store_requests += 1;
     // Nothing is done that cannot be answered.
     if (loopback->answer_count == loopback->config.store_answer_max ||
-        loopback->config.store_answer_bytes_max - loopback->answer_bytes_used <
-            MEMORY_STORE_ANSWER_MAX) {
+        loopback->config.store_answer_bytes_max - loopback->answer_bytes_used < STORE_ANSWER_MAX) {
         loopback->counters.store_refused += 1;
         complete_failed(&loopback->config.server, request->request_id,
                         "too many requests to the store");
         return;
     }
     ByteWriter writer =
-        byte_writer(loopback->answer_bytes + loopback->answer_bytes_used, MEMORY_STORE_ANSWER_MAX);
+        byte_writer(loopback->answer_bytes + loopback->answer_bytes_used, STORE_ANSWER_MAX);
     const bool ok = memory_store_run(loopback->store, request, unix_seconds, &writer);
     ASSERT(writer.status == STATUS_OK);
     const uint32_t ticks = loopback->config.store_ticks > 0 ? loopback->config.store_ticks : 1;

@@ -16,7 +16,7 @@ typedef struct Version {
 
 typedef struct Key {
     uint8_t bytes;
-    char data[STORE_KEY_BYTES];
+    char data[STORE_KEY_BYTES_MAX];
 } Key;
 
 typedef struct Entry {
@@ -27,7 +27,7 @@ typedef struct Entry {
     Key key;
     uint64_t version;
     size_t at, bytes; // of the value, as one value without the list around it
-    Version versions[MEMORY_STORE_VERSIONS];
+    Version versions[STORE_VERSIONS_MAX];
     uint32_t version_count; // ever; the ring holds the last ones
 } Entry;
 
@@ -167,7 +167,7 @@ static bool value_put(MemoryStore *store, Entry *entry, const uint8_t *value, si
 static void version_add(Entry *entry, double unix_seconds)
 {
     entry->version += 1;
-    entry->versions[entry->version_count % MEMORY_STORE_VERSIONS] =
+    entry->versions[entry->version_count % STORE_VERSIONS_MAX] =
         (Version){entry->version, unix_seconds};
     entry->version_count += 1;
 }
@@ -320,10 +320,10 @@ static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWrit
     if (!request->ordered) {
         return store_answer_fail(answer, "only an ordered store can be read in order");
     }
-    if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
+    if (!(request->number >= 1 && request->number <= STORE_PAGE_MAX)) {
         return store_answer_fail(answer, "between 1 and 100 entries can be read at once");
     }
-    const Entry *page[MEMORY_STORE_PAGE_MAX];
+    const Entry *page[STORE_PAGE_MAX];
     const uint32_t max = (uint32_t)request->number;
     uint32_t count = 0;
     for (uint32_t i = 0; i < store->config.key_max; i++) {
@@ -360,11 +360,11 @@ static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWr
 {
     const Entry *entry = entry_find(store, request);
     const uint32_t ever = entry != NULL ? entry->version_count : 0;
-    const uint32_t count = ever < MEMORY_STORE_VERSIONS ? ever : MEMORY_STORE_VERSIONS;
+    const uint32_t count = ever < STORE_VERSIONS_MAX ? ever : STORE_VERSIONS_MAX;
     store_answer_list(answer, 1);
     store_answer_list(answer, count);
     for (uint32_t i = 0; i < count; i++) {
-        const Version *version = &entry->versions[(ever - 1 - i) % MEMORY_STORE_VERSIONS];
+        const Version *version = &entry->versions[(ever - 1 - i) % STORE_VERSIONS_MAX];
         byte_write_u8(answer, STORE_TAG_MAP);
         byte_write_varint(answer, 2);
         store_answer_text(answer, "time", 4);

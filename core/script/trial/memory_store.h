@@ -6,10 +6,6 @@
 #include "core/script/bridge/book.h"
 #include "core/script/bridge/store_answer.h"
 
-#define MEMORY_STORE_VERSIONS   16 // remembered of each key
-#define MEMORY_STORE_PAGE_MAX   100
-#define MEMORY_STORE_ANSWER_MAX VALUE_BYTES_MAX
-
 typedef struct MemoryStore MemoryStore;
 
 typedef struct MemoryStoreConfig {
@@ -22,6 +18,6 @@ MUST_USE Status memory_store_create(Heap *heap, const MemoryStoreConfig *config,
 void memory_store_destroy(Heap *heap, MemoryStore *store);
 
 // Does what is asked, now, and writes the answer: a list of values when it returns true, the text
-// of an error when false. The writer has room for MEMORY_STORE_ANSWER_MAX.
+// of an error when false. The writer has room for STORE_ANSWER_MAX.
 bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
                       ByteWriter *answer);

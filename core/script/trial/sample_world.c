@@ -2,6 +2,7 @@
 #include "core/script/trial/sample_world.h"
 
 #include "core/base/check.h"
+#include "core/script/api/script_api.h"
 
 #define GROUND_HALF 32 // metres, along x and z
 #define PREFAB_MAX  7
@@ -149,6 +150,7 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
 static Status make_scripts(Heap *heap, SampleWorld *world, ScriptSide side)
 {
     ScriptConfig config = world->config.script;
+    config.api = &script_api;
     config.world =
         side == SCRIPT_SERVER ? authority_world(world->authority) : view_world(world->view);
     config.tick_rate = sim_config(world->sim)->tick_rate;
