@@ -1,5 +1,5 @@
 // A client's side of script_world.h: reading works, every change of replicated state is denied, and
-// what is the client's own works in full.
+// the client's own things can be changed.
 #include "core/script/bridge/view.h"
 #include "core/script/runtime/value.h"
 #include "tests/support/test.h"
