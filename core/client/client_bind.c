@@ -129,7 +129,7 @@ static void own_forget(Client *client)
 {
     const Manifest *set = running_set(client);
     for (uint32_t i = 0; i < set->count; i++) {
-        if (set->runes[i].service == RUNE_PLAYER) {
+        if (set->runes[i].service == SERVICE_STARTER_PLAYER) {
             set->runes[i].slot = 0;
         }
     }
@@ -255,14 +255,14 @@ static void bind_workspace(Client *client, const ClientRune *rune)
 void client_bind_rune(Client *client, ClientRune *rune)
 {
     switch (rune->service) {
-    case RUNE_WORKSPACE:
+    case SERVICE_WORKSPACE:
         bind_workspace(client, rune);
         break;
-    case RUNE_FIRST:
-    case RUNE_GUI:
+    case SERVICE_REPLICATED_FIRST:
+    case SERVICE_STARTER_GUI:
         rune->slot = bind(client, rune->path, 0, NULL);
         break;
-    case RUNE_PLAYER:
+    case SERVICE_STARTER_PLAYER:
         if (client->script.own_bound != 0) {
             rune->slot = bind(client, rune->path, client->script.own_bound, NULL);
         }
@@ -285,7 +285,7 @@ void client_bind_own(Client *client)
     const Manifest *set = running_set(client);
     for (uint32_t i = 0; i < set->count; i++) {
         ClientRune *rune = &set->runes[i];
-        if (rune->service != RUNE_PLAYER || !rune->loaded) {
+        if (rune->service != SERVICE_STARTER_PLAYER || !rune->loaded) {
             continue;
         }
         if (rune->slot != 0) {
@@ -316,7 +316,7 @@ void client_bind_entered(Client *client)
         memcpy(path, bound.path.data, bound.path.bytes);
         path[bound.path.bytes] = 0;
         const ClientRune *rune = rune_cache_find(set, path);
-        if (rune != NULL && rune->loaded && rune->service == RUNE_WORKSPACE) {
+        if (rune != NULL && rune->loaded && rune->service == SERVICE_WORKSPACE) {
             (void)bind(client, path, net_id, &bound);
         }
     }

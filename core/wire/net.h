@@ -12,6 +12,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/bytes.h"
+#include "core/base/text.h"
 #include "core/sim/character_state.h"
 #include "core/sim/entity.h"
 
@@ -125,10 +126,7 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer);
 MUST_USE Status net_shape_read(ByteReader *reader, NetShape *out);
 
 // --- names, attributes, tags --------------------------------------------------------------------
-typedef struct NetText {
-    const char *data; // UTF-8, not terminated
-    uint32_t bytes;
-} NetText;
+typedef Text NetText;
 
 typedef enum NetValueType {
     NET_VALUE_BOOL,

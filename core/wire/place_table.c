@@ -110,7 +110,7 @@ bool place_text_equal(PlaceText a, PlaceText b)
 
 int place_text_compare(PlaceText a, PlaceText b)
 {
-    const uint32_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = memcmp(a.data, b.data, common);
     return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }

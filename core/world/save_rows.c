@@ -256,7 +256,7 @@ SavedAccount *save_account(World *world, uint64_t account)
 
 static NetText keep_text(char to[64], NetText text)
 {
-    const uint32_t bytes = text.bytes < 64 ? text.bytes : 64;
+    const size_t bytes = text.bytes < 64 ? text.bytes : 64;
     if (bytes > 0) {
         memmove(to, text.data, bytes);
     }

@@ -15,14 +15,12 @@
 #include <string.h>
 
 static const Service SERVICES[SERVICE_COUNT] = {
-    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, SCRIPT_CONTEXT_SERVER},
-    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false,
-                                    SCRIPT_CONTEXT_BOTH},
-    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, SCRIPT_CONTEXT_BOTH},
-    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, SCRIPT_CONTEXT_CLIENT},
-    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, SCRIPT_CONTEXT_CLIENT},
-    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true,
-                                  SCRIPT_CONTEXT_CLIENT},
+    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, CONTEXT_SERVER},
+    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false, CONTEXT_BOTH},
+    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, CONTEXT_BOTH},
+    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true, CONTEXT_CLIENT},
 };
 
 // --- creation -----------------------------------------------------------------------------------
@@ -110,12 +108,12 @@ static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path
 
 static bool replicates(const HostScript *script)
 {
-    return script->service->replicates && script->context != SCRIPT_CONTEXT_SERVER;
+    return script->service->replicates && script->context != CONTEXT_SERVER;
 }
 
 static bool runs_here(const HostScript *script)
 {
-    return script->service->runs_here && script->context != SCRIPT_CONTEXT_CLIENT;
+    return script->service->runs_here && script->context != CONTEXT_CLIENT;
 }
 
 bool script_host_is_sent(const HostScript *script)
@@ -212,12 +210,12 @@ static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
 // A place may narrow where a script runs, never widen it.
 static bool set_context(HostScript *script, uint64_t wanted)
 {
-    const ScriptContext own = script->service->context;
-    if (wanted > SCRIPT_CONTEXT_BOTH) {
+    const RunContext own = script->service->context;
+    if (wanted > entry_context(CONTEXT_BOTH)) {
         return false;
     }
-    script->context = wanted == SCRIPT_CONTEXT_SERVICE ? own : (ScriptContext)wanted;
-    return script->context == own || own == SCRIPT_CONTEXT_BOTH;
+    script->context = wanted == ENTRY_CONTEXT_SERVICE ? own : (RunContext)(wanted - 1);
+    return script->context == own || own == CONTEXT_BOTH;
 }
 
 // The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
@@ -527,7 +525,7 @@ static void send_executes(World *world, Session *session)
             }
             const MessageScriptExecute execute = {.script_path = text_of(script->path),
                                                   .run_context =
-                                                      text_of(script_context_name(script->context)),
+                                                      text_of(run_context_names[script->context]),
                                                   .at_tick = world->tick};
             session_send(world, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }

@@ -11,7 +11,6 @@
 
 typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
 typedef ScriptService SoulService;
-typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH } RunContext;
 
 typedef struct Soul {
     char path[SCRIPT_PATH_BYTES]; // "Workspace/Door": the script's name everywhere

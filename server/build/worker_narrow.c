@@ -15,7 +15,6 @@
 #define SETTINGS_BYTES (2u << 20)
 #define SETTINGS_NODES (1u << 16)
 #define ARENA_BYTES    (12u << 20)
-#define CONTEXT_COUNT  ((uint32_t)CONTEXT_BOTH + 1)
 
 // --- inside -------------------------------------------------------------------------------------
 
