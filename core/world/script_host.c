@@ -375,7 +375,7 @@ static void bind_place(World *world, const PlaceBinding *binding, uint64_t net_i
     }
     ScriptEntityInfo info;
     ScriptWorld *script_world = authority_world(world->authority);
-    if (script_world->face->entity(script_world, net_id, &info)) {
+    if (script_world->methods->entity(script_world, net_id, &info)) {
         bind(world, path, net_id, binding->parameters, binding->enabled);
     }
 }
@@ -588,7 +588,7 @@ static void feed(World *world)
         char path[SCRIPT_PATH_BYTES];
         ScriptEntityInfo info;
         if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
-            script_world->face->entity(script_world, binds[i].net_id, &info)) {
+            script_world->methods->entity(script_world, binds[i].net_id, &info)) {
             bind(world, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
                  true);
         }

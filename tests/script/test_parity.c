@@ -161,7 +161,8 @@ static uint32_t bind(SampleWorld *world, ScriptSide side, const char *path, cons
     ScriptSystem *system = sample_world_scripts(world, side);
     ScriptWorld *face = system->config.world;
     uint32_t instance = 0;
-    const uint64_t id = entity != NULL ? face->face->find(face, (Text){entity, strlen(entity)}) : 0;
+    const uint64_t id =
+        entity != NULL ? face->methods->find(face, (Text){entity, strlen(entity)}) : 0;
     const InstanceDesc desc = {.script_id = path, .entity = id, .enabled = true};
     CHECK_OK(script_bind(system, &desc, &instance));
     return instance;

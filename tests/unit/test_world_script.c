@@ -237,8 +237,8 @@ static double gold(void)
 {
     ScriptWorld *world = authority_world(act.world->authority);
     ScriptValue value;
-    const uint64_t vault = world->face->find(world, (Text){"Vault", 5});
-    return world->face->attribute(world, vault, (Text){"gold", 4}, &value) ? value.number : -1;
+    const uint64_t vault = world->methods->find(world, (Text){"Vault", 5});
+    return world->methods->attribute(world, vault, (Text){"gold", 4}, &value) ? value.number : -1;
 }
 
 TEST(a_reload_replaces_code_and_tells_everybody)

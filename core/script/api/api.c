@@ -122,7 +122,7 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
     return word_is(word, bytes, luaL_typename(thread, index));
 }
 
-bool api_fits(lua_State *thread, int index, const char *type)
+bool api_has_type(lua_State *thread, int index, const char *type)
 {
     for (const char *word = type;;) {
         const char *bar = strstr(word, " | ");
@@ -180,7 +180,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         if (argument->variadic || (argument->optional && lua_isnoneornil(thread, index))) {
             continue;
         }
-        const bool fits = !lua_isnone(thread, index) && api_fits(thread, index, argument->type);
+        const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
         if (fits && (!argument->finite || is_finite(thread, index))) {
             continue;
         }
@@ -200,7 +200,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
 
 static void check_side(lua_State *thread, const ApiRow *row)
 {
-    const ScriptSide side = api_face(thread)->side;
+    const ScriptSide side = api_methods(thread)->side;
     if ((row->side == API_SERVER && side != SCRIPT_SERVER) ||
         (row->side == API_CLIENT && side != SCRIPT_CLIENT)) {
         char name[64];
@@ -222,7 +222,7 @@ void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
 void api_charge_work(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    const uint64_t steps = system->face->work(system->config.world) - system->work_seen;
+    const uint64_t steps = system->methods->work(system->config.world) - system->work_seen;
     system->work_seen += steps;
     if (steps != 0) {
         vm_charge(thread, steps);
@@ -339,7 +339,7 @@ static int set_member(lua_State *thread)
         return luaL_error(thread, "%s.%s cannot be set", row->owner, row->name);
     }
     vm_charge(thread, API_CALL_STEPS);
-    if (!api_fits(thread, 3, row->arguments)) {
+    if (!api_has_type(thread, 3, row->arguments)) {
         return luaL_error(thread, "%s.%s must be a %s, got %s", row->owner, row->name,
                           row->arguments, type_name(thread, 3));
     }
@@ -463,9 +463,9 @@ ScriptWorld *api_world(lua_State *thread)
     return script_of(thread)->config.world;
 }
 
-const ScriptWorldFace *api_face(lua_State *thread)
+const ScriptWorldMethods *api_methods(lua_State *thread)
 {
-    return script_of(thread)->face;
+    return script_of(thread)->methods;
 }
 
 Text api_text(lua_State *thread, int index)
@@ -519,7 +519,7 @@ float api_number(lua_State *thread, int index)
     return (float)number;
 }
 
-bool api_has(lua_State *thread, int index)
+bool api_is_given(lua_State *thread, int index)
 {
     return !lua_isnoneornil(thread, index);
 }
@@ -548,13 +548,13 @@ static void say_once(ScriptSystem *system, const char *what)
     }
 }
 
-bool api_changed(lua_State *thread, Status status, const char *what)
+bool api_check_change(lua_State *thread, Status status, const char *what)
 {
     switch (status) {
     case STATUS_OK:
         return true;
     case STATUS_DENIED:
-        if (api_face(thread)->side == SCRIPT_CLIENT) {
+        if (api_methods(thread)->side == SCRIPT_CLIENT) {
             say_once(script_of(thread), what);
             return false;
         }

@@ -75,20 +75,20 @@ int api_set_unknown(lua_State *thread);                      // (object, key, va
 // the charges in api_*.c are measured costs, rounded up.
 #define API_CALL_STEPS 20
 
-// Charges what the world has done since the last time (ScriptWorldFace.work). After every call of
-// a row: what a query costs is known only once it has been asked. Nothing of a call can be large
+// Charges what the world has done since the last time (ScriptWorldMethods.work). After every call
+// of a row: what a query costs is known only once it has been asked. Nothing of a call can be large
 // enough to matter before that; what could be is charged by its size beforehand.
 void api_charge_work(lua_State *thread);
 
 ScriptWorld *api_world(lua_State *thread);
-const ScriptWorldFace *api_face(lua_State *thread);
+const ScriptWorldMethods *api_methods(lua_State *thread);
 
 // Any bytes: for what is only looked for, and for what cleans it.
 Text api_text(lua_State *thread, int index);
 // A text (core/base/text.h), for what is kept or sent; raises, and names the argument.
 Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max);
-float api_number(lua_State *thread, int index); // finite and within float32; raises
-bool api_has(lua_State *thread, int index);     // not nil, not none
+float api_number(lua_State *thread, int index);  // finite and within float32; raises
+bool api_is_given(lua_State *thread, int index); // not nil, not none
 // Reads a field of the options table at `index`; pushes it and says whether it is not nil.
 bool api_option(lua_State *thread, int index, const char *name);
 
@@ -103,12 +103,12 @@ void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity
 
 // What a change through the world came to: nothing to say, ignored on this side (counted, said
 // once), or an error. Returns true when it took place.
-bool api_changed(lua_State *thread, Status status, const char *what);
+bool api_check_change(lua_State *thread, Status status, const char *what);
 // Raises a fault of kind capability.
 _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide needed);
 
 // Whether the value fits a type as api.def writes them.
-bool api_fits(lua_State *thread, int index, const char *type);
+bool api_has_type(lua_State *thread, int index, const char *type);
 const char *api_npc_state_name(uint32_t state);
 // What an event means for scripts: fires signals, and calls hooks of the entity's instances.
 void api_event(ScriptSystem *system, const ScriptEvent *event);

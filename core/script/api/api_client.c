@@ -8,7 +8,8 @@
 
 int api_Input_IsKeyPressed(lua_State *thread)
 {
-    lua_pushboolean(thread, api_face(thread)->key_is_down(api_world(thread), api_text(thread, 1)));
+    lua_pushboolean(thread,
+                    api_methods(thread)->key_is_down(api_world(thread), api_text(thread, 1)));
     return 1;
 }
 
@@ -21,10 +22,10 @@ static Vec3 camera_part(lua_State *thread, bool forward)
 {
     Vec3 position = VEC3_ZERO;
     Vec3 direction = {0, 0, 1};
-    if (api_face(thread)->side != SCRIPT_CLIENT) {
+    if (api_methods(thread)->side != SCRIPT_CLIENT) {
         api_raise_side(thread, "camera", SCRIPT_CLIENT);
     }
-    (void)api_face(thread)->camera(api_world(thread), &position, &direction);
+    (void)api_methods(thread)->camera(api_world(thread), &position, &direction);
     return forward ? direction : position;
 }
 
@@ -154,7 +155,8 @@ static void show(lua_State *thread, int tree)
     }
     lua_pushvalue(thread, handlers);
     lua_rawseti(thread, all, owner);
-    api_changed(thread, api_face(thread)->ui(api_world(thread), bytes, writer.at), "UI.Show");
+    api_check_change(thread, api_methods(thread)->ui(api_world(thread), bytes, writer.at),
+                     "UI.Show");
 }
 
 int api_UI_Show(lua_State *thread)

@@ -35,11 +35,11 @@ static ScriptMessage pack(lua_State *thread, int name_index, bool reliable)
 
 static int send(lua_State *thread, const ScriptMessage *message)
 {
-    const Status status = api_face(thread)->send(api_world(thread), message);
+    const Status status = api_methods(thread)->send(api_world(thread), message);
     if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
         return luaL_error(thread, "too many messages, or too large; slow down");
     }
-    api_changed(thread, status, "Network");
+    api_check_change(thread, status, "Network");
     return 0;
 }
 
@@ -190,7 +190,7 @@ static bool fits_declaration(ScriptSystem *system, const char *name, int count)
         for (int i = 0; i < count && fits; i++) {
             lua_rawgeti(thread, -1, i + 1);
             const char *type = lua_tostring(thread, -1);
-            fits = type != NULL && api_fits(thread, first + i, type);
+            fits = type != NULL && api_has_type(thread, first + i, type);
             lua_pop(thread, 1);
         }
     }
@@ -281,7 +281,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     name[event->name.bytes] = 0;
     int count = 0;
     const int before = lua_gettop(thread);
-    if (system->face->side == SCRIPT_SERVER) {
+    if (system->methods->side == SCRIPT_SERVER) {
         object_push_player(thread, event->player_id);
     }
     const int extra = lua_gettop(thread) - before;
@@ -315,7 +315,7 @@ static void send_answer(ScriptSystem *system, uint64_t invoke_id, uint64_t playe
                                    .payload_bytes = count,
                                    .reliable = true,
                                    .invoke_id = invoke_id};
-    if (system->face->send(system->config.world, &message) != STATUS_OK) {
+    if (system->methods->send(system->config.world, &message) != STATUS_OK) {
         drop(system);
     }
 }

@@ -15,26 +15,27 @@ int api_Npc_Spawn(lua_State *thread)
     uint64_t net_id = 0;
     vm_charge(thread, 1000);
     const Status status =
-        api_face(thread)->npc_spawn(api_world(thread), object_vector(thread, 1), &net_id);
-    object_push_entity(thread, api_changed(thread, status, "Npc.Spawn") ? net_id : 0);
+        api_methods(thread)->npc_spawn(api_world(thread), object_vector(thread, 1), &net_id);
+    object_push_entity(thread, api_check_change(thread, status, "Npc.Spawn") ? net_id : 0);
     return 1;
 }
 
 int api_Npc_MoveTo(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->npc_move_to(api_world(thread), object_entity(thread, 1),
-                                              object_vector(thread, 2)),
-                "Npc.MoveTo");
+    api_check_change(thread,
+                     api_methods(thread)->npc_move_to(api_world(thread), object_entity(thread, 1),
+                                                      object_vector(thread, 2)),
+                     "Npc.MoveTo");
     return 0;
 }
 
 int api_Npc_SetTarget(lua_State *thread)
 {
-    const uint64_t target = api_has(thread, 2) ? object_entity(thread, 2) : 0;
-    api_changed(thread,
-                api_face(thread)->npc_target(api_world(thread), object_entity(thread, 1), target),
-                "Npc.SetTarget");
+    const uint64_t target = api_is_given(thread, 2) ? object_entity(thread, 2) : 0;
+    api_check_change(
+        thread,
+        api_methods(thread)->npc_target(api_world(thread), object_entity(thread, 1), target),
+        "Npc.SetTarget");
     return 0;
 }
 
@@ -53,10 +54,10 @@ int api_Npc_SetPatrol(lua_State *thread)
         points[i] = object_vector(thread, -1);
         lua_pop(thread, 1);
     }
-    api_changed(thread,
-                api_face(thread)->npc_patrol(api_world(thread), object_entity(thread, 1), points,
-                                             (uint32_t)count),
-                "Npc.SetPatrol");
+    api_check_change(thread,
+                     api_methods(thread)->npc_patrol(api_world(thread), object_entity(thread, 1),
+                                                     points, (uint32_t)count),
+                     "Npc.SetPatrol");
     return 0;
 }
 
@@ -64,10 +65,10 @@ int api_Npc_GetState(lua_State *thread)
 {
     uint32_t state = 0;
     float suspicion = 0;
-    api_changed(thread,
-                api_face(thread)->npc_state(api_world(thread), object_entity(thread, 1), &state,
-                                            &suspicion),
-                "Npc.GetState");
+    api_check_change(thread,
+                     api_methods(thread)->npc_state(api_world(thread), object_entity(thread, 1),
+                                                    &state, &suspicion),
+                     "Npc.GetState");
     lua_pushstring(thread, api_npc_state_name(state));
     lua_pushnumber(thread, (double)suspicion);
     return 2;
@@ -100,26 +101,26 @@ int api_Projectile_Fire(lua_State *thread)
     }
     uint64_t net_id = 0;
     vm_charge(thread, 500);
-    const Status status = api_face(thread)->fire(api_world(thread), shooter, position, velocity,
-                                                 damage, gravity, (uint32_t)kind, &net_id);
-    object_push_entity(thread, api_changed(thread, status, "Projectile.Fire") ? net_id : 0);
+    const Status status = api_methods(thread)->fire(api_world(thread), shooter, position, velocity,
+                                                    damage, gravity, (uint32_t)kind, &net_id);
+    object_push_entity(thread, api_check_change(thread, status, "Projectile.Fire") ? net_id : 0);
     return 1;
 }
 
 int api_Structure_Place(lua_State *thread)
 {
     const lua_Integer piece = luaL_checkinteger(thread, 1);
-    const lua_Integer turn = api_has(thread, 3) ? luaL_checkinteger(thread, 3) : 0;
-    const uint64_t owner = api_has(thread, 4) ? object_player(thread, 4) : 0;
+    const lua_Integer turn = api_is_given(thread, 3) ? luaL_checkinteger(thread, 3) : 0;
+    const uint64_t owner = api_is_given(thread, 4) ? object_player(thread, 4) : 0;
     if (piece < 0 || piece > UINT16_MAX || turn < 0 || turn > 3) {
         return luaL_error(thread, "Structure.Place: a piece is a number of the catalogue, a turn "
                                   "is 0 to 3");
     }
     uint64_t net_id = 0;
     vm_charge(thread, 2000);
-    const Status status = api_face(thread)->structure_place(api_world(thread), (uint32_t)piece,
-                                                            voxel_at(object_vector(thread, 2)),
-                                                            (uint32_t)turn, owner, &net_id);
+    const Status status = api_methods(thread)->structure_place(api_world(thread), (uint32_t)piece,
+                                                               voxel_at(object_vector(thread, 2)),
+                                                               (uint32_t)turn, owner, &net_id);
     switch (status) {
     case STATUS_BLOCKED:
         return luaL_error(thread, "Structure.Place: something is in the way");
@@ -130,14 +131,14 @@ int api_Structure_Place(lua_State *thread)
     default:
         break;
     }
-    object_push_entity(thread, api_changed(thread, status, "Structure.Place") ? net_id : 0);
+    object_push_entity(thread, api_check_change(thread, status, "Structure.Place") ? net_id : 0);
     return 1;
 }
 
 int api_Structure_Remove(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->structure_remove(api_world(thread), object_entity(thread, 1)),
-                "Structure.Remove");
+    api_check_change(
+        thread, api_methods(thread)->structure_remove(api_world(thread), object_entity(thread, 1)),
+        "Structure.Remove");
     return 0;
 }

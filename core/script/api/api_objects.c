@@ -9,7 +9,7 @@
 
 static float optional_number(lua_State *thread, int index)
 {
-    return api_has(thread, index) ? api_number(thread, index) : 0;
+    return api_is_given(thread, index) ? api_number(thread, index) : 0;
 }
 
 int api_Vector3_new(lua_State *thread)
@@ -71,7 +71,7 @@ int api_Vector3_Lerp(lua_State *thread)
 
 int api_Vector3_FuzzyEq(lua_State *thread)
 {
-    const float epsilon = api_has(thread, 3) ? api_number(thread, 3) : 1e-5f;
+    const float epsilon = api_is_given(thread, 3) ? api_number(thread, 3) : 1e-5f;
     const Vec3 d = vec3_sub(object_vector(thread, 1), object_vector(thread, 2));
     lua_pushboolean(thread, math_abs(d.x) <= epsilon && math_abs(d.y) <= epsilon &&
                                 math_abs(d.z) <= epsilon);

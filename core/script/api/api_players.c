@@ -8,7 +8,7 @@
 static bool find_player(lua_State *thread, uint64_t player_id, ScriptPlayerInfo *out)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
-    const uint32_t count = api_face(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
     for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
         if (players[i].player_id == player_id) {
             *out = players[i];
@@ -29,14 +29,14 @@ static ScriptPlayerInfo info_of(lua_State *thread)
 
 int api_get_Players_LocalPlayer(lua_State *thread)
 {
-    object_push_player(thread, api_face(thread)->local_player(api_world(thread)));
+    object_push_player(thread, api_methods(thread)->local_player(api_world(thread)));
     return 1;
 }
 
 int api_Players_GetPlayers(lua_State *thread)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
-    uint32_t count = api_face(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
     count = count < PLAYERS_MAX ? count : PLAYERS_MAX;
     vm_charge(thread, (uint64_t)count * 30);
     lua_createtable(thread, (int)count, 0);
@@ -51,7 +51,7 @@ int api_Players_GetPlayerByName(lua_State *thread)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
     const Text name = api_text(thread, 1);
-    const uint32_t count = api_face(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
     for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
         if (players[i].name.bytes == name.bytes &&
             memcmp(players[i].name.data, name.data, name.bytes) == 0) {
@@ -98,10 +98,10 @@ static Text valid_name(lua_State *thread, const char *what)
 
 int api_set_Player_Team(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->player_team(api_world(thread), object_player(thread, 1),
-                                              valid_name(thread, "Player.Team")),
-                "Player.Team");
+    api_check_change(thread,
+                     api_methods(thread)->player_team(api_world(thread), object_player(thread, 1),
+                                                      valid_name(thread, "Player.Team")),
+                     "Player.Team");
     return 0;
 }
 
@@ -113,22 +113,24 @@ int api_get_Player_Character(lua_State *thread)
 
 int api_Player_Spawn(lua_State *thread)
 {
-    const bool has_position = api_has(thread, 2);
+    const bool has_position = api_is_given(thread, 2);
     const Vec3 position = has_position ? object_vector(thread, 2) : VEC3_ZERO;
     const Vec3 *where = has_position ? &position : NULL;
-    api_changed(thread,
-                api_face(thread)->player_spawn(api_world(thread), object_player(thread, 1), where),
-                "Player.Spawn");
+    api_check_change(
+        thread,
+        api_methods(thread)->player_spawn(api_world(thread), object_player(thread, 1), where),
+        "Player.Spawn");
     return 0;
 }
 
 static void kill_character(lua_State *thread, uint64_t entity, const char *what)
 {
     ScriptEntityInfo info;
-    if (entity == 0 || !api_face(thread)->entity(api_world(thread), entity, &info)) {
+    if (entity == 0 || !api_methods(thread)->entity(api_world(thread), entity, &info)) {
         return; // no body, nothing to kill
     }
-    api_changed(thread, api_face(thread)->damage(api_world(thread), entity, info.health, 0), what);
+    api_check_change(thread, api_methods(thread)->damage(api_world(thread), entity, info.health, 0),
+                     what);
 }
 
 int api_Player_Kill(lua_State *thread)
@@ -164,8 +166,8 @@ static int stat_index(lua_State *thread)
     double value = 0;
     const uint64_t player = object_player(thread, lua_upvalueindex(1));
     if (lua_type(thread, 2) != LUA_TSTRING ||
-        !api_face(thread)->player_stat_read(api_world(thread), player, api_text(thread, 2),
-                                            &value)) {
+        !api_methods(thread)->player_stat_read(api_world(thread), player, api_text(thread, 2),
+                                               &value)) {
         lua_pushnil(thread);
         return 1;
     }
@@ -178,11 +180,11 @@ static int stat_set(lua_State *thread)
 {
     const uint64_t player = object_player(thread, lua_upvalueindex(1));
     vm_charge(thread, API_CALL_STEPS);
-    api_changed(thread,
-                api_face(thread)->player_stat(api_world(thread), player,
-                                              valid_name(thread, "the name in leaderstats"),
-                                              luaL_checknumber(thread, 3)),
-                "leaderstats");
+    api_check_change(thread,
+                     api_methods(thread)->player_stat(api_world(thread), player,
+                                                      valid_name(thread, "the name in leaderstats"),
+                                                      luaL_checknumber(thread, 3)),
+                     "leaderstats");
     return 0;
 }
 

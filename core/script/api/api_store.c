@@ -66,11 +66,11 @@ static void set_value(lua_State *thread, StoreRequest *request, int index)
 static void submit(lua_State *thread, StoreRequest *request)
 {
     request->request_id = schedule_request(thread);
-    const Status status = api_face(thread)->store(api_world(thread), request);
+    const Status status = api_methods(thread)->store(api_world(thread), request);
     if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
         luaL_error(thread, "DataStore: too many requests at once; slow down");
     }
-    api_changed(thread, status, "DataStore");
+    api_check_change(thread, status, "DataStore");
 }
 
 static int ask(lua_State *thread, StoreRequest *request)
@@ -107,7 +107,7 @@ int api_DataStore_IncrementAsync(lua_State *thread)
 {
     StoreRequest request = request_of(thread, STORE_INCREMENT);
     set_key(thread, &request);
-    request.number = api_has(thread, 3) ? (double)luaL_checkinteger(thread, 3) : 1;
+    request.number = api_is_given(thread, 3) ? (double)luaL_checkinteger(thread, 3) : 1;
     return ask(thread, &request);
 }
 

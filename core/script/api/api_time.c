@@ -12,7 +12,7 @@ static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 
 int api_task_wait(lua_State *thread)
 {
-    schedule_sleep(thread, api_has(thread, 1) ? luaL_checknumber(thread, 1) : 0);
+    schedule_sleep(thread, api_is_given(thread, 1) ? luaL_checknumber(thread, 1) : 0);
     lua_settop(thread, 0);
     return lua_yieldk(thread, 0, 0, wait_is_over);
 }

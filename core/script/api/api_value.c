@@ -104,7 +104,7 @@ void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity
 {
     Nearest nearest = nearest_begin(name.data, name.bytes);
     Text prefab;
-    for (uint32_t i = 0; api_face(thread)->prefab(api_world(thread), i, &prefab); i++) {
+    for (uint32_t i = 0; api_methods(thread)->prefab(api_world(thread), i, &prefab); i++) {
         (void)nearest_consider(&nearest, prefab.data, prefab.bytes);
     }
     snprintf(out, capacity, "%.*s", (int)nearest.found_bytes,

@@ -16,7 +16,7 @@ static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "None"
 
 static Vec3 optional_vector(lua_State *thread, int index)
 {
-    return api_has(thread, index) ? object_vector(thread, index) : VEC3_ZERO;
+    return api_is_given(thread, index) ? object_vector(thread, index) : VEC3_ZERO;
 }
 
 static VoxelCoord voxel_argument(lua_State *thread, int index)
@@ -43,7 +43,7 @@ static VoxelKind kind_argument(lua_State *thread, int index)
 {
     const lua_Integer kind = luaL_checkinteger(thread, index);
     const Text *names = NULL;
-    const uint32_t count = api_face(thread)->voxel_kinds(api_world(thread), &names);
+    const uint32_t count = api_methods(thread)->voxel_kinds(api_world(thread), &names);
     if (kind >= 0 && kind < (lua_Integer)count) {
         return (VoxelKind)kind;
     }
@@ -63,8 +63,8 @@ static int spawn(lua_State *thread, bool local, const char *what)
 {
     uint64_t net_id = 0;
     vm_charge(thread, 500);
-    const Status status = api_face(thread)->spawn(api_world(thread), api_text(thread, 1),
-                                                  optional_vector(thread, 2), local, &net_id);
+    const Status status = api_methods(thread)->spawn(api_world(thread), api_text(thread, 1),
+                                                     optional_vector(thread, 2), local, &net_id);
     if (status == STATUS_NOT_FOUND) {
         char nearest[64];
         api_nearest_prefab(thread, api_text(thread, 1), nearest, sizeof nearest);
@@ -72,7 +72,7 @@ static int spawn(lua_State *thread, bool local, const char *what)
                           lua_tostring(thread, 1), nearest[0] != 0 ? "; did you mean \"" : "",
                           nearest, nearest[0] != 0 ? "\"?" : "");
     }
-    object_push_entity(thread, api_changed(thread, status, what) ? net_id : 0);
+    object_push_entity(thread, api_check_change(thread, status, what) ? net_id : 0);
     return 1;
 }
 
@@ -88,14 +88,15 @@ int api_World_SpawnLocal(lua_State *thread)
 
 int api_World_Destroy(lua_State *thread)
 {
-    api_changed(thread, api_face(thread)->destroy(api_world(thread), object_entity(thread, 1)),
-                "World.Destroy");
+    api_check_change(thread,
+                     api_methods(thread)->destroy(api_world(thread), object_entity(thread, 1)),
+                     "World.Destroy");
     return 0;
 }
 
 int api_World_Find(lua_State *thread)
 {
-    object_push_entity(thread, api_face(thread)->find(api_world(thread), api_text(thread, 1)));
+    object_push_entity(thread, api_methods(thread)->find(api_world(thread), api_text(thread, 1)));
     return 1;
 }
 
@@ -110,8 +111,8 @@ int api_World_Raycast(lua_State *thread)
     const Vec3 origin = object_vector(thread, 1);
     const Vec3 direction = object_vector(thread, 2);
     const float length = vec3_length(direction);
-    const float distance = api_has(thread, 3) ? api_number(thread, 3) : length;
-    const uint64_t ignore = api_has(thread, 4) ? object_entity(thread, 4) : 0;
+    const float distance = api_is_given(thread, 3) ? api_number(thread, 3) : length;
+    const uint64_t ignore = api_is_given(thread, 4) ? object_entity(thread, 4) : 0;
     if (!(length > 0) || !(distance > 0)) {
         lua_pushnil(thread);
         return 1;
@@ -119,8 +120,8 @@ int api_World_Raycast(lua_State *thread)
     const float reach = math_min(distance, 4096);
     vm_charge(thread, 300 + (uint64_t)reach * 4); // and what it looked at, once that is known
     ScriptRayHit hit;
-    if (!api_face(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach, ignore,
-                               &hit)) {
+    if (!api_methods(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach,
+                                  ignore, &hit)) {
         lua_pushnil(thread);
         return 1;
     }
@@ -153,7 +154,7 @@ static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t c
 
 static uint32_t type_mask(lua_State *thread, int index)
 {
-    if (!api_has(thread, index)) {
+    if (!api_is_given(thread, index)) {
         return ENTITY_MASK_ALL;
     }
     const char *name = luaL_checkstring(thread, index);
@@ -174,8 +175,8 @@ int api_World_GetInRadius(lua_State *thread)
     const uint32_t mask = type_mask(thread, 3);
     const float radius = math_min(api_number(thread, 2), 1024);
     vm_charge(thread, 1000);
-    const uint32_t count = api_face(thread)->in_radius(api_world(thread), object_vector(thread, 1),
-                                                       radius, mask, found, RESULTS_MAX);
+    const uint32_t count = api_methods(thread)->in_radius(
+        api_world(thread), object_vector(thread, 1), radius, mask, found, RESULTS_MAX);
     push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
     return 1;
 }
@@ -185,24 +186,25 @@ int api_World_GetTagged(lua_State *thread)
     uint64_t found[RESULTS_MAX];
     vm_charge(thread, 1000);
     const uint32_t count =
-        api_face(thread)->tagged(api_world(thread), api_text(thread, 1), found, RESULTS_MAX);
+        api_methods(thread)->tagged(api_world(thread), api_text(thread, 1), found, RESULTS_MAX);
     push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
     return 1;
 }
 
 int api_World_GetVoxel(lua_State *thread)
 {
-    lua_pushinteger(thread, api_face(thread)->voxel(api_world(thread), voxel_argument(thread, 1)));
+    lua_pushinteger(thread,
+                    api_methods(thread)->voxel(api_world(thread), voxel_argument(thread, 1)));
     return 1;
 }
 
 int api_World_SetVoxel(lua_State *thread)
 {
     vm_charge(thread, 100);
-    api_changed(thread,
-                api_face(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
-                                            kind_argument(thread, 2)),
-                "World.SetVoxel");
+    api_check_change(thread,
+                     api_methods(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
+                                                    kind_argument(thread, 2)),
+                     "World.SetVoxel");
     return 0;
 }
 
@@ -221,9 +223,10 @@ int api_World_FillBox(lua_State *thread)
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
     vm_charge(thread, 500 + x * y * z * 4);
-    api_changed(thread,
-                api_face(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
-                "World.FillBox");
+    api_check_change(
+        thread,
+        api_methods(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
+        "World.FillBox");
     return 0;
 }
 
@@ -235,24 +238,24 @@ int api_World_FillSphere(lua_State *thread)
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
     vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
-    api_changed(thread,
-                api_face(thread)->fill_sphere(api_world(thread), object_vector(thread, 1), radius,
-                                              kind_argument(thread, 3)),
-                "World.FillSphere");
+    api_check_change(thread,
+                     api_methods(thread)->fill_sphere(api_world(thread), object_vector(thread, 1),
+                                                      radius, kind_argument(thread, 3)),
+                     "World.FillSphere");
     return 0;
 }
 
 int api_World_Time(lua_State *thread)
 {
     const ScriptSystem *system = script_of(thread);
-    lua_pushnumber(thread, (double)api_face(thread)->tick(api_world(thread)) /
+    lua_pushnumber(thread, (double)api_methods(thread)->tick(api_world(thread)) /
                                (double)system->config.tick_rate);
     return 1;
 }
 
 int api_World_Tick(lua_State *thread)
 {
-    lua_pushinteger(thread, (lua_Integer)api_face(thread)->tick(api_world(thread)));
+    lua_pushinteger(thread, (lua_Integer)api_methods(thread)->tick(api_world(thread)));
     return 1;
 }
 
@@ -262,7 +265,7 @@ static ScriptEntityInfo info_of(lua_State *thread)
 {
     ScriptEntityInfo info;
     const uint64_t net_id = object_entity(thread, 1);
-    if (!api_face(thread)->entity(api_world(thread), net_id, &info)) {
+    if (!api_methods(thread)->entity(api_world(thread), net_id, &info)) {
         luaL_error(thread, "entity %I is gone", (LUAI_UACINT)net_id);
     }
     return info;
@@ -276,7 +279,7 @@ int api_get_Entity_Id(lua_State *thread)
 
 int api_get_Entity_Name(lua_State *thread)
 {
-    const Text name = api_face(thread)->name(api_world(thread), object_entity(thread, 1));
+    const Text name = api_methods(thread)->name(api_world(thread), object_entity(thread, 1));
     lua_pushlstring(thread, name.data != NULL ? name.data : "", name.bytes);
     return 1;
 }
@@ -320,7 +323,7 @@ int api_get_Entity_Health(lua_State *thread)
 static bool push_player_if_known(lua_State *thread, uint64_t player_id)
 {
     ScriptPlayerInfo players[RESULTS_MAX];
-    const uint32_t count = api_face(thread)->players(api_world(thread), players, RESULTS_MAX);
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, RESULTS_MAX);
     for (uint32_t i = 0; i < count && i < RESULTS_MAX && player_id != 0; i++) {
         if (players[i].player_id == player_id) {
             object_push_player(thread, player_id);
@@ -360,16 +363,16 @@ int api_get_Entity_params(lua_State *thread)
 int api_Entity_IsValid(lua_State *thread)
 {
     ScriptEntityInfo info;
-    lua_pushboolean(thread,
-                    api_face(thread)->entity(api_world(thread), object_entity(thread, 1), &info));
+    lua_pushboolean(
+        thread, api_methods(thread)->entity(api_world(thread), object_entity(thread, 1), &info));
     return 1;
 }
 
 int api_Entity_GetAttribute(lua_State *thread)
 {
     ScriptValue value = {0};
-    if (!api_face(thread)->attribute(api_world(thread), object_entity(thread, 1),
-                                     api_text(thread, 2), &value)) {
+    if (!api_methods(thread)->attribute(api_world(thread), object_entity(thread, 1),
+                                        api_text(thread, 2), &value)) {
         lua_pushnil(thread);
         return 1;
     }
@@ -379,8 +382,8 @@ int api_Entity_GetAttribute(lua_State *thread)
 
 int api_Entity_HasTag(lua_State *thread)
 {
-    lua_pushboolean(thread, api_face(thread)->has_tag(api_world(thread), object_entity(thread, 1),
-                                                      api_text(thread, 2)));
+    lua_pushboolean(thread, api_methods(thread)->has_tag(
+                                api_world(thread), object_entity(thread, 1), api_text(thread, 2)));
     return 1;
 }
 
@@ -388,10 +391,10 @@ int api_Entity_HasTag(lua_State *thread)
 
 int api_Entity_SetPosition(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->set_position(api_world(thread), object_entity(thread, 1),
-                                               object_vector(thread, 2)),
-                "Entity.SetPosition");
+    api_check_change(thread,
+                     api_methods(thread)->set_position(api_world(thread), object_entity(thread, 1),
+                                                       object_vector(thread, 2)),
+                     "Entity.SetPosition");
     return 0;
 }
 
@@ -402,10 +405,10 @@ int api_set_Entity_Position(lua_State *thread)
 
 int api_Entity_SetVelocity(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->set_velocity(api_world(thread), object_entity(thread, 1),
-                                               object_vector(thread, 2)),
-                "Entity.SetVelocity");
+    api_check_change(thread,
+                     api_methods(thread)->set_velocity(api_world(thread), object_entity(thread, 1),
+                                                       object_vector(thread, 2)),
+                     "Entity.SetVelocity");
     return 0;
 }
 
@@ -416,10 +419,10 @@ int api_set_Entity_Velocity(lua_State *thread)
 
 int api_Entity_SetRotation(lua_State *thread)
 {
-    api_changed(thread,
-                api_face(thread)->set_rotation(api_world(thread), object_entity(thread, 1),
-                                               api_rotation(object_vector(thread, 2))),
-                "Entity.SetRotation");
+    api_check_change(thread,
+                     api_methods(thread)->set_rotation(api_world(thread), object_entity(thread, 1),
+                                                       api_rotation(object_vector(thread, 2))),
+                     "Entity.SetRotation");
     return 0;
 }
 
@@ -432,38 +435,40 @@ int api_Entity_MoveTo(lua_State *thread)
 {
     const ScriptEntityInfo info = info_of(thread);
     const Quat rotation =
-        api_has(thread, 4) ? api_rotation(object_vector(thread, 4)) : info.rotation;
+        api_is_given(thread, 4) ? api_rotation(object_vector(thread, 4)) : info.rotation;
     const float seconds = api_number(thread, 3);
     if (!(seconds > 0 && seconds <= 3600)) {
         return luaL_error(thread, "Entity.MoveTo: seconds must be more than 0 and at most 3600");
     }
     const Pose pose = {object_vector(thread, 2), rotation};
-    api_changed(thread, api_face(thread)->move_to(api_world(thread), info.net_id, pose, seconds),
-                "Entity.MoveTo");
+    api_check_change(thread,
+                     api_methods(thread)->move_to(api_world(thread), info.net_id, pose, seconds),
+                     "Entity.MoveTo");
     return 0;
 }
 
 int api_Entity_TakeDamage(lua_State *thread)
 {
-    const uint64_t cause = api_has(thread, 3) ? object_entity(thread, 3) : 0;
-    api_changed(thread,
-                api_face(thread)->damage(api_world(thread), object_entity(thread, 1),
-                                         api_number(thread, 2), cause),
-                "Entity.TakeDamage");
+    const uint64_t cause = api_is_given(thread, 3) ? object_entity(thread, 3) : 0;
+    api_check_change(thread,
+                     api_methods(thread)->damage(api_world(thread), object_entity(thread, 1),
+                                                 api_number(thread, 2), cause),
+                     "Entity.TakeDamage");
     return 0;
 }
 
 int api_Entity_Destroy(lua_State *thread)
 {
-    api_changed(thread, api_face(thread)->destroy(api_world(thread), object_entity(thread, 1)),
-                "Entity.Destroy");
+    api_check_change(thread,
+                     api_methods(thread)->destroy(api_world(thread), object_entity(thread, 1)),
+                     "Entity.Destroy");
     return 0;
 }
 
 static bool flag_option(lua_State *thread, int index, const char *name)
 {
-    const bool on =
-        api_has(thread, index) && api_option(thread, index, name) && lua_toboolean(thread, -1) != 0;
+    const bool on = api_is_given(thread, index) && api_option(thread, index, name) &&
+                    lua_toboolean(thread, -1) != 0;
     lua_settop(thread, index);
     return on;
 }
@@ -480,20 +485,21 @@ int api_Entity_SetAttribute(lua_State *thread)
     }
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
     flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
-    api_changed(thread,
-                api_face(thread)->set_attribute(api_world(thread), object_entity(thread, 1),
-                                                api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX),
-                                                &value, flags),
-                "Entity.SetAttribute");
+    api_check_change(thread,
+                     api_methods(thread)->set_attribute(
+                         api_world(thread), object_entity(thread, 1),
+                         api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), &value, flags),
+                     "Entity.SetAttribute");
     return 0;
 }
 
 static int set_tag(lua_State *thread, bool on, const char *what)
 {
-    api_changed(thread,
-                api_face(thread)->set_tag(api_world(thread), object_entity(thread, 1),
-                                          api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), on),
-                what);
+    api_check_change(
+        thread,
+        api_methods(thread)->set_tag(api_world(thread), object_entity(thread, 1),
+                                     api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), on),
+        what);
     return 0;
 }
 
@@ -513,7 +519,8 @@ static int change_part(lua_State *thread, uint32_t flag, bool on, const PartData
 {
     PartData data;
     const uint64_t net_id = object_entity(thread, 1);
-    if (!api_changed(thread, api_face(thread)->part_data(api_world(thread), net_id, &data), what)) {
+    if (!api_check_change(thread, api_methods(thread)->part_data(api_world(thread), net_id, &data),
+                          what)) {
         return 0;
     }
     data.flags = on ? data.flags | flag : data.flags & ~flag;
@@ -524,27 +531,28 @@ static int change_part(lua_State *thread, uint32_t flag, bool on, const PartData
     } else if (flag == PART_DAMAGE) {
         data.damage = change->damage;
     }
-    api_changed(thread, api_face(thread)->set_part_data(api_world(thread), net_id, &data), what);
+    api_check_change(thread, api_methods(thread)->set_part_data(api_world(thread), net_id, &data),
+                     what);
     return 0;
 }
 
 int api_Entity_SetBounce(lua_State *thread)
 {
-    const bool on = api_has(thread, 2);
+    const bool on = api_is_given(thread, 2);
     const PartData change = {.bounce_speed = on ? api_number(thread, 2) : 0};
     return change_part(thread, PART_BOUNCE, on, &change, "Entity.SetBounce");
 }
 
 int api_Entity_SetConveyor(lua_State *thread)
 {
-    const bool on = api_has(thread, 2);
+    const bool on = api_is_given(thread, 2);
     const PartData change = {.conveyor_speed = optional_vector(thread, 2)};
     return change_part(thread, PART_CONVEYOR, on, &change, "Entity.SetConveyor");
 }
 
 int api_Entity_SetDamage(lua_State *thread)
 {
-    const bool on = api_has(thread, 2);
+    const bool on = api_is_given(thread, 2);
     const PartData change = {.damage = on ? api_number(thread, 2) : 0};
     return change_part(thread, PART_DAMAGE, on, &change, "Entity.SetDamage");
 }

@@ -1,5 +1,5 @@
 // Creating an authority, its players, and what happened for its scripts; see authority.h. What
-// scripts call is in authority_face.c.
+// scripts call is in authority_methods.c.
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/arena.h"
@@ -9,7 +9,7 @@
 
 AuthorityConfig authority_config_default(void)
 {
-    return (AuthorityConfig){.book = book_config_default(),
+    return (AuthorityConfig){.attributes = attribute_table_config_default(),
                              .player_max = WORLD_PLAYERS_DEFAULT,
                              .effect_max = 4096,
                              .effect_bytes_max = 2u << 20,
@@ -23,7 +23,7 @@ AuthorityConfig authority_config_default(void)
 static size_t block_bytes(const AuthorityConfig *config)
 {
     size_t bytes = arena_need(sizeof(Authority));
-    bytes += book_bytes(&config->book);
+    bytes += attribute_table_bytes(&config->attributes);
     bytes += roster_bytes(config->player_max);
     bytes += effect_bytes(config->effect_max, config->effect_bytes_max);
     bytes += scene_names_bytes(sim_scene(config->sim), config->scene_names);
@@ -37,7 +37,7 @@ static size_t block_bytes(const AuthorityConfig *config)
 static Status fill_block(Authority *authority, Arena *arena)
 {
     const AuthorityConfig *config = &authority->config;
-    Status status = book_init(&authority->book, arena, &config->book);
+    Status status = attribute_table_init(&authority->attributes, arena, &config->attributes);
     if (status == STATUS_OK) {
         status = roster_init(&authority->roster, arena, config->player_max);
     }
@@ -72,7 +72,7 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
     arena_init_zeroed(&arena, block, bytes);
     Authority *authority = arena_alloc(&arena, sizeof *authority);
     ASSERT(authority != NULL);
-    authority->world.face = authority_face();
+    authority->world.methods = authority_methods();
     authority->config = *config;
     authority->sim = config->sim;
     authority->collected_tick = sim_tick(config->sim);
@@ -106,9 +106,9 @@ Sim *authority_sim(Authority *authority)
     return authority->sim;
 }
 
-const Book *authority_book(const Authority *authority)
+const AttributeTable *authority_attributes(const Authority *authority)
 {
-    return &authority->book;
+    return &authority->attributes;
 }
 
 const Roster *authority_roster(const Authority *authority)
@@ -149,7 +149,7 @@ AuthorityCounters authority_counters(const Authority *authority)
 {
     AuthorityCounters counters = authority->counters;
     counters.effects_dropped = authority->effects.dropped_count;
-    counters.records_refused = authority->book.limit_count + authority->roster.limit_count;
+    counters.records_refused = authority->attributes.limit_count + authority->roster.limit_count;
     return counters;
 }
 
@@ -160,7 +160,7 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
         return false;
     }
     if (thing.entity != NULL && thing.entity->removing) {
-        const Record *record = book_find(&authority->book, net_id);
+        const Record *record = attribute_table_find(&authority->attributes, net_id);
         if (record == NULL || record->removed_tick != sim_tick(authority->sim)) {
             return false;
         }
@@ -225,7 +225,7 @@ static void push_trigger(Authority *authority, const SimEvent *event, bool enter
 static void push_destroyed(Authority *authority, uint64_t net_id)
 {
     // What has a record is reported when the record goes.
-    if (book_find(&authority->book, net_id) == NULL) {
+    if (attribute_table_find(&authority->attributes, net_id) == NULL) {
         authority_push(authority, &(ScriptEvent){.type = SCRIPT_EVENT_DESTROYED, .entity = net_id});
     }
 }
@@ -286,9 +286,10 @@ static void forget_character(Authority *authority, uint64_t net_id)
 // Records of entities that left the sim; one that cannot be reported yet waits for the next time.
 static void forget_gone(Authority *authority)
 {
-    Book *book = &authority->book;
-    for (uint32_t slot = book_next(book, 0); slot != 0; slot = book_next(book, slot)) {
-        const Record *record = book_at(book, slot);
+    AttributeTable *attributes = &authority->attributes;
+    for (uint32_t slot = attribute_table_next(attributes, 0); slot != 0;
+         slot = attribute_table_next(attributes, slot)) {
+        const Record *record = attribute_table_at(attributes, slot);
         if (handle_is_none(record->entity) || sim_entity(authority->sim, record->entity) != NULL) {
             continue;
         }
@@ -297,7 +298,7 @@ static void forget_gone(Authority *authority)
                             &(ScriptEvent){.type = SCRIPT_EVENT_DESTROYED, .entity = net_id})) {
             return;
         }
-        book_remove(book, net_id);
+        attribute_table_remove(attributes, net_id);
         forget_character(authority, net_id);
     }
 }
@@ -375,11 +376,11 @@ static Status spawn_body(Authority *authority, RosterPlayer *player, Vec3 positi
     }
     const uint64_t net_id = sim_entity(authority->sim, handle)->net_id;
     Record *record = NULL;
-    Status kept = book_open(&authority->book, net_id, &record);
+    Status kept = attribute_table_open(&authority->attributes, net_id, &record);
     if (kept == STATUS_OK) {
         record->entity = handle;
-        kept =
-            book_set_name(&authority->book, net_id, (Text){player->name.data, player->name.bytes});
+        kept = attribute_table_set_name(&authority->attributes, net_id,
+                                        (Text){player->name.data, player->name.bytes});
     }
     if (kept != STATUS_OK) {
         sim_remove(authority->sim, handle);
@@ -434,9 +435,9 @@ Status authority_set_name(Authority *authority, uint64_t net_id, Text name)
     if (!authority_find(authority, net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
-    const Status status = book_set_name(&authority->book, net_id, name);
+    const Status status = attribute_table_set_name(&authority->attributes, net_id, name);
     if (status == STATUS_OK) {
-        book_find(&authority->book, net_id)->entity = thing.handle;
+        attribute_table_find(&authority->attributes, net_id)->entity = thing.handle;
     }
     return status;
 }

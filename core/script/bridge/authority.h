@@ -1,3 +1,9 @@
+// The room core/script/bridge: the two worlds that scripts can have behind script_world.h, the
+// server's (authority) and a client's (view), and what both use: names, attributes and tags
+// (attribute_table), players (roster), what leaves the world (effect), reading a sim (world_read),
+// and the format of stored data (store_answer). It always holds that a view changes nothing that is
+// replicated, and that what is private never gets from an authority into a view.
+//
 // The server's side of script_world.h: scripts over a real Sim, where everything may change.
 //
 // It owns what a Sim does not know: names, attributes, tags, players, and what scripts want to
@@ -27,7 +33,7 @@
 #include "core/base/heap.h"
 #include "core/place/place.h"
 #include "core/place/prefab.h"
-#include "core/script/bridge/book.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
 #include "core/script/runtime/script.h"
@@ -41,7 +47,7 @@ typedef struct AuthorityConfig {
     const PlaceSpawn *spawns; // kept; NULL: the origin
     uint32_t spawn_count;
     const Text *voxel_kind_names; // of kind 1 and up; NULL: they have no names; kept
-    BookConfig book;
+    AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t effect_max;
     size_t effect_bytes_max; // texts and payloads of all effects of a tick
@@ -56,7 +62,8 @@ void authority_destroy(Heap *heap, Authority *authority);
 
 ScriptWorld *authority_world(Authority *authority);
 Sim *authority_sim(Authority *authority);
-const Book *authority_book(const Authority *authority);     // changed records have newer versions
+const AttributeTable *
+authority_attributes(const Authority *authority);           // changed records have newer versions
 const Roster *authority_roster(const Authority *authority); // the same for players
 
 // --- players ------------------------------------------------------------------------------------
@@ -73,7 +80,7 @@ Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
 // --- what the owner spawned itself ---------------------------------------------------------------
-// Once; STATUS_NOT_FOUND, and as book_set_name.
+// Once; STATUS_NOT_FOUND, and as attribute_table_set_name.
 MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);
 
 // --- what scripts want --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ struct Authority {
     ScriptWorld world; // first
     AuthorityConfig config;
     Sim *sim;
-    Book book;
+    AttributeTable attributes;
     Roster roster;
     EffectQueue effects;
 
@@ -38,5 +38,5 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
 bool authority_push(Authority *authority, const ScriptEvent *event);
 // Translates what the sim has emitted since the last time.
 void authority_harvest(Authority *authority);
-// authority_face.c
-const ScriptWorldFace *authority_face(void);
+// authority_methods.c
+const ScriptWorldMethods *authority_methods(void);

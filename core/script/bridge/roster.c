@@ -34,9 +34,9 @@ static void touch(Roster *roster, RosterPlayer *player)
     player->version = roster->version;
 }
 
-static void set_name(BookName *name, Text text)
+static void set_name(ShortName *name, Text text)
 {
-    *name = (BookName){.bytes = (uint8_t)text.bytes};
+    *name = (ShortName){.bytes = (uint8_t)text.bytes};
     if (text.bytes > 0) {
         memcpy(name->data, text.data, text.bytes);
     }
@@ -47,7 +47,7 @@ Status roster_add(Roster *roster, uint64_t player_id, Text name)
     if (player_id == 0) {
         return STATUS_RANGE;
     }
-    const Status checked = book_name_check(name);
+    const Status checked = attribute_table_name_check(name);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -116,7 +116,7 @@ Status roster_set_team(Roster *roster, uint64_t player_id, Text team)
     if (player == NULL) {
         return STATUS_NOT_FOUND;
     }
-    const Status checked = team.bytes == 0 ? STATUS_OK : book_name_check(team);
+    const Status checked = team.bytes == 0 ? STATUS_OK : attribute_table_name_check(team);
     if (checked != STATUS_OK) {
         return checked;
     }
@@ -128,7 +128,7 @@ Status roster_set_team(Roster *roster, uint64_t player_id, Text team)
 static RosterStat *stat_find(RosterPlayer *player, Text name)
 {
     for (uint32_t i = 0; i < player->stat_count; i++) {
-        if (book_name_equal(&player->stats[i].name, name)) {
+        if (attribute_table_name_equal(&player->stats[i].name, name)) {
             return &player->stats[i];
         }
     }
@@ -141,7 +141,7 @@ Status roster_set_stat(Roster *roster, uint64_t player_id, Text name, double val
     if (player == NULL) {
         return STATUS_NOT_FOUND;
     }
-    const Status checked = book_name_check(name);
+    const Status checked = attribute_table_name_check(name);
     if (checked != STATUS_OK) {
         return checked;
     }

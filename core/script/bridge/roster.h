@@ -2,12 +2,12 @@
 // In the order they came. The authority has one, every view another.
 #pragma once
 
-#include "core/script/bridge/book.h"
+#include "core/script/bridge/attribute_table.h"
 
 #define ROSTER_STATS_MAX 16
 
 typedef struct RosterStat {
-    BookName name;
+    ShortName name;
     double value;
 } RosterStat;
 
@@ -17,8 +17,8 @@ typedef struct RosterPlayer {
     uint64_t version;
     bool leaving; // goes when the tick is over in which scripts were told
     uint64_t leaving_tick;
-    BookName name;
-    BookName team;
+    ShortName name;
+    ShortName team;
     uint32_t stat_count;
     RosterStat stats[ROSTER_STATS_MAX]; // in the order they were first set
 } RosterPlayer;

@@ -2,7 +2,7 @@
 #include "core/script/bridge/store_answer.h"
 
 #include "core/base/text.h"
-#include "core/script/bridge/book.h"
+#include "core/script/bridge/attribute_table.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ bool store_answer_fail(ByteWriter *answer, const char *message)
 
 bool store_answer_check(const StoreRequest *request, ByteWriter *answer)
 {
-    if (book_name_check(request->store) != STATUS_OK) {
+    if (attribute_table_name_check(request->store) != STATUS_OK) {
         return store_answer_fail(answer, "the name of a store has 1 to 64 bytes");
     }
     if (request->operation != STORE_SORTED &&

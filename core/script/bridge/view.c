@@ -1,5 +1,5 @@
 // A client's view: creation, what its owner says and shows, and local entities; see view.h. What
-// scripts call is in view_face.c.
+// scripts call is in view_methods.c.
 #include "core/script/bridge/view_inside.h"
 
 #include "core/base/check.h"
@@ -8,7 +8,7 @@
 
 ViewConfig view_config_default(void)
 {
-    return (ViewConfig){.book = book_config_view(),
+    return (ViewConfig){.attributes = attribute_table_config_view(),
                         .player_max = WORLD_PLAYERS_DEFAULT,
                         .local_max = 256,
                         .effect_max = 512,
@@ -20,7 +20,7 @@ ViewConfig view_config_default(void)
 static size_t block_bytes(const ViewConfig *config)
 {
     size_t bytes = arena_need(sizeof(View));
-    bytes += book_bytes(&config->book);
+    bytes += attribute_table_bytes(&config->attributes);
     bytes += scene_names_bytes(sim_scene(config->sim), config->scene_names);
     bytes += roster_bytes(config->player_max);
     bytes += effect_bytes(config->effect_max, config->effect_bytes_max);
@@ -35,7 +35,7 @@ static size_t block_bytes(const ViewConfig *config)
 static Status fill_block(View *view, Arena *arena)
 {
     const ViewConfig *config = &view->config;
-    Status status = book_init(&view->book, arena, &config->book);
+    Status status = attribute_table_init(&view->attributes, arena, &config->attributes);
     if (status == STATUS_OK) {
         status = scene_names_init(&view->scene_names, arena, sim_scene(config->sim),
                                   config->scene_names);
@@ -70,7 +70,7 @@ Status view_create(Heap *heap, const ViewConfig *config, View **out)
     arena_init_zeroed(&arena, block, bytes);
     View *view = arena_alloc(&arena, sizeof *view);
     ASSERT(view != NULL);
-    view->world.face = view_face();
+    view->world.methods = view_methods();
     view->config = *config;
     view->sim = config->sim;
     view->next_local = VIEW_LOCAL_FIRST;
@@ -96,9 +96,9 @@ ScriptWorld *view_world(View *view)
 
 // --- what the owner says ------------------------------------------------------------------------
 
-Book *view_book(View *view)
+AttributeTable *view_attributes(View *view)
 {
-    return &view->book;
+    return &view->attributes;
 }
 
 Roster *view_roster(View *view)
@@ -187,7 +187,8 @@ const uint8_t *view_ui(const View *view, size_t *bytes, uint64_t *version)
 ViewCounters view_counters(const View *view)
 {
     return (ViewCounters){.effects_dropped = view->effects.dropped_count,
-                          .records_refused = view->book.limit_count + view->roster.limit_count,
+                          .records_refused =
+                              view->attributes.limit_count + view->roster.limit_count,
                           .locals_refused = view->locals_refused,
                           .denied_count = view->denied_count};
 }
@@ -250,7 +251,7 @@ static bool local_move(const View *view, ViewLocal *local)
 static void local_release(View *view, uint32_t slot)
 {
     const uint64_t net_id = view_local_at(view, slot)->net_id;
-    book_remove(&view->book, net_id);
+    attribute_table_remove(&view->attributes, net_id);
     id_map_remove(&view->local_map, net_id);
     (void)pool_release(&view->locals, pool_handle(&view->locals, slot));
     if (view->gone_count < view->config.local_max) {

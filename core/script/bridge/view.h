@@ -12,7 +12,7 @@
 
 #include "core/base/heap.h"
 #include "core/place/prefab.h"
-#include "core/script/bridge/book.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
 
@@ -26,7 +26,7 @@ typedef struct ViewConfig {
     const Sim *sim;          // kept
     PrefabTable prefabs;     // kept
     const Text *scene_names; // as in AuthorityConfig; kept
-    BookConfig book;
+    AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t local_max; // local entities
     uint32_t effect_max;
@@ -42,7 +42,7 @@ ScriptWorld *view_world(View *view);
 // --- what the owner says ------------------------------------------------------------------------
 // Names, attributes and tags of replicated entities, except the names of the scene; never give it
 // anything private.
-Book *view_book(View *view);
+AttributeTable *view_attributes(View *view);
 Roster *view_roster(View *view);
 // Keys and actions compare without regard to case, "W" and "w" alike. STATUS_LIMIT when too many
 // are down at once.

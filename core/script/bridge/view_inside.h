@@ -18,7 +18,7 @@ struct View {
     ViewConfig config;
     const Sim *sim;
     SceneNames scene_names;
-    Book book;
+    AttributeTable attributes;
     Roster roster;
     EffectQueue effects;
     Pool locals; // of ViewLocal
@@ -42,5 +42,5 @@ ViewLocal *view_local_find(const View *view, uint64_t net_id); // NULL: none
 bool view_find(const View *view, uint64_t net_id, WorldThing *out);
 // False for a name that no key has; folds to lower case.
 bool view_key_make(Text key, ViewKey *out);
-// view_face.c
-const ScriptWorldFace *view_face(void);
+// view_methods.c
+const ScriptWorldMethods *view_methods(void);

@@ -1,3 +1,6 @@
+// The room core/script/lint: warnings for creators. It always holds that no script runs here, and
+// that a lint never refuses a script: whoever asks decides what to do with what is found.
+//
 // What can be said about a script without running it: found in its bytecode, which cannot be fooled
 // by how the source is laid out. Undefined globals, names of the API that are shadowed, calls that
 // belong to the other side, and the modules it requires by a constant path.

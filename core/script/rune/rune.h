@@ -1,3 +1,8 @@
+// The room core/script/rune: compiled scripts as bytes. rune.c makes and loads them; rune_unpack.c
+// unpacks those that were compressed for sending, with a dictionary that both sides build
+// (rune_dictionary.c). It always holds that the same source gives the same bytes in every build,
+// and that bytes that are not exactly a rune are refused and change nothing.
+//
 // A rune: what the server compiled a script into, as bytes that name themselves by their hash. The
 // same rune runs natively and in WebAssembly.
 //

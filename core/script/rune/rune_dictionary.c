@@ -5,7 +5,7 @@
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/sha256.h"
-#include "core/script/rune/rune_words.h"
+#include "core/script/rune/rune_samples.h"
 #include "core/script/vm/vm.h"
 
 #include <lua.h>
@@ -76,7 +76,7 @@ static void write_names(ByteWriter *out)
 
 // --- bytecode -----------------------------------------------------------------------------------
 
-static Status write_bytecode(ByteWriter *out, lua_State *lua, const RuneWords *words,
+static Status write_bytecode(ByteWriter *out, lua_State *lua, const RuneSample *words,
                              uint8_t *scratch)
 {
     const int top = lua_gettop(lua);
@@ -103,7 +103,7 @@ static Status write_words(ByteWriter *out, Heap *heap)
     Vm *vm = NULL;
     Status status = scratch != NULL ? vm_create(heap, &config, &vm) : STATUS_LIMIT;
     if (status == STATUS_OK) {
-        for (const RuneWords *words = rune_words; words->path != NULL && status == STATUS_OK;
+        for (const RuneSample *words = rune_samples; words->path != NULL && status == STATUS_OK;
              words++) {
             status = write_bytecode(out, vm_main(vm), words, scratch);
         }

@@ -1,6 +1,6 @@
 // What runes look like, known to both ends before one is sent. Runes are small, and small things
 // shrink little by themselves; so they are packed with a dictionary of the names that scripts can
-// call and of what our compiler makes of usual Lua (rune_words.h). It is made when it is needed,
+// call and of what our compiler makes of usual Lua (rune_samples.h). It is made when it is needed,
 // natively and in WebAssembly, and depends on the sources of this program alone.
 //
 //   dictionary   a byte for the form of all this, constants of the API and the standard library,

@@ -270,10 +270,10 @@ static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccou
     while (at > 0 && cost_of(&list[at - 1]) < cost_of(account)) {
         at -= 1;
     }
-    if (at == SCRIPT_DEAREST) {
+    if (at == SCRIPT_STATS_ROWS) {
         return;
     }
-    if (*count < SCRIPT_DEAREST) {
+    if (*count < SCRIPT_STATS_ROWS) {
         *count += 1;
     }
     for (uint32_t i = *count - 1; i > at; i--) {

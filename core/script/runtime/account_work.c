@@ -10,13 +10,13 @@ void account_enter(ScriptSystem *system, const Instance *instance)
     ScriptWorld *world = system->config.world;
     const uint32_t slot = instance != NULL ? instance->script.index : 0;
     world->caller = slot <= SIM_MAKERS_MAX ? slot : SIM_MAKERS_MAX;
-    system->work_seen = system->face->work(world);
+    system->work_seen = system->methods->work(world);
 }
 
 void account_leave(ScriptSystem *system)
 {
     ScriptWorld *world = system->config.world;
-    const uint64_t left = system->face->work(world) - system->work_seen;
+    const uint64_t left = system->methods->work(world) - system->work_seen;
     system->work_seen += left;
     if (pool_is_live(&system->scripts, world->caller)) {
         account_charge_work(system, pool_handle(&system->scripts, world->caller), left);

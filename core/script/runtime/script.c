@@ -95,7 +95,7 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
     ScriptSystem *system = arena_alloc(&arena, sizeof *system);
     ASSERT(system != NULL);
     system->config = *config;
-    system->face = config->world->face;
+    system->methods = config->world->methods;
     system->rng = rng_make(config->seed, 7);
     system->call_ms_now = config->call_ms;
     Status status = fill_block(system, &arena);
@@ -471,11 +471,11 @@ void script_watch_touch(ScriptSystem *system, uint64_t net_id)
 {
     PartData data;
     ScriptWorld *world = system->config.world;
-    if (system->face->side == SCRIPT_SERVER &&
-        system->face->part_data(world, net_id, &data) == STATUS_OK &&
+    if (system->methods->side == SCRIPT_SERVER &&
+        system->methods->part_data(world, net_id, &data) == STATUS_OK &&
         (data.flags & PART_TRIGGER) == 0) {
         data.flags |= PART_TRIGGER;
-        (void)system->face->set_part_data(world, net_id, &data);
+        (void)system->methods->set_part_data(world, net_id, &data);
     }
 }
 

@@ -1,3 +1,8 @@
+// The room core/script/runtime. It always holds that Lua is entered in hook.c and nowhere else,
+// that an error of a script ends there as a fault, and that no script can take the time of another.
+// The runtime does not know what scripts can call: that is the API (core/script/api), which it is
+// given when it is created.
+//
 // All scripts of one side of one world: loading, hooks, coroutines, timers, signals, faults and
 // costs. The owner (core/world, core/client, a test, the command line) compiles or loads scripts,
 // binds them to entities, feeds events and completions, and calls script_tick once per tick;
@@ -218,7 +223,7 @@ typedef struct ScriptAccount {
     uint64_t work_skipped_count; // times that one of them stood still in a tick
 } ScriptAccount;
 
-#define SCRIPT_DEAREST 20
+#define SCRIPT_STATS_ROWS 20
 typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
     double compile_ms, exec_ms;
@@ -227,9 +232,9 @@ typedef struct ScriptStats {
         messages_dropped;
     VmMemory memory;
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
-    ScriptAccount scripts[SCRIPT_DEAREST];
+    ScriptAccount scripts[SCRIPT_STATS_ROWS];
     uint32_t scripts_listed;
-    ScriptAccount entities[SCRIPT_DEAREST];
+    ScriptAccount entities[SCRIPT_STATS_ROWS];
     uint32_t entities_listed;
 } ScriptStats;
 // getScriptSystemStats() of the script-system document.

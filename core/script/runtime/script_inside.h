@@ -161,7 +161,7 @@ struct ScriptSystem {
     Heap *heap;
     Vm *vm;
     lua_State *lua; // the main thread: for building things, never for running scripts
-    const ScriptWorldFace *face;
+    const ScriptWorldMethods *methods;
 
     Pool scripts;                   // of Script
     Pool instances;                 // of Instance

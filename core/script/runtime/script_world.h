@@ -61,7 +61,7 @@ typedef struct ScriptMessage {
 
 typedef struct ScriptWorld ScriptWorld;
 
-typedef struct ScriptWorldFace {
+typedef struct ScriptWorldMethods {
     ScriptSide side;
     // --- reading -----------------------------------------------------------------------------
     uint64_t (*tick)(ScriptWorld *world);
@@ -126,11 +126,11 @@ typedef struct ScriptWorldFace {
     Status (*chat)(ScriptWorld *world, Text text, uint64_t player_id);
     Status (*send)(ScriptWorld *world, const ScriptMessage *message);
     Status (*store)(ScriptWorld *world, const StoreRequest *request);
-} ScriptWorldFace;
+} ScriptWorldMethods;
 
 // Every implementation begins with this.
 struct ScriptWorld {
-    const ScriptWorldFace *face;
+    const ScriptWorldMethods *methods;
     uint32_t caller;     // slot of the script that runs, 0: none; what it makes is charged to it
     const char *refusal; // why the last call was STATUS_LIMIT, if it was the caller's own limit
 };

@@ -20,7 +20,7 @@ typedef struct Client {
     uint32_t chat_budget;
     Invoke invokes[LOOPBACK_INVOKES_MAX];
     uint32_t invoke_count;
-    uint64_t book_version;
+    uint64_t attribute_version;
     uint64_t roster_version;
 } Client;
 
@@ -453,11 +453,12 @@ static void tell_events(Loopback *loopback)
 
 static void replicate(Loopback *loopback, Client *client)
 {
-    const Book *book = authority_book(loopback->config.authority);
+    const AttributeTable *attributes = authority_attributes(loopback->config.authority);
     const Roster *roster = authority_roster(loopback->config.authority);
-    if (client->book_version != book->version) {
-        book_copy_public(book, view_book(client->view), client->book_version);
-        client->book_version = book->version;
+    if (client->attribute_version != attributes->version) {
+        attribute_table_copy_public(attributes, view_attributes(client->view),
+                                    client->attribute_version);
+        client->attribute_version = attributes->version;
     }
     if (client->roster_version != roster->version) {
         roster_copy(roster, view_roster(client->view));

@@ -1,3 +1,8 @@
+// The room core/script/trial: scripts without a server, for `sandlot script run`, for the dry run
+// of a build and for tests. loopback joins both sides in one process, memory_store keeps stored
+// data, sample_world is a small world. It always holds that scripts find the same here as in a real
+// world: the same API, the same limits, the same answers.
+//
 // One server's scripts and the scripts of some clients joined inside one process: what a network
 // and a database would do, so that scripts and tests have the whole of Network and DataStore, and a
 // server can take its place behind the same two queues (authority_effects, view_effects).

@@ -23,7 +23,7 @@ typedef struct Entry {
     bool used;
     bool exists; // false: removed
     bool ordered;
-    BookName store;
+    ShortName store;
     Key key;
     uint64_t version;
     size_t at, bytes; // of the value, as one value without the list around it
@@ -80,7 +80,8 @@ static bool key_equal(const Key *key, Text text)
 static bool entry_is(const Entry *entry, const StoreRequest *request)
 {
     return entry->used && entry->ordered == request->ordered &&
-           key_equal(&entry->key, request->key) && book_name_equal(&entry->store, request->store);
+           key_equal(&entry->key, request->key) &&
+           attribute_table_name_equal(&entry->store, request->store);
 }
 
 static Entry *entry_find(const MemoryStore *store, const StoreRequest *request)
@@ -329,7 +330,7 @@ static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWrit
     for (uint32_t i = 0; i < store->config.key_max; i++) {
         const Entry *entry = &store->entries[i];
         if (!entry->used || !entry->exists || !entry->ordered ||
-            !book_name_equal(&entry->store, request->store)) {
+            !attribute_table_name_equal(&entry->store, request->store)) {
             continue;
         }
         uint32_t at = count;

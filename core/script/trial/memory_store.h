@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/heap.h"
-#include "core/script/bridge/book.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/store_answer.h"
 
 typedef struct MemoryStore MemoryStore;

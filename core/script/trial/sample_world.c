@@ -129,10 +129,10 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     authority.sim = world->sim;
     authority.prefabs = (PrefabTable){world->prefabs, PREFAB_MAX};
     authority.scene_names = part_names;
-    authority.book.record_max = 2048;
-    authority.book.attribute_max = 4096;
-    authority.book.text_small_max = 1024;
-    authority.book.text_large_max = 256;
+    authority.attributes.record_max = 2048;
+    authority.attributes.attribute_max = 4096;
+    authority.attributes.text_small_max = 1024;
+    authority.attributes.text_large_max = 256;
     const Status status = authority_create(heap, &authority, &world->authority);
     if (status != STATUS_OK) {
         return status;
@@ -217,7 +217,7 @@ static void aim_camera(SampleWorld *world)
 {
     ScriptEntityInfo body;
     ScriptWorld *view = view_world(world->view);
-    if (!view->face->entity(view, sample_world_character(world), &body)) {
+    if (!view->methods->entity(view, sample_world_character(world), &body)) {
         return;
     }
     const float eye = body.size.y * NPC_EYE_FRACTION;

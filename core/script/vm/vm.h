@@ -1,3 +1,8 @@
+// The room core/script/vm: Lua made safe. vm.c runs it, vm_heap.c is its memory, sandbox.c what a
+// script finds in its environment, lua_guard.h what our changes to Lua call, number*.c its
+// mathematics and number texts. It always holds that no script can use more memory or steps than it
+// was given, and that the same calls give the same results natively and in WebAssembly.
+//
 // One sandboxed Lua: all memory from its own block, all work counted in steps, and nothing
 // reachable from a script that was not put there on purpose. A Vm knows nothing of worlds, entities
 // or hooks; it is Lua made safe, the same natively and in WebAssembly.

@@ -21,12 +21,12 @@ static Status deny(ScriptWorld *world)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static uint64_t face_tick(ScriptWorld *world)
+static uint64_t method_tick(ScriptWorld *world)
 {
     return sim_tick(of(world)->sim);
 }
 
-static uint64_t face_work(ScriptWorld *world)
+static uint64_t method_work(ScriptWorld *world)
 {
     return sim_work(of(world)->sim);
 }
@@ -51,7 +51,7 @@ static EntityType local_type(const ViewLocal *local)
     }
 }
 
-static bool face_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
+static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
 {
     const View *view = of(world);
     const ViewLocal *local = view_local_find(view, net_id);
@@ -80,7 +80,7 @@ static bool exists(const View *view, uint64_t net_id)
     return view_local_find(view, net_id) != NULL || view_find(view, net_id, &thing);
 }
 
-static uint64_t face_find(ScriptWorld *world, Text name)
+static uint64_t method_find(ScriptWorld *world, Text name)
 {
     const View *view = of(world);
     uint64_t net_id = scene_names_find(&view->scene_names, name, 0);
@@ -90,20 +90,20 @@ static uint64_t face_find(ScriptWorld *world, Text name)
     if (net_id != 0) {
         return net_id;
     }
-    const Record *record = book_named(&view->book, name, NULL);
+    const Record *record = attribute_table_named(&view->attributes, name, NULL);
     while (record != NULL && !exists(view, record->net_id)) {
-        record = book_named(&view->book, name, record);
+        record = attribute_table_named(&view->attributes, name, record);
     }
     return record == NULL ? 0 : record->net_id;
 }
 
-static Text face_name(ScriptWorld *world, uint64_t net_id)
+static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
-    return name.bytes > 0 ? name : book_name(&of(world)->book, net_id);
+    return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
 
-static bool face_prefab(ScriptWorld *world, uint32_t index, Text *name)
+static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
 {
     const PrefabTable *table = &of(world)->config.prefabs;
     if (index >= table->count) {
@@ -113,8 +113,8 @@ static bool face_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
-static uint32_t face_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
-                               uint64_t *out, uint32_t max)
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
 {
     View *view = of(world);
     if (!vec3_is_finite(centre) || !(radius >= 0)) {
@@ -139,45 +139,47 @@ static uint32_t face_in_radius(ScriptWorld *world, Vec3 centre, float radius, ui
     return count;
 }
 
-static bool face_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                     uint64_t ignore, ScriptRayHit *out)
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       uint64_t ignore, ScriptRayHit *out)
 {
     return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
 }
 
-static VoxelKind face_voxel(ScriptWorld *world, VoxelCoord at)
+static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
 {
     return terrain_voxel(sim_terrain_view(of(world)->sim), at);
 }
 
-static uint32_t face_voxel_kinds(ScriptWorld *world, const Text **names)
+static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
 {
     *names = NULL;
     return terrain_kind_count(sim_terrain_view(of(world)->sim));
 }
 
-static uint32_t face_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
+static uint32_t method_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
 {
     return roster_list(&of(world)->roster, out, max);
 }
 
-static bool face_attribute(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out)
+static bool method_attribute(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out)
 {
-    return exists(of(world), net_id) && book_attribute(&of(world)->book, net_id, name, out, NULL);
+    return exists(of(world), net_id) &&
+           attribute_table_attribute(&of(world)->attributes, net_id, name, out, NULL);
 }
 
-static bool face_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
+static bool method_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
 {
-    return exists(of(world), net_id) && book_has_tag(&of(world)->book, net_id, tag);
+    return exists(of(world), net_id) &&
+           attribute_table_has_tag(&of(world)->attributes, net_id, tag);
 }
 
-static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
+static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
 {
     const View *view = of(world);
     uint32_t count = 0;
-    uint32_t slot = book_tagged(&view->book, tag, 0);
-    for (; slot != 0 && count < max; slot = book_tagged(&view->book, tag, slot)) {
-        const uint64_t net_id = book_at(&view->book, slot)->net_id;
+    uint32_t slot = attribute_table_tagged(&view->attributes, tag, 0);
+    for (; slot != 0 && count < max; slot = attribute_table_tagged(&view->attributes, tag, slot)) {
+        const uint64_t net_id = attribute_table_at(&view->attributes, slot)->net_id;
         if (exists(view, net_id)) {
             out[count++] = net_id;
         }
@@ -185,7 +187,7 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
     return count;
 }
 
-static Status face_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
+static Status method_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
 {
     const ViewLocal *local = view_local_find(of(world), net_id);
     if (local != NULL && local->prefab->kind != PREFAB_PROJECTILE) {
@@ -197,7 +199,7 @@ static Status face_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
     return found ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
-static bool face_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
+static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
 {
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
@@ -229,25 +231,25 @@ static ViewLocal local_make(const Prefab *prefab, Vec3 position, uint64_t net_id
 
 static Status keep_prefab(View *view, const Prefab *prefab, uint64_t net_id, Handle handle)
 {
-    Status status = book_set_name(&view->book, net_id, prefab->name);
+    Status status = attribute_table_set_name(&view->attributes, net_id, prefab->name);
     if (status == STATUS_OK) {
         // The handle says that this record is no copy of the server's.
-        book_find(&view->book, net_id)->entity = handle;
+        attribute_table_find(&view->attributes, net_id)->entity = handle;
     }
     for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
         const PrefabAttribute *attribute = &prefab->attributes[i];
         if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
-            status = book_set_attribute(&view->book, net_id, attribute->name, &attribute->value,
-                                        attribute->flags);
+            status = attribute_table_set_attribute(&view->attributes, net_id, attribute->name,
+                                                   &attribute->value, attribute->flags);
         }
     }
     for (uint32_t i = 0; i < prefab->tag_count && status == STATUS_OK; i++) {
-        status = book_set_tag(&view->book, net_id, prefab->tags[i], true);
+        status = attribute_table_set_tag(&view->attributes, net_id, prefab->tags[i], true);
     }
     return status;
 }
 
-static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
+static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
 {
     View *view = of(world);
     if (!local) {
@@ -271,7 +273,7 @@ static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool loca
     const uint64_t net_id = view->next_local;
     const Status status = keep_prefab(view, prefab, net_id, handle);
     if (status != STATUS_OK) {
-        book_remove(&view->book, net_id);
+        attribute_table_remove(&view->attributes, net_id);
         (void)pool_release(&view->locals, handle);
         return status;
     }
@@ -294,7 +296,7 @@ static Status find_local(ScriptWorld *world, uint64_t net_id, ViewLocal **out)
     return STATUS_OK;
 }
 
-static Status face_destroy(ScriptWorld *world, uint64_t net_id)
+static Status method_destroy(ScriptWorld *world, uint64_t net_id)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
@@ -304,7 +306,7 @@ static Status face_destroy(ScriptWorld *world, uint64_t net_id)
     return status;
 }
 
-static Status face_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
+static Status method_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
@@ -322,7 +324,7 @@ static Status face_set_position(ScriptWorld *world, uint64_t net_id, Vec3 positi
     return STATUS_OK;
 }
 
-static Status face_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
+static Status method_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
@@ -337,7 +339,7 @@ static Status face_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 veloci
     return STATUS_OK;
 }
 
-static Status face_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotation)
+static Status method_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotation)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
@@ -352,7 +354,7 @@ static Status face_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotati
     return STATUS_OK;
 }
 
-static Status face_set_part_data(ScriptWorld *world, uint64_t net_id, const PartData *data)
+static Status method_set_part_data(ScriptWorld *world, uint64_t net_id, const PartData *data)
 {
     ViewLocal *local = NULL;
     Status status = find_local(world, net_id, &local);
@@ -365,7 +367,7 @@ static Status face_set_part_data(ScriptWorld *world, uint64_t net_id, const Part
     return status;
 }
 
-static Status face_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds)
+static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
@@ -389,32 +391,34 @@ static Status face_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float
     return planned;
 }
 
-static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
-                                 const ScriptValue *value, uint32_t flags)
+static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
+                                   const ScriptValue *value, uint32_t flags)
+{
+    ViewLocal *local = NULL;
+    const Status status = find_local(world, net_id, &local);
+    return status != STATUS_OK
+               ? status
+               : attribute_table_set_attribute(&of(world)->attributes, net_id, name, value, flags);
+}
+
+static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
 {
     ViewLocal *local = NULL;
     const Status status = find_local(world, net_id, &local);
     return status != STATUS_OK ? status
-                               : book_set_attribute(&of(world)->book, net_id, name, value, flags);
-}
-
-static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
-{
-    ViewLocal *local = NULL;
-    const Status status = find_local(world, net_id, &local);
-    return status != STATUS_OK ? status : book_set_tag(&of(world)->book, net_id, tag, on);
+                               : attribute_table_set_tag(&of(world)->attributes, net_id, tag, on);
 }
 
 // --- the server's alone -------------------------------------------------------------------------
 
-static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
+static Status method_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
     (void)at;
     (void)kind;
     return deny(world);
 }
 
-static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
+static Status method_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
     (void)min;
     (void)max;
@@ -422,7 +426,7 @@ static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, 
     return deny(world);
 }
 
-static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
+static Status method_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
 {
     (void)centre;
     (void)radius;
@@ -430,7 +434,7 @@ static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, Vo
     return deny(world);
 }
 
-static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
+static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
 {
     (void)net_id;
     (void)amount;
@@ -438,21 +442,21 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
     return deny(world);
 }
 
-static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
+static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
     (void)player_id;
     (void)position;
     return deny(world);
 }
 
-static Status face_player_team(ScriptWorld *world, uint64_t player_id, Text team)
+static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
 {
     (void)player_id;
     (void)team;
     return deny(world);
 }
 
-static Status face_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
+static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
 {
     (void)player_id;
     (void)name;
@@ -460,8 +464,8 @@ static Status face_player_stat(ScriptWorld *world, uint64_t player_id, Text name
     return deny(world);
 }
 
-static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                        float damage, float gravity, uint32_t kind, uint64_t *out)
+static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
+                          float damage, float gravity, uint32_t kind, uint64_t *out)
 {
     (void)shooter;
     (void)origin;
@@ -473,22 +477,22 @@ static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 
     return deny(world);
 }
 
-static Status face_npc_move_to(ScriptWorld *world, uint64_t net_id, Vec3 position)
+static Status method_npc_move_to(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
     (void)net_id;
     (void)position;
     return deny(world);
 }
 
-static Status face_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t target)
+static Status method_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t target)
 {
     (void)net_id;
     (void)target;
     return deny(world);
 }
 
-static Status face_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *points,
-                              uint32_t count)
+static Status method_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *points,
+                                uint32_t count)
 {
     (void)net_id;
     (void)points;
@@ -496,14 +500,15 @@ static Status face_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *p
     return deny(world);
 }
 
-static Status face_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
+static Status method_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
 {
     (void)position;
     (void)out;
     return deny(world);
 }
 
-static Status face_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state, float *suspicion)
+static Status method_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state,
+                               float *suspicion)
 {
     (void)net_id;
     (void)state;
@@ -511,8 +516,8 @@ static Status face_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *stat
     return deny(world);
 }
 
-static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoord cell,
-                                   uint32_t turn, uint64_t owner_id, uint64_t *out)
+static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoord cell,
+                                     uint32_t turn, uint64_t owner_id, uint64_t *out)
 {
     (void)piece;
     (void)cell;
@@ -522,13 +527,13 @@ static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoor
     return deny(world);
 }
 
-static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
+static Status method_structure_remove(ScriptWorld *world, uint64_t net_id)
 {
     (void)net_id;
     return deny(world);
 }
 
-static Status face_store(ScriptWorld *world, const StoreRequest *request)
+static Status method_store(ScriptWorld *world, const StoreRequest *request)
 {
     (void)request;
     return deny(world);
@@ -536,7 +541,7 @@ static Status face_store(ScriptWorld *world, const StoreRequest *request)
 
 // --- the client's own ---------------------------------------------------------------------------
 
-static bool face_key_is_down(ScriptWorld *world, Text name)
+static bool method_key_is_down(ScriptWorld *world, Text name)
 {
     const View *view = of(world);
     ViewKey key;
@@ -552,7 +557,7 @@ static bool face_key_is_down(ScriptWorld *world, Text name)
     return false;
 }
 
-static bool face_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
+static bool method_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
 {
     const View *view = of(world);
     if (!view->has_camera) {
@@ -563,12 +568,12 @@ static bool face_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
     return true;
 }
 
-static uint64_t face_local_player(ScriptWorld *world)
+static uint64_t method_local_player(ScriptWorld *world)
 {
     return of(world)->config.local_player;
 }
 
-static Status face_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
 {
     View *view = of(world);
     if (bytes > VALUE_BYTES_MAX) {
@@ -582,8 +587,8 @@ static Status face_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
     return STATUS_OK;
 }
 
-static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
-                         float volume)
+static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
+                           float volume)
 {
     // A client can make a noise for its own player alone.
     const uint64_t own = of(world)->config.local_player;
@@ -592,72 +597,72 @@ static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, cons
                : effect_sound(&of(world)->effects, name, own, at, volume);
 }
 
-static Status face_chat(ScriptWorld *world, Text text, uint64_t player_id)
+static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     return player_id != 0 ? deny(world)
                           : effect_chat(&of(world)->effects, text, of(world)->config.local_player);
 }
 
-static Status face_send(ScriptWorld *world, const ScriptMessage *message)
+static Status method_send(ScriptWorld *world, const ScriptMessage *message)
 {
     ScriptMessage sent = *message;
     sent.player_id = of(world)->config.local_player;
     return effect_message(&of(world)->effects, &sent);
 }
 
-static const ScriptWorldFace face = {
+static const ScriptWorldMethods methods = {
     .side = SCRIPT_CLIENT,
-    .tick = face_tick,
-    .work = face_work,
-    .entity = face_entity,
-    .find = face_find,
-    .name = face_name,
-    .prefab = face_prefab,
-    .in_radius = face_in_radius,
-    .ray = face_ray,
-    .voxel = face_voxel,
-    .voxel_kinds = face_voxel_kinds,
-    .players = face_players,
-    .attribute = face_attribute,
-    .has_tag = face_has_tag,
-    .tagged = face_tagged,
-    .spawn = face_spawn,
-    .destroy = face_destroy,
-    .set_position = face_set_position,
-    .set_velocity = face_set_velocity,
-    .set_rotation = face_set_rotation,
-    .set_part_data = face_set_part_data,
-    .part_data = face_part_data,
-    .move_to = face_move_to,
-    .set_attribute = face_set_attribute,
-    .set_tag = face_set_tag,
-    .set_voxel = face_set_voxel,
-    .fill_box = face_fill_box,
-    .fill_sphere = face_fill_sphere,
-    .damage = face_damage,
-    .player_spawn = face_player_spawn,
-    .player_team = face_player_team,
-    .player_stat = face_player_stat,
-    .player_stat_read = face_player_stat_read,
-    .fire = face_fire,
-    .npc_move_to = face_npc_move_to,
-    .npc_target = face_npc_target,
-    .npc_patrol = face_npc_patrol,
-    .npc_spawn = face_npc_spawn,
-    .npc_state = face_npc_state,
-    .structure_place = face_structure_place,
-    .structure_remove = face_structure_remove,
-    .key_is_down = face_key_is_down,
-    .camera = face_camera,
-    .local_player = face_local_player,
-    .ui = face_ui,
-    .sound = face_sound,
-    .chat = face_chat,
-    .send = face_send,
-    .store = face_store,
+    .tick = method_tick,
+    .work = method_work,
+    .entity = method_entity,
+    .find = method_find,
+    .name = method_name,
+    .prefab = method_prefab,
+    .in_radius = method_in_radius,
+    .ray = method_ray,
+    .voxel = method_voxel,
+    .voxel_kinds = method_voxel_kinds,
+    .players = method_players,
+    .attribute = method_attribute,
+    .has_tag = method_has_tag,
+    .tagged = method_tagged,
+    .spawn = method_spawn,
+    .destroy = method_destroy,
+    .set_position = method_set_position,
+    .set_velocity = method_set_velocity,
+    .set_rotation = method_set_rotation,
+    .set_part_data = method_set_part_data,
+    .part_data = method_part_data,
+    .move_to = method_move_to,
+    .set_attribute = method_set_attribute,
+    .set_tag = method_set_tag,
+    .set_voxel = method_set_voxel,
+    .fill_box = method_fill_box,
+    .fill_sphere = method_fill_sphere,
+    .damage = method_damage,
+    .player_spawn = method_player_spawn,
+    .player_team = method_player_team,
+    .player_stat = method_player_stat,
+    .player_stat_read = method_player_stat_read,
+    .fire = method_fire,
+    .npc_move_to = method_npc_move_to,
+    .npc_target = method_npc_target,
+    .npc_patrol = method_npc_patrol,
+    .npc_spawn = method_npc_spawn,
+    .npc_state = method_npc_state,
+    .structure_place = method_structure_place,
+    .structure_remove = method_structure_remove,
+    .key_is_down = method_key_is_down,
+    .camera = method_camera,
+    .local_player = method_local_player,
+    .ui = method_ui,
+    .sound = method_sound,
+    .chat = method_chat,
+    .send = method_send,
+    .store = method_store,
 };
 
-const ScriptWorldFace *view_face(void)
+const ScriptWorldMethods *view_methods(void)
 {
-    return &face;
+    return &methods;
 }

@@ -1,4 +1,4 @@
-// What scripts on the server call: the functions of ScriptWorldFace over a Sim. Each looks its
+// What scripts on the server call: the functions of ScriptWorldMethods over a Sim. Each looks its
 // entity up anew, because anything may be gone; see authority.h for when it is.
 #include "core/script/bridge/authority_inside.h"
 
@@ -27,17 +27,17 @@ static Authority *of(ScriptWorld *world)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static uint64_t face_tick(ScriptWorld *world)
+static uint64_t method_tick(ScriptWorld *world)
 {
     return sim_tick(of(world)->sim);
 }
 
-static uint64_t face_work(ScriptWorld *world)
+static uint64_t method_work(ScriptWorld *world)
 {
     return sim_work(of(world)->sim);
 }
 
-static bool face_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
+static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
 {
     WorldThing thing;
     if (!authority_find(of(world), net_id, &thing)) {
@@ -48,7 +48,7 @@ static bool face_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *o
 }
 
 // Net ids of the scene are below all others.
-static uint64_t face_find(ScriptWorld *world, Text name)
+static uint64_t method_find(ScriptWorld *world, Text name)
 {
     const Authority *authority = of(world);
     WorldThing thing;
@@ -60,21 +60,21 @@ static uint64_t face_find(ScriptWorld *world, Text name)
     if (net_id != 0) {
         return net_id;
     }
-    const Record *record = book_named(&authority->book, name, NULL);
+    const Record *record = attribute_table_named(&authority->attributes, name, NULL);
     while (record != NULL && !authority_find(authority, record->net_id, &thing)) {
         sim_add_work(authority->sim, NAME_STEPS);
-        record = book_named(&authority->book, name, record);
+        record = attribute_table_named(&authority->attributes, name, record);
     }
     return record == NULL ? 0 : record->net_id;
 }
 
-static Text face_name(ScriptWorld *world, uint64_t net_id)
+static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
-    return name.bytes > 0 ? name : book_name(&of(world)->book, net_id);
+    return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
 
-static bool face_prefab(ScriptWorld *world, uint32_t index, Text *name)
+static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
 {
     const PrefabTable *table = &of(world)->config.prefabs;
     if (index >= table->count) {
@@ -84,8 +84,8 @@ static bool face_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
-static uint32_t face_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
-                               uint64_t *out, uint32_t max)
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
 {
     Authority *authority = of(world);
     if (!vec3_is_finite(centre)) {
@@ -103,49 +103,51 @@ static uint32_t face_in_radius(ScriptWorld *world, Vec3 centre, float radius, ui
     return count;
 }
 
-static bool face_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                     uint64_t ignore, ScriptRayHit *out)
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       uint64_t ignore, ScriptRayHit *out)
 {
     return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
 }
 
-static VoxelKind face_voxel(ScriptWorld *world, VoxelCoord at)
+static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
 {
     return terrain_voxel(sim_terrain_view(of(world)->sim), at);
 }
 
-static uint32_t face_voxel_kinds(ScriptWorld *world, const Text **names)
+static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
 {
     *names = of(world)->config.voxel_kind_names;
     return terrain_kind_count(sim_terrain_view(of(world)->sim));
 }
 
-static uint32_t face_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
+static uint32_t method_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
 {
     sim_add_work(of(world)->sim, (uint64_t)PLAYER_STEPS * roster_count(&of(world)->roster));
     return roster_list(&of(world)->roster, out, max);
 }
 
-static bool face_attribute(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out)
+static bool method_attribute(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out)
 {
     WorldThing thing;
     return authority_find(of(world), net_id, &thing) &&
-           book_attribute(&of(world)->book, net_id, name, out, NULL);
+           attribute_table_attribute(&of(world)->attributes, net_id, name, out, NULL);
 }
 
-static bool face_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
+static bool method_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
 {
     WorldThing thing;
-    return authority_find(of(world), net_id, &thing) && book_has_tag(&of(world)->book, net_id, tag);
+    return authority_find(of(world), net_id, &thing) &&
+           attribute_table_has_tag(&of(world)->attributes, net_id, tag);
 }
 
-static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
+static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
 {
     const Authority *authority = of(world);
     uint32_t count = 0;
-    uint32_t slot = book_tagged(&authority->book, tag, 0);
-    for (; slot != 0 && count < max; slot = book_tagged(&authority->book, tag, slot)) {
-        const uint64_t net_id = book_at(&authority->book, slot)->net_id;
+    uint32_t slot = attribute_table_tagged(&authority->attributes, tag, 0);
+    for (; slot != 0 && count < max;
+         slot = attribute_table_tagged(&authority->attributes, tag, slot)) {
+        const uint64_t net_id = attribute_table_at(&authority->attributes, slot)->net_id;
         WorldThing thing;
         if (authority_find(authority, net_id, &thing)) {
             out[count++] = net_id;
@@ -235,8 +237,8 @@ static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle 
 static Status keep_record(Authority *authority, Handle handle, Record **out)
 {
     sim_set_maker(authority->sim, handle, authority->world.caller);
-    const Status status =
-        book_open(&authority->book, sim_entity(authority->sim, handle)->net_id, out);
+    const Status status = attribute_table_open(&authority->attributes,
+                                               sim_entity(authority->sim, handle)->net_id, out);
     if (status != STATUS_OK) {
         sim_remove(authority->sim, handle);
         return status;
@@ -247,14 +249,14 @@ static Status keep_record(Authority *authority, Handle handle, Record **out)
 
 static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t net_id)
 {
-    Status status = book_set_name(&authority->book, net_id, prefab->name);
+    Status status = attribute_table_set_name(&authority->attributes, net_id, prefab->name);
     for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
         const PrefabAttribute *attribute = &prefab->attributes[i];
-        status = book_set_attribute(&authority->book, net_id, attribute->name, &attribute->value,
-                                    attribute->flags);
+        status = attribute_table_set_attribute(&authority->attributes, net_id, attribute->name,
+                                               &attribute->value, attribute->flags);
     }
     for (uint32_t i = 0; i < prefab->tag_count && status == STATUS_OK; i++) {
-        status = book_set_tag(&authority->book, net_id, prefab->tags[i], true);
+        status = attribute_table_set_tag(&authority->attributes, net_id, prefab->tags[i], true);
     }
     if (status == STATUS_OK && prefab->script_path != NULL) {
         if (authority->bind_count == authority->config.bind_max) {
@@ -266,7 +268,7 @@ static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t n
     return status;
 }
 
-static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
+static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
 {
     Authority *authority = of(world);
     if (local) {
@@ -295,7 +297,7 @@ static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool loca
     status = keep_prefab(authority, prefab, net_id);
     if (status != STATUS_OK) {
         sim_remove(authority->sim, handle);
-        book_remove(&authority->book, net_id);
+        attribute_table_remove(&authority->attributes, net_id);
         return status;
     }
     *out = net_id;
@@ -312,7 +314,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
     sim_add_work(authority->sim, THAW_STEPS);
     Status status = check_room(authority, ENTITY_PART);
     if (status == STATUS_OK) {
-        status = book_open(&authority->book, net_id, &record);
+        status = attribute_table_open(&authority->attributes, net_id, &record);
     }
     if (status != STATUS_OK) {
         return status;
@@ -320,7 +322,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
     status = sim_thaw_part(authority->sim, net_id, &thing->handle);
     if (status != STATUS_OK) {
         if (record->attribute_count == 0 && record->tag_count == 0) {
-            book_remove(&authority->book, net_id);
+            attribute_table_remove(&authority->attributes, net_id);
         }
         return status;
     }
@@ -342,13 +344,13 @@ static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing
 static void note_removed(Authority *authority, uint64_t net_id)
 {
     Record *record = NULL;
-    if (book_open(&authority->book, net_id, &record) == STATUS_OK) {
+    if (attribute_table_open(&authority->attributes, net_id, &record) == STATUS_OK) {
         record->removed_tick = sim_tick(authority->sim);
         record->entity = sim_find(authority->sim, net_id);
     }
 }
 
-static Status face_destroy(ScriptWorld *world, uint64_t net_id)
+static Status method_destroy(ScriptWorld *world, uint64_t net_id)
 {
     Authority *authority = of(world);
     WorldThing thing;
@@ -364,7 +366,7 @@ static Status face_destroy(ScriptWorld *world, uint64_t net_id)
 
 // --- changing what is there ---------------------------------------------------------------------
 
-static Status face_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
+static Status method_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
     WorldThing thing;
     if (!vec3_is_finite(position)) {
@@ -374,7 +376,7 @@ static Status face_set_position(ScriptWorld *world, uint64_t net_id, Vec3 positi
     return status != STATUS_OK ? status : sim_set_position(of(world)->sim, thing.handle, position);
 }
 
-static Status face_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
+static Status method_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
 {
     WorldThing thing;
     const Status status = find_for_writing(of(world), net_id, &thing);
@@ -386,7 +388,7 @@ static Status face_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 veloci
                : sim_set_velocity(of(world)->sim, thing.handle, velocity);
 }
 
-static Status face_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotation)
+static Status method_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotation)
 {
     WorldThing thing;
     if (!quat_is_finite(rotation)) {
@@ -396,7 +398,7 @@ static Status face_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotati
     return status != STATUS_OK ? status : sim_set_rotation(of(world)->sim, thing.handle, rotation);
 }
 
-static Status face_set_part_data(ScriptWorld *world, uint64_t net_id, const PartData *data)
+static Status method_set_part_data(ScriptWorld *world, uint64_t net_id, const PartData *data)
 {
     WorldThing thing;
     const Status checked = part_data_check(data);
@@ -407,7 +409,7 @@ static Status face_set_part_data(ScriptWorld *world, uint64_t net_id, const Part
     return status != STATUS_OK ? status : sim_set_part_data(of(world)->sim, thing.handle, data);
 }
 
-static Status face_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
+static Status method_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
 {
     WorldThing thing;
     const bool found =
@@ -415,7 +417,7 @@ static Status face_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
     return found ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
-static Status face_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds)
+static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds)
 {
     Authority *authority = of(world);
     WorldThing thing;
@@ -431,54 +433,57 @@ static Status face_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float
     return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
 }
 
-static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
-                                 const ScriptValue *value, uint32_t flags)
+static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
+                                   const ScriptValue *value, uint32_t flags)
 {
     WorldThing thing;
     sim_add_work(of(world)->sim, RECORD_STEPS);
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
-    const Status status = book_set_attribute(&of(world)->book, net_id, name, value, flags);
-    Record *record = status == STATUS_OK ? book_find(&of(world)->book, net_id) : NULL;
+    const Status status =
+        attribute_table_set_attribute(&of(world)->attributes, net_id, name, value, flags);
+    Record *record =
+        status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
     }
     return status;
 }
 
-static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
+static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
 {
     WorldThing thing;
     sim_add_work(of(world)->sim, RECORD_STEPS);
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
-    const Status status = book_set_tag(&of(world)->book, net_id, tag, on);
-    Record *record = status == STATUS_OK ? book_find(&of(world)->book, net_id) : NULL;
+    const Status status = attribute_table_set_tag(&of(world)->attributes, net_id, tag, on);
+    Record *record =
+        status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
     }
     return status;
 }
 
-static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
+static Status method_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
     sim_add_work(of(world)->sim, CHANGE_STEPS);
     return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
 }
 
-static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
+static Status method_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
     return terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL);
 }
 
-static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
+static Status method_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
 {
     return terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL);
 }
 
-static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
+static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
 {
     Authority *authority = of(world);
     WorldThing thing;
@@ -500,32 +505,32 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
 
 // --- players ------------------------------------------------------------------------------------
 
-static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
+static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
     return authority_player_spawn(of(world), player_id,
                                   position != NULL ? *position
                                                    : authority_spawn_point(of(world), player_id));
 }
 
-static Status face_player_team(ScriptWorld *world, uint64_t player_id, Text team)
+static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
 {
     return roster_set_team(&of(world)->roster, player_id, team);
 }
 
-static Status face_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
+static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
 {
     return roster_set_stat(&of(world)->roster, player_id, name, value);
 }
 
-static bool face_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
+static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
 {
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
 // --- things that fly, think and stand -----------------------------------------------------------
 
-static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                        float damage, float gravity, uint32_t kind, uint64_t *out)
+static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
+                          float damage, float gravity, uint32_t kind, uint64_t *out)
 {
     Authority *authority = of(world);
     WorldThing thing = {0};
@@ -564,14 +569,14 @@ static Handle find_handle(const Authority *authority, uint64_t net_id)
     return authority_find(authority, net_id, &thing) ? thing.handle : HANDLE_NONE;
 }
 
-static Status face_npc_move_to(ScriptWorld *world, uint64_t net_id, Vec3 position)
+static Status method_npc_move_to(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
     const Status status = npc_move_to(of(world)->sim, find_handle(of(world), net_id), position);
     authority_harvest(of(world));
     return status;
 }
 
-static Status face_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t target)
+static Status method_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t target)
 {
     const Handle chased = find_handle(of(world), target);
     const Entity *entity = sim_entity(of(world)->sim, chased);
@@ -583,8 +588,8 @@ static Status face_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t targ
     return status;
 }
 
-static Status face_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *points,
-                              uint32_t count)
+static Status method_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *points,
+                                uint32_t count)
 {
     const Status status =
         npc_set_patrol(of(world)->sim, find_handle(of(world), net_id), points, count);
@@ -592,7 +597,7 @@ static Status face_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *p
     return status;
 }
 
-static Status face_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
+static Status method_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
 {
     Authority *authority = of(world);
     NpcDesc desc = npc_desc_default();
@@ -612,7 +617,8 @@ static Status face_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
     return status;
 }
 
-static Status face_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state, float *suspicion)
+static Status method_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state,
+                               float *suspicion)
 {
     const Npc *npc = npc_at(of(world)->sim, find_handle(of(world), net_id));
     if (npc == NULL) {
@@ -623,8 +629,8 @@ static Status face_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *stat
     return STATUS_OK;
 }
 
-static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoord cell,
-                                   uint32_t turn, uint64_t owner_id, uint64_t *out)
+static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoord cell,
+                                     uint32_t turn, uint64_t owner_id, uint64_t *out)
 {
     Authority *authority = of(world);
     const StructureDesc desc = {.owner_id = owner_id, .piece = piece, .cell = cell, .turn = turn};
@@ -643,7 +649,7 @@ static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoor
     return status;
 }
 
-static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
+static Status method_structure_remove(ScriptWorld *world, uint64_t net_id)
 {
     const Status status = structure_remove(of(world)->sim, find_handle(of(world), net_id), 0);
     sim_add_work(of(world)->sim, REMOVE_STEPS);
@@ -655,14 +661,14 @@ static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
 
 // --- a client's alone ---------------------------------------------------------------------------
 
-static bool face_key_is_down(ScriptWorld *world, Text key)
+static bool method_key_is_down(ScriptWorld *world, Text key)
 {
     (void)world;
     (void)key;
     return false;
 }
 
-static bool face_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
+static bool method_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
 {
     (void)world;
     (void)position;
@@ -670,13 +676,13 @@ static bool face_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
     return false;
 }
 
-static uint64_t face_local_player(ScriptWorld *world)
+static uint64_t method_local_player(ScriptWorld *world)
 {
     (void)world;
     return 0;
 }
 
-static Status face_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
 {
     (void)world;
     (void)tree;
@@ -722,87 +728,87 @@ static Status check_effect(Authority *authority, uint64_t player_id, size_t byte
     return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
 }
 
-static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
-                         float volume)
+static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
+                           float volume)
 {
     const Status status = check_effect(of(world), player_id, name.bytes);
     return status != STATUS_OK ? status
                                : effect_sound(&of(world)->effects, name, player_id, at, volume);
 }
 
-static Status face_chat(ScriptWorld *world, Text text, uint64_t player_id)
+static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     const Status status = check_effect(of(world), player_id, text.bytes);
     return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
 }
 
-static Status face_send(ScriptWorld *world, const ScriptMessage *message)
+static Status method_send(ScriptWorld *world, const ScriptMessage *message)
 {
     const Status status =
         check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
     return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
 }
 
-static Status face_store(ScriptWorld *world, const StoreRequest *request)
+static Status method_store(ScriptWorld *world, const StoreRequest *request)
 {
     sim_add_work(of(world)->sim, STORE_STEPS);
     const Status status = count_effect(of(world), 1, request->value_bytes);
     return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
 }
 
-static const ScriptWorldFace face = {
+static const ScriptWorldMethods methods = {
     .side = SCRIPT_SERVER,
-    .tick = face_tick,
-    .work = face_work,
-    .entity = face_entity,
-    .find = face_find,
-    .name = face_name,
-    .prefab = face_prefab,
-    .in_radius = face_in_radius,
-    .ray = face_ray,
-    .voxel = face_voxel,
-    .voxel_kinds = face_voxel_kinds,
-    .players = face_players,
-    .attribute = face_attribute,
-    .has_tag = face_has_tag,
-    .tagged = face_tagged,
-    .spawn = face_spawn,
-    .destroy = face_destroy,
-    .set_position = face_set_position,
-    .set_velocity = face_set_velocity,
-    .set_rotation = face_set_rotation,
-    .set_part_data = face_set_part_data,
-    .part_data = face_part_data,
-    .move_to = face_move_to,
-    .set_attribute = face_set_attribute,
-    .set_tag = face_set_tag,
-    .set_voxel = face_set_voxel,
-    .fill_box = face_fill_box,
-    .fill_sphere = face_fill_sphere,
-    .damage = face_damage,
-    .player_spawn = face_player_spawn,
-    .player_team = face_player_team,
-    .player_stat = face_player_stat,
-    .player_stat_read = face_player_stat_read,
-    .fire = face_fire,
-    .npc_move_to = face_npc_move_to,
-    .npc_target = face_npc_target,
-    .npc_patrol = face_npc_patrol,
-    .npc_spawn = face_npc_spawn,
-    .npc_state = face_npc_state,
-    .structure_place = face_structure_place,
-    .structure_remove = face_structure_remove,
-    .key_is_down = face_key_is_down,
-    .camera = face_camera,
-    .local_player = face_local_player,
-    .ui = face_ui,
-    .sound = face_sound,
-    .chat = face_chat,
-    .send = face_send,
-    .store = face_store,
+    .tick = method_tick,
+    .work = method_work,
+    .entity = method_entity,
+    .find = method_find,
+    .name = method_name,
+    .prefab = method_prefab,
+    .in_radius = method_in_radius,
+    .ray = method_ray,
+    .voxel = method_voxel,
+    .voxel_kinds = method_voxel_kinds,
+    .players = method_players,
+    .attribute = method_attribute,
+    .has_tag = method_has_tag,
+    .tagged = method_tagged,
+    .spawn = method_spawn,
+    .destroy = method_destroy,
+    .set_position = method_set_position,
+    .set_velocity = method_set_velocity,
+    .set_rotation = method_set_rotation,
+    .set_part_data = method_set_part_data,
+    .part_data = method_part_data,
+    .move_to = method_move_to,
+    .set_attribute = method_set_attribute,
+    .set_tag = method_set_tag,
+    .set_voxel = method_set_voxel,
+    .fill_box = method_fill_box,
+    .fill_sphere = method_fill_sphere,
+    .damage = method_damage,
+    .player_spawn = method_player_spawn,
+    .player_team = method_player_team,
+    .player_stat = method_player_stat,
+    .player_stat_read = method_player_stat_read,
+    .fire = method_fire,
+    .npc_move_to = method_npc_move_to,
+    .npc_target = method_npc_target,
+    .npc_patrol = method_npc_patrol,
+    .npc_spawn = method_npc_spawn,
+    .npc_state = method_npc_state,
+    .structure_place = method_structure_place,
+    .structure_remove = method_structure_remove,
+    .key_is_down = method_key_is_down,
+    .camera = method_camera,
+    .local_player = method_local_player,
+    .ui = method_ui,
+    .sound = method_sound,
+    .chat = method_chat,
+    .send = method_send,
+    .store = method_store,
 };
 
-const ScriptWorldFace *authority_face(void)
+const ScriptWorldMethods *authority_methods(void)
 {
-    return &face;
+    return &methods;
 }

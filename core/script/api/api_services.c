@@ -66,7 +66,7 @@ int api_Random_new(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     const uint64_t seed =
-        api_has(thread, 1) ? (uint64_t)luaL_checkinteger(thread, 1) : rng_u64(&system->rng);
+        api_is_given(thread, 1) ? (uint64_t)luaL_checkinteger(thread, 1) : rng_u64(&system->rng);
     Rng *rng = lua_newuserdatauv(thread, sizeof *rng, 0);
     *rng = rng_make(seed, 11);
     luaL_setmetatable(thread, "Random");
@@ -76,8 +76,8 @@ int api_Random_new(lua_State *thread)
 int api_Random_NextNumber(lua_State *thread)
 {
     Rng *rng = luaL_checkudata(thread, 1, "Random");
-    const double low = api_has(thread, 2) ? luaL_checknumber(thread, 2) : 0;
-    const double high = api_has(thread, 3) ? luaL_checknumber(thread, 3) : 1;
+    const double low = api_is_given(thread, 2) ? luaL_checknumber(thread, 2) : 0;
+    const double high = api_is_given(thread, 3) ? luaL_checknumber(thread, 3) : 1;
     if (!(high - low - (high - low) == 0)) {
         return luaL_error(thread, "Random:NextNumber: min and max are too far apart");
     }
@@ -142,7 +142,7 @@ int api_Sound_Play(lua_State *thread)
     uint64_t player = 0;
     Vec3 position = VEC3_ZERO;
     bool placed = false;
-    if (api_has(thread, 2)) {
+    if (api_is_given(thread, 2)) {
         if (api_option(thread, 2, "volume")) {
             volume = math_clamp(api_number(thread, -1), 0, 1);
         }
@@ -154,11 +154,11 @@ int api_Sound_Play(lua_State *thread)
             placed = true;
         }
     }
-    api_changed(thread,
-                api_face(thread)->sound(api_world(thread),
-                                        api_valid_text(thread, 1, 1, SOUND_NAME_BYTES_MAX), player,
-                                        placed ? &position : NULL, volume),
-                "Sound.Play");
+    api_check_change(thread,
+                     api_methods(thread)->sound(api_world(thread),
+                                                api_valid_text(thread, 1, 1, SOUND_NAME_BYTES_MAX),
+                                                player, placed ? &position : NULL, volume),
+                     "Sound.Play");
     return 0;
 }
 
@@ -170,13 +170,14 @@ int api_Chat_Send(lua_State *thread)
 {
     Text text = api_text(thread, 1);
     text.bytes = utf8_cut(text.data, text.bytes, CHAT_LOOKED_BYTES);
-    const uint64_t player = api_has(thread, 2) ? object_player(thread, 2) : 0;
+    const uint64_t player = api_is_given(thread, 2) ? object_player(thread, 2) : 0;
     char clean[CHAT_BYTES_MAX];
     vm_charge(thread, text.bytes);
     const size_t bytes = text_clean(text.data, text.bytes, clean, sizeof clean);
     if (bytes > 0) {
-        api_changed(thread, api_face(thread)->chat(api_world(thread), (Text){clean, bytes}, player),
-                    "Chat.Send");
+        api_check_change(thread,
+                         api_methods(thread)->chat(api_world(thread), (Text){clean, bytes}, player),
+                         "Chat.Send");
     }
     return 0;
 }

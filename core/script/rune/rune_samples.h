@@ -2,10 +2,10 @@
 // runs. Whatever changes here changes the dictionary's number, and nothing else.
 #pragma once
 
-typedef struct RuneWords {
+typedef struct RuneSample {
     const char *path; // as a rune has it
     const char *source;
-} RuneWords;
+} RuneSample;
 
 // The most usual last: zstd finds near things cheaper. Ends with a NULL path.
-extern const RuneWords rune_words[];
+extern const RuneSample rune_samples[];

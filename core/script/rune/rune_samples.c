@@ -1,6 +1,6 @@
-// The words of the dictionary; see rune_words.h. Not from any place of ours: what a benchmark or a
-// template happens to say has no business here.
-#include "core/script/rune/rune_words.h"
+// The words of the dictionary; see rune_samples.h. Not from any place of ours: what a benchmark or
+// a template happens to say has no business here.
+#include "core/script/rune/rune_samples.h"
 
 #include <stddef.h>
 
@@ -332,7 +332,7 @@ static const char game[] =
     "    players = old.players\n"
     "end\n";
 
-const RuneWords rune_words[] = {
+const RuneSample rune_samples[] = {
     {"ReplicatedFirst/Typed", typed},
     {"StarterPlayer/Control", control},
     {"StarterGui/Screen", screen},
