@@ -6,7 +6,7 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/base/rng.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune_unpack.h"
 #include "server/build/inside/rune_pack.h"
 #include "server/build/pipeline/build.h"
 #include "server/build/place/template.h"

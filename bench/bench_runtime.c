@@ -4,7 +4,7 @@
 //   bench_runtime [--json]
 #include "bench/bench_report.h"
 #include "core/base/check.h"
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static double entity_scripts(const char *code)
     for (uint32_t i = 0; i < ENTITIES; i++) {
         uint64_t net_id = 0;
         const Vec3 position = {(float)(i % 40), 10 + (float)(i / 40), 40};
-        ASSERT(world->face->spawn(world, (Text){"Spark", 5}, position, false, &net_id) ==
+        ASSERT(world->methods->spawn(world, (Text){"Spark", 5}, position, false, &net_id) ==
                STATUS_OK);
         (void)add(&bench, "Workspace/Mover", code, net_id);
     }

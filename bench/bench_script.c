@@ -3,7 +3,7 @@
 //   bench_script [--json] [NAME]
 #define _POSIX_C_SOURCE 200809L // popen
 #include "bench/bench_report.h"
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "tests/script/embedded.h"
 #ifndef __wasm__
 #include "bench/bench_stock.h"

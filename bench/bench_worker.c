@@ -4,7 +4,7 @@
 //   bench_worker [--json]
 #include "bench/bench_report.h"
 #include "core/base/check.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/inside/worker_op.h"
 

@@ -1,11 +1,11 @@
 // The code behind the calls that lua.substitutions puts into Lua. It is compiled with Lua, because
-// it needs Lua's own headers; core/script/lua_guard.h says what each function promises.
+// it needs Lua's own headers; core/script/vm/lua_guard.h says what each function promises.
 #define LUA_CORE
 #include "lprefix.h"
 
 #include <string.h>
 
-#include "core/script/lua_guard.h"
+#include "core/script/vm/lua_guard.h"
 #include "ldebug.h"
 #include "ldo.h"
 #include "lgc.h"

@@ -24,6 +24,13 @@
 #define PART_HALF_EXTENT_MAX_M 512.0f
 #define PART_HALF_EXTENT_MIN_M 0.01f
 
+// Texts in a world, in bytes.
+#define WORLD_NAME_BYTES_MAX     64 // of an entity, attribute, tag, team, message or store
+#define ATTRIBUTE_TEXT_BYTES_MAX 1024
+#define CHAT_BYTES_MAX           512
+#define SOUND_NAME_BYTES_MAX     128
+#define STORE_KEY_BYTES_MAX      128
+
 // Voxels: 32 x 32 x 32 per chunk, one metre each. 2 * 16,384 / 32 = 1,024 chunks along an axis.
 #define CHUNK_EDGE      32
 #define CHUNK_VOXELS    (CHUNK_EDGE * CHUNK_EDGE * CHUNK_EDGE)
@@ -66,6 +73,9 @@
 
 // Net ids stay below 2^53, so that JSON readers keep them exact.
 #define SIM_NET_ID_MAX ((1ull << 53) - 1)
+
+// Points that one NPC walks in a loop, from a scene or from Npc.SetPatrol.
+#define NPC_PATROL_MAX 16
 
 // Path finding: 12 bytes a cell, one search at a time.
 #define PATH_NODES_PER_TICK_MAX 65536

@@ -15,8 +15,8 @@
 #include "core/client/clock.h"
 #include "core/client/interpolate.h"
 #include "core/client/predict.h"
-#include "core/script/script.h"
-#include "core/script/view.h"
+#include "core/script/bridge/view.h"
+#include "core/script/runtime/script.h"
 
 typedef struct Client Client;
 

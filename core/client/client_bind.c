@@ -38,23 +38,24 @@ static const PlaceExtra *extra_find(const Place *place, uint64_t net_id)
 }
 
 // What does not fit is counted by the book itself (view_counters).
-static void extra_apply(Book *book, const PlaceExtra *extra)
+static void extra_apply(AttributeTable *book, const PlaceExtra *extra)
 {
     for (uint32_t i = 0; i < extra->attribute_count; i++) {
         const PrefabAttribute *attribute = &extra->attributes[i];
         if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
-            (void)!book_set_attribute(book, extra->net_id, attribute->name, &attribute->value, 0);
+            (void)!attribute_table_set_attribute(book, extra->net_id, attribute->name,
+                                                 &attribute->value, 0);
         }
     }
     for (uint32_t i = 0; i < extra->tag_count; i++) {
-        (void)!book_set_tag(book, extra->net_id, extra->tags[i], true);
+        (void)!attribute_table_set_tag(book, extra->net_id, extra->tags[i], true);
     }
 }
 
 void client_bind_extras(Client *client)
 {
     for (uint32_t i = 0; i < client->place->extra_count; i++) {
-        extra_apply(view_book(client->script.view), &client->place->extras[i]);
+        extra_apply(view_attributes(client->script.view), &client->place->extras[i]);
     }
 }
 
@@ -63,7 +64,7 @@ void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, s
     if (client->script.view == NULL) {
         return;
     }
-    Book *book = view_book(client->script.view);
+    AttributeTable *book = view_attributes(client->script.view);
     NetBookReader reader;
     NetText name;
     if (net_book_open(&reader, bytes, count, &name) != STATUS_OK) {
@@ -71,21 +72,21 @@ void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, s
         return;
     }
     Record *record = NULL;
-    if (book_open(book, net_id, &record) != STATUS_OK) {
+    if (attribute_table_open(book, net_id, &record) != STATUS_OK) {
         return; // no room, and the book has counted it
     }
-    book_empty(book, record);
+    attribute_table_empty(book, record);
     if (name.bytes > 0) {
-        (void)!book_set_name(book, net_id, text_of(name)); // a name never changes
+        (void)!attribute_table_set_name(book, net_id, text_of(name)); // a name never changes
     }
     NetText key;
     NetValue value;
     while (net_book_attribute(&reader, &key, &value)) {
         const ScriptValue kept = value_of(&value);
-        (void)!book_set_attribute(book, net_id, text_of(key), &kept, 0);
+        (void)!attribute_table_set_attribute(book, net_id, text_of(key), &kept, 0);
     }
     while (net_book_tag(&reader, &key)) {
-        (void)!book_set_tag(book, net_id, text_of(key), true);
+        (void)!attribute_table_set_tag(book, net_id, text_of(key), true);
     }
 }
 
@@ -129,7 +130,7 @@ static void own_forget(Client *client)
 {
     const Manifest *set = running_set(client);
     for (uint32_t i = 0; i < set->count; i++) {
-        if (set->runes[i].service == RUNE_PLAYER) {
+        if (set->runes[i].service == SERVICE_STARTER_PLAYER) {
             set->runes[i].slot = 0;
         }
     }
@@ -142,8 +143,8 @@ void client_script_leave(Client *client, uint64_t net_id)
     if (script->system == NULL) {
         return;
     }
-    Book *book = view_book(script->view);
-    book_remove(book, net_id);
+    AttributeTable *book = view_attributes(script->view);
+    attribute_table_remove(book, net_id);
     if (net_id <= scene_part_count(client->place->scene)) {
         // The part itself stays, as the scene has it.
         const PlaceExtra *extra = extra_find(client->place, net_id);
@@ -176,7 +177,7 @@ static Bound bound_by(const PlaceBinding *binding)
 
 static const Prefab *prefab_of(const Client *client, uint64_t net_id)
 {
-    const Text name = book_name(view_book(client->script.view), net_id);
+    const Text name = attribute_table_name(view_attributes(client->script.view), net_id);
     return name.bytes > 0 ? prefab_find(&client->place->prefabs, name) : NULL;
 }
 
@@ -255,14 +256,14 @@ static void bind_workspace(Client *client, const ClientRune *rune)
 void client_bind_rune(Client *client, ClientRune *rune)
 {
     switch (rune->service) {
-    case RUNE_WORKSPACE:
+    case SERVICE_WORKSPACE:
         bind_workspace(client, rune);
         break;
-    case RUNE_FIRST:
-    case RUNE_GUI:
+    case SERVICE_REPLICATED_FIRST:
+    case SERVICE_STARTER_GUI:
         rune->slot = bind(client, rune->path, 0, NULL);
         break;
-    case RUNE_PLAYER:
+    case SERVICE_STARTER_PLAYER:
         if (client->script.own_bound != 0) {
             rune->slot = bind(client, rune->path, client->script.own_bound, NULL);
         }
@@ -285,7 +286,7 @@ void client_bind_own(Client *client)
     const Manifest *set = running_set(client);
     for (uint32_t i = 0; i < set->count; i++) {
         ClientRune *rune = &set->runes[i];
-        if (rune->service != RUNE_PLAYER || !rune->loaded) {
+        if (rune->service != SERVICE_STARTER_PLAYER || !rune->loaded) {
             continue;
         }
         if (rune->slot != 0) {
@@ -316,7 +317,7 @@ void client_bind_entered(Client *client)
         memcpy(path, bound.path.data, bound.path.bytes);
         path[bound.path.bytes] = 0;
         const ClientRune *rune = rune_cache_find(set, path);
-        if (rune != NULL && rune->loaded && rune->service == RUNE_WORKSPACE) {
+        if (rune != NULL && rune->loaded && rune->service == SERVICE_WORKSPACE) {
             (void)bind(client, path, net_id, &bound);
         }
     }

@@ -17,6 +17,7 @@
 #include "core/client/client.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"
+#include "core/wire/script_path.h"
 
 // --- a queue of byte strings, in one block ------------------------------------------------------
 typedef struct ClientQueue {
@@ -62,26 +63,18 @@ typedef struct ChunkWant {
 #define CLIENT_REFUSED_MS      1000.0      // the same when the server said no
 #define CLIENT_REQUEST_MAX     16          // runes in one request
 
-typedef enum RuneService {
-    RUNE_FIRST,   // ReplicatedFirst: runs before the rest is there
-    RUNE_STORAGE, // ReplicatedStorage: by require alone
-    RUNE_WORKSPACE,
-    RUNE_PLAYER, // StarterPlayer
-    RUNE_GUI,    // StarterGui
-    RUNE_SERVICE_COUNT
-} RuneService;
-
 typedef struct ClientRune {
     char path[SCRIPT_PATH_BYTES];
     uint8_t hash[SHA256_BYTES];
     uint32_t bytes;
     uint32_t offset; // in the manifest's store
-    RuneService service;
+    ScriptService service;
     bool here;
     bool asked;    // in the request that is under way
     bool retried;  // it arrived damaged once
     bool loaded;   // the script system has it
-    uint32_t slot; // of its one instance (all but RUNE_STORAGE and RUNE_WORKSPACE); 0: none
+    uint32_t slot; // of its one instance (all but SERVICE_REPLICATED_STORAGE and
+                   // SERVICE_WORKSPACE); 0: none
     uint64_t execute_tick;
 } ClientRune;
 
@@ -92,7 +85,7 @@ typedef struct Manifest {
     uint8_t *store;    // all runes, one after the other; heap
     uint64_t store_bytes;
     uint64_t at_tick; // switch when the state of this tick was applied
-    bool first_done;  // RUNE_FIRST runs already
+    bool first_done;  // SERVICE_REPLICATED_FIRST runs already
     bool is_good;     // verified, or nobody wants to know
     bool is_proven;   // verified
 } Manifest;
@@ -311,7 +304,7 @@ void rune_cache_verified(Client *client, bool good);
 // The staged manifest becomes the current one.
 void rune_cache_switch(Client *client);
 // Are all runes up to that service here, and is it their time?
-bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneService last);
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptService last);
 
 // --- manifest_proof.c ---------------------------------------------------------------------------
 #define PROOF_BAD_TEXT "the manifest of the scripts is not signed by this world's host"

@@ -4,6 +4,7 @@
 // wait in the script system's own bounded queue.
 #include "core/client/client_bind.h"
 #include "core/client/client_inside.h"
+#include "core/script/api/script_api.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ Status client_script_open(Client *client)
     }
     ScriptConfig config = client->config.script;
     config.world = view_world(script->view);
+    config.api = &script_api;
     config.tick_rate = client->tick_rate;
     status = script_create(client->heap, &config, &script->system);
     if (status != STATUS_OK) {
@@ -98,11 +100,11 @@ static bool modules_differ(const Manifest *before, const Manifest *after)
     uint32_t before_count = 0;
     uint32_t after_count = 0;
     for (uint32_t i = 0; i < before->count; i++) {
-        before_count += before->runes[i].service == RUNE_STORAGE;
+        before_count += before->runes[i].service == SERVICE_REPLICATED_STORAGE;
     }
     for (uint32_t i = 0; i < after->count; i++) {
         const ClientRune *rune = &after->runes[i];
-        if (rune->service == RUNE_STORAGE) {
+        if (rune->service == SERVICE_REPLICATED_STORAGE) {
             const ClientRune *known = rune_cache_find(before, rune->path);
             after_count += 1;
             matched += known != NULL && memcmp(known->hash, rune->hash, SHA256_BYTES) == 0;
@@ -122,7 +124,7 @@ static void drop_missing(Client *client, const Manifest *before, const Manifest 
 }
 
 // Everything of the manifest up to that service is loaded and bound.
-static void set_load(Client *client, Manifest *manifest, RuneService last)
+static void set_load(Client *client, Manifest *manifest, ScriptService last)
 {
     const Manifest *before = &client->runes.current;
     const bool is_change = manifest != before && before->version != 0;
@@ -152,7 +154,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
-    set_load(client, &cache->staged, RUNE_SERVICE_COUNT - 1);
+    set_load(client, &cache->staged, SERVICE_STARTER_GUI);
     rune_cache_switch(client);
 }
 
@@ -162,7 +164,7 @@ static bool set_update(Client *client)
     RuneCache *cache = &client->runes;
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
         // A new script system for a set that is here.
-        set_load(client, &cache->current, RUNE_SERVICE_COUNT - 1);
+        set_load(client, &cache->current, SERVICE_STARTER_GUI);
         cache->current.first_done = true;
     }
     const uint64_t now = client->merge.last.tick;
@@ -170,7 +172,7 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, RUNE_SERVICE_COUNT - 1)) {
+    if (rune_cache_is_ready(client, &cache->staged, SERVICE_STARTER_GUI)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;
@@ -178,8 +180,9 @@ static bool set_update(Client *client)
     if (cache->current.version != 0) {
         return cache->staged.at_tick > now;
     }
-    if (!cache->staged.first_done && rune_cache_is_ready(client, &cache->staged, RUNE_STORAGE)) {
-        set_load(client, &cache->staged, RUNE_STORAGE);
+    if (!cache->staged.first_done &&
+        rune_cache_is_ready(client, &cache->staged, SERVICE_REPLICATED_STORAGE)) {
+        set_load(client, &cache->staged, SERVICE_REPLICATED_STORAGE);
         cache->staged.first_done = true;
     }
     return true;

@@ -3,7 +3,7 @@
 // or ten seconds are over.
 #include "core/client/client_inside.h"
 
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 
 #include <string.h>
 
@@ -26,8 +26,8 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     const Text name = joined->name.bytes > 0 ? text_of(joined->name) : (Text){"?", 1};
     RosterPlayer *player = roster_find(roster, joined->player);
     const bool is_new = player == NULL || player->leaving;
-    if (player != NULL && !book_name_equal(&player->name, name) &&
-        book_name_check(name) == STATUS_OK) {
+    if (player != NULL && !attribute_table_name_equal(&player->name, name) &&
+        attribute_table_name_check(name) == STATUS_OK) {
         player->name.bytes = (uint8_t)name.bytes;
         memcpy(player->name.data, name.data, name.bytes);
         roster->version += 1;

@@ -49,7 +49,7 @@ static size_t count_path_bytes(const MessageScriptManifest *message)
 
 static int order_of(NetText a, NetText b)
 {
-    const uint32_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
     return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/base/heap.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "core/sim/puppet.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"

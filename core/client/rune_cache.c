@@ -6,7 +6,7 @@
 // name, and nothing that belongs to the server's own services is accepted at all.
 #include "core/client/client_inside.h"
 
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "core/wire/script_path.h"
 
 #include <string.h>
@@ -67,19 +67,11 @@ static bool text_is(NetText text, const char *word)
     return text.bytes == strlen(word) && memcmp(text.data, word, text.bytes) == 0;
 }
 
-static const char *service_name(RuneService service)
+static const char *refuse_path(NetText path, ScriptService service)
 {
-    static const ScriptService services[RUNE_SERVICE_COUNT] = {
-        SERVICE_REPLICATED_FIRST, SERVICE_REPLICATED_STORAGE, SERVICE_WORKSPACE,
-        SERVICE_STARTER_PLAYER, SERVICE_STARTER_GUI};
-    return script_service_names[services[service]];
-}
-
-static const char *refuse_path(NetText path, RuneService service)
-{
-    const size_t prefix = strlen(service_name(service));
+    const size_t prefix = strlen(script_service_names[service]);
     if (path.bytes >= SCRIPT_PATH_BYTES || path.bytes <= prefix + 1 ||
-        memcmp(path.data, service_name(service), prefix) != 0 || path.data[prefix] != '/') {
+        memcmp(path.data, script_service_names[service], prefix) != 0 || path.data[prefix] != '/') {
         return "its path does not fit its service";
     }
     for (uint32_t i = 0; i < path.bytes; i++) {
@@ -91,17 +83,18 @@ static const char *refuse_path(NetText path, RuneService service)
 }
 
 // Why a script may not be taken; NULL when it may.
-static const char *refuse_script(const WireManifestScript *script, RuneService *service)
+static const char *refuse_script(const WireManifestScript *script, ScriptService *service)
 {
     uint32_t i = 0;
-    while (i < RUNE_SERVICE_COUNT && !text_is(script->service, service_name((RuneService)i))) {
+    while (i < SERVICE_SERVER_SCRIPT && !text_is(script->service, script_service_names[i])) {
         i += 1;
     }
-    if (i == RUNE_SERVICE_COUNT) {
+    if (i == SERVICE_SERVER_SCRIPT) {
         return "it is of a service that is not for clients";
     }
-    *service = (RuneService)i;
-    if (!text_is(script->run_context, "Client") && !text_is(script->run_context, "Both")) {
+    *service = (ScriptService)i;
+    if (!text_is(script->run_context, run_context_names[CONTEXT_CLIENT]) &&
+        !text_is(script->run_context, run_context_names[CONTEXT_BOTH])) {
         return "it does not run on clients";
     }
     if (script->size_bytes < RUNE_HEADER_BYTES || script->size_bytes > RUNE_BYTES_MAX) {
@@ -114,10 +107,10 @@ static const char *read_message(Manifest *staged, const MessageScriptManifest *m
 {
     uint64_t bytes = 0;
     // In the order of the services, so that what is needed first is asked for first.
-    for (uint32_t rank = 0; rank < RUNE_SERVICE_COUNT; rank++) {
+    for (uint32_t rank = 0; rank < SERVICE_SERVER_SCRIPT; rank++) {
         for (uint32_t i = 0; i < message->scripts_count; i++) {
             const WireManifestScript *script = &message->scripts[i];
-            RuneService service = RUNE_FIRST;
+            ScriptService service = SERVICE_REPLICATED_FIRST;
             const char *refused = refuse_script(script, &service);
             if (refused != NULL) {
                 return refused;
@@ -293,7 +286,7 @@ void rune_cache_switch(Client *client)
     cache->request_left = 0;
 }
 
-bool rune_cache_is_ready(const Client *client, const Manifest *manifest, RuneService last)
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptService last)
 {
     const uint64_t now = client->merge.last.tick;
     for (uint32_t i = 0; i < manifest->count; i++) {

@@ -18,11 +18,11 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/base/limits.h"
 #include "core/sim/path.h"
 #include "core/sim/sim.h"
 #include "core/sim/state.h"
 
-#define NPC_PATROL_MAX   16
 #define NPC_SIGHT_MAX_M  200.0f
 #define NPC_INTERVAL_MAX 250    // ticks between two perceptions
 #define NPC_TIME_MAX_MS  600000 // of any pause or patience

@@ -1,7 +1,7 @@
 // What the sim does for the things of scripts, counted in steps of about two nanoseconds, as the
-// scripts' own steps are (core/script/vm.h): items that a query looks at, shapes that are tested,
-// nodes of a path, events for players. The counts follow from the state alone, so they are the same
-// on every machine and may decide.
+// scripts' own steps are (core/script/vm/vm.h): items that a query looks at, shapes that are
+// tested, nodes of a path, events for players. The counts follow from the state alone, so they are
+// the same on every machine and may decide.
 //
 // A thing knows its maker: a number from 1 to SIM_MAKERS_MAX that the owner of the sim chose (the
 // slot of a script), or 0 for what belongs to the place and to players. All makers together have

@@ -8,7 +8,7 @@
 // draw is in exports_draw.c.
 #include "core/base/check.h"
 #include "core/base/json_read.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune_unpack.h"
 #include "core/wasm/exports_inside.h"
 #include "core/world/local_host.h"
 
@@ -600,7 +600,7 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
 }
 
 // --- client scripts -----------------------------------------------------------------------------
-// Keys and camera for scripts; the UI tree they want shown (core/script/value.h), or 0.
+// Keys and camera for scripts; the UI tree they want shown (core/script/runtime/value.h), or 0.
 EXPORT("clientKey")
 int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
 {

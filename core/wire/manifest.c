@@ -62,7 +62,7 @@ static void write_row(JsonWriter *json, const ManifestRow *row)
 
 static int compare(NetText a, NetText b)
 {
-    const uint32_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
     return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }
@@ -101,7 +101,6 @@ static const char *const top_names[] = {"cdn_base", "scripts", "server_tick", "s
                                         "version"};
 static const char *const row_names[] = {"path",      "replicate", "requires",  "run_context",
                                         "rune_hash", "service",   "size_bytes"};
-static const char *const contexts[] = {"Server", "Client", "Both"};
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -201,7 +200,7 @@ static void read_row(Arena *arena, const JsonNode *node, ManifestRow *row, JsonE
     row->path = read_text(node, "path", MANIFEST_PATH_BYTES_MAX, error);
     row->replicate = json_read_bool(json_read_member(node, "replicate", error), error);
     read_requires(arena, node, row, error);
-    row->run_context = read_choice(node, "run_context", contexts, COUNT(contexts), error);
+    row->run_context = read_choice(node, "run_context", run_context_names, CONTEXT_COUNT, error);
     read_hex(node, "rune_hash", HASH_PREFIX, row->rune_hash, sizeof row->rune_hash, error);
     row->service = read_choice(node, "service", script_service_names, SERVICE_COUNT, error);
     row->size_bytes = (uint32_t)json_read_integer(json_read_member(node, "size_bytes", error), 1,
@@ -212,7 +211,8 @@ static void read_row(Arena *arena, const JsonNode *node, ManifestRow *row, JsonE
     if (!is_path(row->path, row->service)) {
         json_fail(error, STATUS_MALFORMED, json_find(node, "path"),
                   "must be %s/<name>.lua, .ts or .soul", row->service.data);
-    } else if (row->replicate && strcmp(row->run_context.data, "Server") == 0) {
+    } else if (row->replicate &&
+               strcmp(row->run_context.data, run_context_names[CONTEXT_SERVER]) == 0) {
         json_fail(error, STATUS_DENIED, json_find(node, "replicate"),
                   "must be false for what runs on the server alone");
     }

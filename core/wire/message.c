@@ -266,7 +266,7 @@ static void write_varint(ByteWriter *writer, uint64_t value)
     }
 }
 
-static void write_sized(ByteWriter *writer, const void *data, uint32_t bytes)
+static void write_sized(ByteWriter *writer, const void *data, size_t bytes)
 {
     write_varint(writer, bytes);
     byte_write_bytes(writer, data, bytes);

@@ -12,6 +12,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/bytes.h"
+#include "core/base/text.h"
 #include "core/sim/character_state.h"
 #include "core/sim/entity.h"
 
@@ -23,9 +24,7 @@
 #define NET_SLOTS_MAX        256 // entities that one client sees at once
 #define NET_BOOK_BYTES_MAX   4096
 #define NET_SHAPE_BYTES_MAX  512
-#define NET_NAME_BYTES_MAX   64   // of an entity, an attribute, a tag
-#define NET_TEXT_BYTES_MAX   1024 // of an attribute
-#define NET_RING             32   // versions of an entity that are kept to encode from
+#define NET_RING             32 // versions of an entity that are kept to encode from
 
 typedef enum NetKind {
     NET_NONE,
@@ -127,10 +126,7 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer);
 MUST_USE Status net_shape_read(ByteReader *reader, NetShape *out);
 
 // --- names, attributes, tags --------------------------------------------------------------------
-typedef struct NetText {
-    const char *data; // UTF-8, not terminated
-    uint32_t bytes;
-} NetText;
+typedef Text NetText;
 
 typedef enum NetValueType {
     NET_VALUE_BOOL,

@@ -24,13 +24,13 @@ static void write_text(ByteWriter *writer, NetText text)
 
 void net_book_write_name(ByteWriter *writer, NetText name)
 {
-    ASSERT(name.bytes <= NET_NAME_BYTES_MAX);
+    ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, name);
 }
 
 void net_book_write_attribute(ByteWriter *writer, NetText name, const NetValue *value)
 {
-    ASSERT(name.bytes >= 1 && name.bytes <= NET_NAME_BYTES_MAX);
+    ASSERT(name.bytes >= 1 && name.bytes <= WORLD_NAME_BYTES_MAX);
     ASSERT(value->type < NET_VALUE_TYPE_COUNT);
     byte_write_u8(writer, (uint8_t)(value->type + 1));
     write_text(writer, name);
@@ -46,7 +46,7 @@ void net_book_write_attribute(ByteWriter *writer, NetText name, const NetValue *
         break;
     }
     case NET_VALUE_TEXT:
-        ASSERT(value->text.bytes <= NET_TEXT_BYTES_MAX);
+        ASSERT(value->text.bytes <= ATTRIBUTE_TEXT_BYTES_MAX);
         write_text(writer, value->text);
         break;
     case NET_VALUE_VECTOR:
@@ -68,7 +68,7 @@ void net_book_write_end(ByteWriter *writer)
 
 void net_book_write_tag(ByteWriter *writer, NetText tag)
 {
-    ASSERT(tag.bytes >= 1 && tag.bytes <= NET_NAME_BYTES_MAX);
+    ASSERT(tag.bytes >= 1 && tag.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, tag);
 }
 
@@ -104,7 +104,7 @@ static void read_value(ByteReader *reader, NetValue *value)
         break;
     }
     case NET_VALUE_TEXT:
-        value->text = read_text(reader, NET_TEXT_BYTES_MAX);
+        value->text = read_text(reader, ATTRIBUTE_TEXT_BYTES_MAX);
         break;
     case NET_VALUE_VECTOR:
         value->vector.x = byte_read_f32(reader);
@@ -131,7 +131,7 @@ static bool read_attribute(ByteReader *reader, NetText *name, NetValue *value)
         return false;
     }
     *value = (NetValue){.type = (NetValueType)(type - 1), .text = {"", 0}};
-    *name = read_text(reader, NET_NAME_BYTES_MAX);
+    *name = read_text(reader, WORLD_NAME_BYTES_MAX);
     if (name->bytes == 0) {
         byte_reader_fail(reader, STATUS_RANGE);
     }
@@ -141,7 +141,7 @@ static bool read_attribute(ByteReader *reader, NetText *name, NetValue *value)
 
 static bool read_tag(ByteReader *reader, NetText *tag)
 {
-    *tag = read_text(reader, NET_NAME_BYTES_MAX);
+    *tag = read_text(reader, WORLD_NAME_BYTES_MAX);
     return reader->status == STATUS_OK && tag->bytes != 0;
 }
 
@@ -157,7 +157,7 @@ Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, 
         return STATUS_LIMIT;
     }
     ByteReader all = byte_reader(bytes, count);
-    const NetText own = read_text(&all, NET_NAME_BYTES_MAX);
+    const NetText own = read_text(&all, WORLD_NAME_BYTES_MAX);
     const ByteReader first = all;
     NetText before = {"", 0};
     NetText text;

@@ -172,7 +172,7 @@ static PlaceAttribute read_attribute(ByteReader *reader)
         out.number = read_number(reader);
         break;
     case PLACE_VALUE_TEXT:
-        out.text = place_text_read(reader, 0, PLACE_ATTRIBUTE_BYTES);
+        out.text = place_text_read(reader, 0, ATTRIBUTE_TEXT_BYTES_MAX);
         break;
     case PLACE_VALUE_VECTOR:
         out.vector = read_vec3(reader, -1e30, 1e30);

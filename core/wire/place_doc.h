@@ -1,5 +1,5 @@
 // A place as its creator describes it, in memory: what place.json, scene.json and the prefabs say,
-// member by member. place.c reads and writes it as JSON and as bytes; core/script/place.c makes a
+// member by member. place.c reads and writes it as JSON and as bytes; core/place/place.c makes a
 // Place of it; server/build/inside/op_soul_context.c describes it to a model. Nothing else includes
 // this.
 //
@@ -195,7 +195,7 @@ typedef struct PlaceSceneDoc {
     PlaceList entities; // PlaceEntityDoc
 } PlaceSceneDoc;
 
-typedef enum PlacePrefabKind { // as PrefabKind of core/script/prefab.h
+typedef enum PlacePrefabKind { // as PrefabKind of core/place/prefab.h
     PLACE_PREFAB_PART,
     PLACE_PREFAB_PROP,
     PLACE_PREFAB_NPC,

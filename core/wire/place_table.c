@@ -110,7 +110,7 @@ bool place_text_equal(PlaceText a, PlaceText b)
 
 int place_text_compare(PlaceText a, PlaceText b)
 {
-    const uint32_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = memcmp(a.data, b.data, common);
     return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }
@@ -397,7 +397,7 @@ static void value_from_json(const JsonNode *node, PlaceAttribute *out, JsonError
         return;
     case JSON_STRING:
         out->type = PLACE_VALUE_TEXT;
-        out->text = text_from_json(node, 0, PLACE_ATTRIBUTE_BYTES, error);
+        out->text = text_from_json(node, 0, ATTRIBUTE_TEXT_BYTES_MAX, error);
         return;
     case JSON_ARRAY:
         out->type = PLACE_VALUE_VECTOR;

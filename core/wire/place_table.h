@@ -13,16 +13,13 @@
 #include "core/base/json.h"
 #include "core/base/json_write.h"
 #include "core/base/math.h"
+#include "core/base/text.h"
 
-#define PLACE_NAME_BYTES       64   // of entities, attributes and tags; as in core/script/book.h
-#define PLACE_ATTRIBUTE_BYTES  1024 // of an attribute's text; as in core/script/book.h
+#define PLACE_NAME_BYTES       WORLD_NAME_BYTES_MAX
 #define PLACE_PARAMETERS_BYTES 8192 // of parameters and spells, as compact JSON
 #define PLACE_CONTEXTS_BYTES   65536
 
-typedef struct PlaceText {
-    const char *data; // UTF-8 without zero bytes, terminated
-    uint32_t bytes;
-} PlaceText;
+typedef Text PlaceText; // here always terminated
 #define PLACE_TEXT_NONE ((PlaceText){"", 0})
 
 typedef struct PlaceList {

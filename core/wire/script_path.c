@@ -15,6 +15,9 @@ const char *const script_service_names[SERVICE_COUNT] = {
     [SERVICE_REPLICATED_FIRST] = "ReplicatedFirst",
 };
 
+const char *const run_context_names[CONTEXT_COUNT] = {
+    [CONTEXT_SERVER] = "Server", [CONTEXT_CLIENT] = "Client", [CONTEXT_BOTH] = "Both"};
+
 static bool trim_begin(ScriptPath *path, const char *folder)
 {
     const size_t bytes = strlen(folder);

@@ -6,15 +6,21 @@
 
 #include <stddef.h>
 
+// In the order in which a client loads them; the last one is never sent to clients.
 typedef enum ScriptService {
-    SERVICE_SERVER_SCRIPT, // ServerScriptService
-    SERVICE_REPLICATED_STORAGE,
+    SERVICE_REPLICATED_FIRST,   // runs before the rest is there
+    SERVICE_REPLICATED_STORAGE, // modules: they run by require alone
     SERVICE_WORKSPACE,
-    SERVICE_STARTER_GUI,
     SERVICE_STARTER_PLAYER,
-    SERVICE_REPLICATED_FIRST,
+    SERVICE_STARTER_GUI,
+    SERVICE_SERVER_SCRIPT, // ServerScriptService
     SERVICE_COUNT
 } ScriptService;
+
+// Where a script runs. A place may narrow what the script's service says, never widen it.
+typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH, CONTEXT_COUNT } RunContext;
+
+extern const char *const run_context_names[CONTEXT_COUNT]; // as manifests have them
 
 extern const char *const script_service_names[SERVICE_COUNT];
 #define SCRIPT_SERVICES_TEXT                                                           \

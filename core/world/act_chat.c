@@ -6,7 +6,7 @@
 
 void act_chat(World *world, Session *session, uint32_t seq, const MessageChatSay *command)
 {
-    char text[EFFECT_CHAT_BYTES];
+    char text[CHAT_BYTES_MAX];
     if (!act_rate(world, session, seq, RATE_CHAT)) {
         return;
     }

@@ -21,8 +21,8 @@ static const PlaceWeapon *weapon_of(const World *world, const Session *session)
     const Place *place = world->config.place;
     ScriptValue value;
     const Text attribute = {"weapon", 6};
-    if (!book_attribute(authority_book(world->authority), session->entity, attribute, &value,
-                        NULL)) {
+    if (!attribute_table_attribute(authority_attributes(world->authority), session->entity,
+                                   attribute, &value, NULL)) {
         return place->weapon_count > 0 ? &place->weapons[0] : NULL;
     }
     for (uint32_t i = 0; i < place->weapon_count && value.type == SCRIPT_TEXT; i++) {

@@ -4,7 +4,7 @@
 // within ten seconds fails.
 #include "core/world/act_inside.h"
 
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "core/base/status.h"
+#include "core/wire/script_path.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ typedef enum EntryType {
     ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
     ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
     ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h)
-    ENTRY_SCRIPT,     // name: path; number: ScriptContext; bytes: a rune, or the source; before the
+    ENTRY_SCRIPT,     // name: path; number: entry_context; bytes: a rune, or the source; before the
                       // first tick, or staged for a reload
     ENTRY_RELOAD,     // version; bytes: the signed manifest of clients (manifest.h), or none; the
                       // staged scripts take over at the next tick
@@ -39,14 +40,12 @@ typedef enum EntryFlag {
     ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
 
-// Where a script runs. A place may narrow what its service says, never widen it.
-typedef enum ScriptContext {
-    SCRIPT_CONTEXT_SERVICE, // as its service says
-    SCRIPT_CONTEXT_SERVER,
-    SCRIPT_CONTEXT_CLIENT,
-    SCRIPT_CONTEXT_BOTH
-} ScriptContext;
-const char *script_context_name(ScriptContext context); // as manifests have it
+// The number of an ENTRY_SCRIPT: where the script runs. 0: as its service says.
+#define ENTRY_CONTEXT_SERVICE 0u
+static inline uint32_t entry_context(RunContext context)
+{
+    return (uint32_t)context + 1;
+}
 
 #define ENTRY_NAME_BYTES 128
 #define ENTRY_BYTES_MAX  (512 << 10)
@@ -57,7 +56,7 @@ typedef struct Entry {
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
     uint64_t number;  // TICK: unix milliseconds; CONNECT: address; AUTH: account; STORED: request;
-                      // RELOAD: version; SCRIPT: ScriptContext, or the number of a packing
+                      // RELOAD: version; SCRIPT: entry_context, or the number of a packing
     const char *name; // AUTH: the player's name; SCRIPT, ADMIN
     uint32_t name_bytes;
     const uint8_t *bytes;

@@ -53,7 +53,7 @@ struct LocalHost {
     uint32_t row_count, row_max;
     MemoryStore *store;
     uint64_t unix_ms;
-    uint8_t answer[MEMORY_STORE_ANSWER_MAX];
+    uint8_t answer[STORE_ANSWER_MAX];
 };
 
 LocalHostConfig local_host_config_default(void)

@@ -7,7 +7,7 @@
 // the players resume into it. A difference that does not compile changes nothing.
 #pragma once
 
-#include "core/script/memory_store.h"
+#include "core/script/trial/memory_store.h"
 #include "core/wire/place.h"
 #include "core/world/world.h"
 

@@ -217,13 +217,13 @@ static bool fits(ByteWriter *writer, size_t before)
 }
 
 // What may be known of a record. True if all of it fitted.
-static bool write_book(const Book *book, const Record *record, ByteWriter *writer)
+static bool write_book(const AttributeTable *book, const Record *record, ByteWriter *writer)
 {
     bool whole = true;
     net_book_write_name(writer, (NetText){record->name.data, record->name.bytes});
-    BookEntry attribute = {0};
+    AttributeEntry attribute = {0};
     NetValue value;
-    while (book_attribute_next(book, record, &attribute)) {
+    while (attribute_table_attribute_next(book, record, &attribute)) {
         const size_t before = writer->at;
         if ((attribute.flags & ATTRIBUTE_PRIVATE) == 0 && net_value(&attribute.value, &value)) {
             net_book_write_attribute(writer, net_text(attribute.name), &value);
@@ -233,7 +233,7 @@ static bool write_book(const Book *book, const Record *record, ByteWriter *write
     net_book_write_end(writer);
     uint32_t index = 0;
     Text tag;
-    while (book_tag_of(book, record, &index, &tag)) {
+    while (attribute_table_tag_of(book, record, &index, &tag)) {
         const size_t before = writer->at;
         net_book_write_tag(writer, net_text(tag));
         whole = fits(writer, before) && whole;
@@ -247,7 +247,7 @@ static bool write_book(const Book *book, const Record *record, ByteWriter *write
 static uint32_t encode_book(const NetTable *table, uint64_t net_id, uint8_t *out, bool *whole)
 {
     static const Record nothing;
-    const Record *record = table->book == NULL ? NULL : book_find(table->book, net_id);
+    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
     ByteWriter writer = byte_writer(out, NET_BOOK_BYTES_MAX);
     *whole = write_book(table->book, record != NULL ? record : &nothing, &writer);
     return (uint32_t)writer.at;
@@ -259,7 +259,7 @@ static uint32_t encode_book(const NetTable *table, uint64_t net_id, uint8_t *out
 static bool refresh_book(NetTable *table, NetDetail *detail)
 {
     detail->book_stale = false;
-    const Record *record = book_find(table->book, detail->net_id);
+    const Record *record = attribute_table_find(table->book, detail->net_id);
     if (record == NULL && detail->now.book_version == 0) {
         return false;
     }
@@ -282,12 +282,12 @@ static bool refresh_book(NetTable *table, NetDetail *detail)
 // Marks what has to look at its book again.
 static void scan_book(NetTable *table)
 {
-    const Book *book = table->book;
+    const AttributeTable *book = table->book;
     if (book == NULL || book->version == table->book_version) {
         return;
     }
-    for (uint32_t i = book_next(book, 0); i != 0; i = book_next(book, i)) {
-        const Record *record = book_at(book, i);
+    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
+        const Record *record = attribute_table_at(book, i);
         const uint32_t entry =
             record->version > table->book_version ? id_map_find(&table->map, record->net_id) : 0;
         if (entry != 0) {
@@ -525,11 +525,11 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
 // --- anchored parts -----------------------------------------------------------------------------
 
 // Is there anything in it that a client may know?
-static bool record_is_public(const Book *book, const Record *record)
+static bool record_is_public(const AttributeTable *book, const Record *record)
 {
     bool found = record->name.bytes > 0 || record->tag_count > 0;
-    BookEntry attribute = {0};
-    while (!found && book_attribute_next(book, record, &attribute)) {
+    AttributeEntry attribute = {0};
+    while (!found && attribute_table_attribute_next(book, record, &attribute)) {
         found = (attribute.flags & ATTRIBUTE_PRIVATE) == 0;
     }
     return found;
@@ -537,7 +537,7 @@ static bool record_is_public(const Book *book, const Record *record)
 
 static bool part_has_book(const NetTable *table, uint64_t net_id)
 {
-    const Record *record = table->book == NULL ? NULL : book_find(table->book, net_id);
+    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
     return record != NULL && record_is_public(table->book, record);
 }
 
@@ -606,14 +606,14 @@ static void visit_parts(NetTable *table, uint32_t before_count)
             visit_part(table, table->details[entry].net_id);
         }
     }
-    const Book *book = table->book;
+    const AttributeTable *book = table->book;
     if (book == NULL || book->version == table->book_version) {
         return;
     }
-    for (uint32_t i = book_next(book, 0); i != 0; i = book_next(book, i)) {
-        const uint64_t net_id = book_at(book, i)->net_id;
+    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
+        const uint64_t net_id = attribute_table_at(book, i)->net_id;
         if (net_id <= scene_part_count(scene) && handle_is_none(sim_find(table->sim, net_id)) &&
-            record_is_public(book, book_at(book, i))) {
+            record_is_public(book, attribute_table_at(book, i))) {
             visit_part(table, net_id);
         }
     }

@@ -11,7 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/script/book.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/wire/delta.h"
 
 #define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
@@ -54,8 +54,8 @@ typedef struct NetDetail {
 typedef bool (*NetSecret)(void *user, const Entity *entity);
 
 typedef struct NetTableConfig {
-    const Sim *sim;   // kept
-    const Book *book; // kept; may be NULL
+    const Sim *sim;             // kept
+    const AttributeTable *book; // kept; may be NULL
     float tolerance_m;
     NetSecret is_secret; // may be NULL
     void *secret_user;
@@ -63,7 +63,7 @@ typedef struct NetTableConfig {
 
 typedef struct NetTable {
     const Sim *sim;
-    const Book *book;
+    const AttributeTable *book;
     NetSecret is_secret;
     void *secret_user;
     uint32_t tick_rate;

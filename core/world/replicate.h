@@ -20,14 +20,14 @@
 
 #include "core/base/hash.h"
 #include "core/base/heap.h"
-#include "core/script/book.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/wire/snapshot.h"
 
 typedef struct Replicator Replicator;
 
 typedef struct ReplicatorConfig {
-    const Sim *sim;   // kept
-    const Book *book; // kept; NULL: nothing has names
+    const Sim *sim;             // kept
+    const AttributeTable *book; // kept; NULL: nothing has names
     uint32_t session_max;
     uint32_t tick_rate;
     uint32_t snapshot_ticks; // between two snapshots

@@ -61,7 +61,7 @@ typedef struct SavedChunk {
 } SavedChunk;
 
 typedef struct SavedAttributes {
-    BookName name;   // bytes 0: by net id
+    ShortName name;  // bytes 0: by net id
     uint64_t net_id; // as above
     bool queued;
     bool waits; // came in, and its entity is not there yet

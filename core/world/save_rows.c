@@ -256,7 +256,7 @@ SavedAccount *save_account(World *world, uint64_t account)
 
 static NetText keep_text(char to[64], NetText text)
 {
-    const uint32_t bytes = text.bytes < 64 ? text.bytes : 64;
+    const size_t bytes = text.bytes < 64 ? text.bytes : 64;
     if (bytes > 0) {
         memmove(to, text.data, bytes);
     }
@@ -479,12 +479,12 @@ static uint64_t attribute_id(Text name, uint64_t net_id)
 
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make)
 {
-    ASSERT(name.bytes <= BOOK_NAME_BYTES);
+    ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
     const uint64_t id = attribute_id(name, net_id);
     const uint32_t slot = id_map_find(&saves->attribute_map, id);
     if (slot != 0) {
         SavedAttributes *found = &saves->attributes[slot - 1];
-        return book_name_equal(&found->name, name) ? found : NULL;
+        return attribute_table_name_equal(&found->name, name) ? found : NULL;
     }
     if (!make || saves->attribute_count == ATTRIBUTE_ROWS_MAX) {
         return NULL;
@@ -504,9 +504,9 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, b
 static bool identity(const World *world, uint64_t net_id, Text *name)
 {
     ScriptWorld *script_world = authority_world(world->authority);
-    *name = script_world->face->name(script_world, net_id);
-    if (name->bytes > 0 && name->bytes <= BOOK_NAME_BYTES &&
-        script_world->face->find(script_world, *name) == net_id) {
+    *name = script_world->methods->name(script_world, net_id);
+    if (name->bytes > 0 && name->bytes <= WORLD_NAME_BYTES_MAX &&
+        script_world->methods->find(script_world, *name) == net_id) {
         return true;
     }
     *name = (Text){"", 0};
@@ -545,17 +545,17 @@ static bool net_value(const ScriptValue *from, NetValue *to)
 
 // The persistent attributes as a book; the tags in it are the names of the private ones. What does
 // not fit is left out and counted. 0: there are none.
-static size_t write_book(Saves *saves, const Book *book, const Record *record)
+static size_t write_book(Saves *saves, const AttributeTable *book, const Record *record)
 {
     const uint32_t both = ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE;
     size_t reserved = 2; // for the ends, and the names of the private ones
-    for (BookEntry entry = {0}; book_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
         reserved += (entry.flags & both) == both ? entry.name.bytes + 2 : 0;
     }
     ByteWriter writer = byte_writer(saves->book_bytes, NET_BOOK_BYTES_MAX);
     net_book_write_name(&writer, (NetText){"", 0});
     uint32_t written = 0;
-    for (BookEntry entry = {0}; book_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
         NetValue value;
         ByteWriter trial = writer;
         if ((entry.flags & ATTRIBUTE_PERSISTENT) == 0 || !net_value(&entry.value, &value)) {
@@ -570,7 +570,7 @@ static size_t write_book(Saves *saves, const Book *book, const Record *record)
         written += 1;
     }
     net_book_write_end(&writer);
-    for (BookEntry entry = {0}; book_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
         if ((entry.flags & both) == both) {
             net_book_write_tag(&writer, net_text(entry.name));
         }
@@ -595,7 +595,7 @@ static void look_at_record(World *world, const Record *record)
         save_apply_attributes(world, saved, record->net_id);
         return;
     }
-    const size_t bytes = write_book(saves, authority_book(world->authority), record);
+    const size_t bytes = write_book(saves, authority_attributes(world->authority), record);
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
@@ -614,15 +614,15 @@ static void look_at_record(World *world, const Record *record)
 void save_look_at_attributes(World *world, bool checkpoint)
 {
     Saves *saves = world->saves;
-    const Book *book = authority_book(world->authority);
+    const AttributeTable *book = authority_attributes(world->authority);
     // What waits for its entity is not kept waiting until the next checkpoint.
     if (book->version == saves->book_version || (!checkpoint && saves->attributes_waiting == 0)) {
         return;
     }
     const uint64_t since = saves->book_version;
     const uint64_t now = book->version; // applying makes it rise: that is for the next time
-    for (uint32_t i = book_next(book, 0); i != 0; i = book_next(book, i)) {
-        const Record *record = book_at(book, i);
+    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
+        const Record *record = attribute_table_at(book, i);
         if (record->version > since) {
             look_at_record(world, record);
         }

@@ -301,8 +301,8 @@ void save_apply_attributes(World *world, SavedAttributes *stored, uint64_t net_i
         const ScriptValue script = script_value(&value);
         const uint32_t flags =
             ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);
-        if (script_world->face->set_attribute(script_world, net_id, (Text){name.data, name.bytes},
-                                              &script, flags) != STATUS_OK) {
+        if (script_world->methods->set_attribute(
+                script_world, net_id, (Text){name.data, name.bytes}, &script, flags) != STATUS_OK) {
             world->saves->counters.attributes_refused += 1;
         }
     }
@@ -317,11 +317,11 @@ static void restore_attributes(World *world)
         ScriptEntityInfo info;
         uint64_t net_id = stored->net_id;
         if (stored->name.bytes > 0) {
-            net_id = script_world->face->find(script_world,
-                                              (Text){stored->name.data, stored->name.bytes});
+            net_id = script_world->methods->find(script_world,
+                                                 (Text){stored->name.data, stored->name.bytes});
         }
         if (stored->waits && net_id != 0 &&
-            script_world->face->entity(script_world, net_id, &info)) {
+            script_world->methods->entity(script_world, net_id, &info)) {
             save_apply_attributes(world, stored, net_id);
         }
     }

@@ -8,20 +8,19 @@
 
 #include "core/base/sha256.h"
 #include "core/base/text.h"
-#include "core/script/rune.h"
+#include "core/script/api/script_api.h"
+#include "core/script/rune/rune.h"
 #include "core/world/save_inside.h"
 
 #include <string.h>
 
 static const Service SERVICES[SERVICE_COUNT] = {
-    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, SCRIPT_CONTEXT_SERVER},
-    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false,
-                                    SCRIPT_CONTEXT_BOTH},
-    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, SCRIPT_CONTEXT_BOTH},
-    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, SCRIPT_CONTEXT_CLIENT},
-    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, SCRIPT_CONTEXT_CLIENT},
-    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true,
-                                  SCRIPT_CONTEXT_CLIENT},
+    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, CONTEXT_SERVER},
+    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false, CONTEXT_BOTH},
+    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, CONTEXT_BOTH},
+    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true, CONTEXT_CLIENT},
 };
 
 // --- creation -----------------------------------------------------------------------------------
@@ -37,6 +36,7 @@ static Status create_host(World *world)
     }
     ScriptConfig config = world->config.script;
     config.world = authority_world(world->authority);
+    config.api = &script_api;
     config.tick_rate = world->tick_rate;
     config.log = config.log != NULL ? config.log : world->config.log;
     return script_create(world->heap, &config, &world->scripts);
@@ -108,12 +108,12 @@ static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path
 
 static bool replicates(const HostScript *script)
 {
-    return script->service->replicates && script->context != SCRIPT_CONTEXT_SERVER;
+    return script->service->replicates && script->context != CONTEXT_SERVER;
 }
 
 static bool runs_here(const HostScript *script)
 {
-    return script->service->runs_here && script->context != SCRIPT_CONTEXT_CLIENT;
+    return script->service->runs_here && script->context != CONTEXT_CLIENT;
 }
 
 bool script_host_is_sent(const HostScript *script)
@@ -210,12 +210,12 @@ static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
 // A place may narrow where a script runs, never widen it.
 static bool set_context(HostScript *script, uint64_t wanted)
 {
-    const ScriptContext own = script->service->context;
-    if (wanted > SCRIPT_CONTEXT_BOTH) {
+    const RunContext own = script->service->context;
+    if (wanted > entry_context(CONTEXT_BOTH)) {
         return false;
     }
-    script->context = wanted == SCRIPT_CONTEXT_SERVICE ? own : (ScriptContext)wanted;
-    return script->context == own || own == SCRIPT_CONTEXT_BOTH;
+    script->context = wanted == ENTRY_CONTEXT_SERVICE ? own : (RunContext)(wanted - 1);
+    return script->context == own || own == CONTEXT_BOTH;
 }
 
 // The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
@@ -375,7 +375,7 @@ static void bind_place(World *world, const PlaceBinding *binding, uint64_t net_i
     }
     ScriptEntityInfo info;
     ScriptWorld *script_world = authority_world(world->authority);
-    if (script_world->face->entity(script_world, net_id, &info)) {
+    if (script_world->methods->entity(script_world, net_id, &info)) {
         bind(world, path, net_id, binding->parameters, binding->enabled);
     }
 }
@@ -525,7 +525,7 @@ static void send_executes(World *world, Session *session)
             }
             const MessageScriptExecute execute = {.script_path = text_of(script->path),
                                                   .run_context =
-                                                      text_of(script_context_name(script->context)),
+                                                      text_of(run_context_names[script->context]),
                                                   .at_tick = world->tick};
             session_send(world, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }
@@ -588,7 +588,7 @@ static void feed(World *world)
         char path[SCRIPT_PATH_BYTES];
         ScriptEntityInfo info;
         if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
-            script_world->face->entity(script_world, binds[i].net_id, &info)) {
+            script_world->methods->entity(script_world, binds[i].net_id, &info)) {
             bind(world, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
                  true);
         }

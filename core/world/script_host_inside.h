@@ -19,13 +19,13 @@ typedef struct Service {
     bool replicates;
     bool runs_here; // loaded on the server
     bool executes;  // clients are told to run it; modules run by require
-    ScriptContext context;
+    RunContext context;
 } Service;
 
 typedef struct HostScript {
     char path[SCRIPT_PATH_BYTES];
     const Service *service;
-    ScriptContext context;     // the service's, or narrower
+    RunContext context;        // the service's, or narrower
     size_t offset, byte_count; // of the rune; count 0: it goes
     size_t packed_count;       // the same packed, right behind it; 0: there is none
     uint32_t packing;          // how; opaque here: who can unpack it names the same number

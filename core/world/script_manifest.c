@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static const char *const CONTEXTS[] = {
-    [SCRIPT_CONTEXT_SERVICE] = "",
-    [SCRIPT_CONTEXT_SERVER] = "Server",
-    [SCRIPT_CONTEXT_CLIENT] = "Client",
-    [SCRIPT_CONTEXT_BOTH] = "Both",
-};
-
 static NetText text_of(const char *text)
 {
     return (NetText){text, (uint32_t)strlen(text)};
@@ -20,11 +13,6 @@ static NetText text_of(const char *text)
 static bool text_is(NetText text, const char *word)
 {
     return row_text_equal(text, text_of(word));
-}
-
-const char *script_context_name(ScriptContext context)
-{
-    return CONTEXTS[context];
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -56,9 +44,9 @@ void script_manifest_destroy(World *world)
 // --- the message --------------------------------------------------------------------------------
 
 // The ending of a source: from the last dot of its last part on.
-static uint32_t ending_at(NetText path)
+static size_t ending_at(NetText path)
 {
-    for (uint32_t i = path.bytes; i > 0 && path.data[i - 1] != '/'; i--) {
+    for (size_t i = path.bytes; i > 0 && path.data[i - 1] != '/'; i--) {
         if (path.data[i - 1] == '.') {
             return i - 1;
         }
@@ -69,7 +57,7 @@ static uint32_t ending_at(NetText path)
 static Status row_of_signed(ScriptHost *host, const ManifestRow *from, uint32_t *require_count,
                             WireManifestScript *to)
 {
-    const uint32_t ending = ending_at(from->path);
+    const size_t ending = ending_at(from->path);
     if (from->require_count > MANIFEST_REQUIRES_ALL - *require_count) {
         return STATUS_LIMIT;
     }
@@ -128,7 +116,7 @@ static MessageScriptManifest message_of_scripts(const World *world)
         *row =
             (WireManifestScript){.path = text_of(script->path),
                                  .size_bytes = script->byte_count,
-                                 .run_context = text_of(CONTEXTS[script->context]),
+                                 .run_context = text_of(run_context_names[script->context]),
                                  .service = text_of(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
@@ -163,7 +151,7 @@ static bool is_same(const ScriptHost *host, const WireManifestScript *row)
     return script != NULL && script_host_is_sent(script) && script->byte_count == row->size_bytes &&
            memcmp(script->hash, row->rune_hash.bytes, sizeof script->hash) == 0 &&
            text_is(row->service, script_service_names[script->service->kind]) &&
-           text_is(row->run_context, CONTEXTS[script->context]);
+           text_is(row->run_context, run_context_names[script->context]);
 }
 
 // No rune more and none less than those that clients will be able to ask for.

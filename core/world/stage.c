@@ -31,11 +31,11 @@ static Status keep_details(World *world, uint64_t net_id, Text name,
         status = authority_set_name(world->authority, net_id, name);
     }
     for (uint32_t i = 0; i < attribute_count && status == STATUS_OK; i++) {
-        status = face->face->set_attribute(face, net_id, attributes[i].name, &attributes[i].value,
-                                           attributes[i].flags);
+        status = face->methods->set_attribute(face, net_id, attributes[i].name,
+                                              &attributes[i].value, attributes[i].flags);
     }
     for (uint32_t i = 0; i < tag_count && status == STATUS_OK; i++) {
-        status = face->face->set_tag(face, net_id, tags[i], true);
+        status = face->methods->set_tag(face, net_id, tags[i], true);
     }
     return status;
 }

@@ -103,7 +103,7 @@ static bool is_secret(void *user, const Entity *entity)
             return place->entities[i].server_only;
         }
     }
-    const Text name = book_name(authority_book(world->authority), entity->net_id);
+    const Text name = attribute_table_name(authority_attributes(world->authority), entity->net_id);
     const Prefab *prefab = prefab_find(&place->prefabs, name);
     return prefab != NULL && prefab->server_only;
 }
@@ -113,7 +113,7 @@ static Status create_replicator(World *world)
     const Place *place = world->config.place;
     ReplicatorConfig config = replicator_config_default();
     config.sim = world->sim;
-    config.book = authority_book(world->authority);
+    config.book = authority_attributes(world->authority);
     config.session_max = world->session_count;
     config.tick_rate = world->tick_rate;
     config.snapshot_ticks = world->snapshot_ticks;
@@ -330,7 +330,7 @@ static Status admin_kick(World *world, const Entry *entry)
 
 static Status admin_say(World *world, const Entry *entry)
 {
-    char text[EFFECT_CHAT_BYTES];
+    char text[CHAT_BYTES_MAX];
     const size_t bytes = text_clean(entry->bytes, entry->byte_count, text, sizeof text);
     if (bytes == 0) {
         return STATUS_MALFORMED;

@@ -21,8 +21,8 @@
 #include "core/base/hash.h"
 #include "core/base/heap.h"
 #include "core/base/log.h"
-#include "core/script/place.h"
-#include "core/script/script.h"
+#include "core/place/place.h"
+#include "core/script/runtime/script.h"
 #include "core/world/entry.h"
 #include "core/world/replicate.h"
 

@@ -17,10 +17,10 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/id_map.h"
 #include "core/base/limits.h"
 #include "core/base/pool.h"
-#include "core/script/authority.h"
-#include "core/script/id_map.h"
+#include "core/script/bridge/authority.h"
 #include "core/sim/puppet.h"
 #include "core/wire/error_code.h"
 #include "core/wire/input_frame.h"

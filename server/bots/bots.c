@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune_unpack.h"
 #include "server/sys/clock.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "server/bots/bots_inside.h"
 
 #include "core/base/utf8.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune_unpack.h"
 #include "server/sys/jail.h"
 
 #include <netdb.h>

@@ -1,7 +1,7 @@
 // `sandlot replay`: enters a journal into a new world and checks that the state is the same. A
 // journal contains runes and is not signed. So the process first reads its files as bytes, then
 // enters the jail, and only then parses them.
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
 #include "server/channel/journal_file.h"

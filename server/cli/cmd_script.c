@@ -1,8 +1,8 @@
 // `sandlot script`: runs one script in a small real world, and prints the reference of the API. The
 // script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
-#include "core/script/api_reference.h"
-#include "core/script/sample_world.h"
+#include "core/script/api/api_reference.h"
+#include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/script_typescript.h"
@@ -215,7 +215,8 @@ static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char
     uint64_t entity = 0;
     if (run->options.entity != NULL) {
         ScriptWorld *face = authority_world(sample_world_authority(world));
-        entity = face->face->find(face, (Text){run->options.entity, strlen(run->options.entity)});
+        entity =
+            face->methods->find(face, (Text){run->options.entity, strlen(run->options.entity)});
         if (entity == 0) {
             snprintf(run->reason, sizeof run->reason, "the small world has no entity \"%.100s\"",
                      run->options.entity);

@@ -2,7 +2,7 @@
 // messages and faults name the lines of the file. It is the only file, so it can import nothing.
 #pragma once
 
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/base/diagnostic.h"
 

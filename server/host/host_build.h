@@ -2,7 +2,7 @@
 // docs/HTTP.md. On the HTTP thread alone.
 #pragma once
 
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "server/net/http.h"
 
 typedef struct Host Host;

@@ -94,14 +94,11 @@ static void take_row(void *user, const uint8_t *row, size_t bytes)
 
 static void begin_with_runes(Beginning *all, const Host *host)
 {
-    static const ScriptContext contexts[] = {[CONTEXT_SERVER] = SCRIPT_CONTEXT_SERVER,
-                                             [CONTEXT_CLIENT] = SCRIPT_CONTEXT_CLIENT,
-                                             [CONTEXT_BOTH] = SCRIPT_CONTEXT_BOTH};
     for (uint32_t i = 0; i < host->built.rune_count && !all->failed; i++) {
         const BuildRune *rune = &host->built.runes[i];
         Entry entry = {.type = ENTRY_SCRIPT,
                        .flags = rune->replicate ? ENTRY_REPLICATE : 0u,
-                       .number = contexts[rune->context],
+                       .number = entry_context(rune->context),
                        .name = rune->path,
                        .name_bytes = (uint32_t)strlen(rune->path),
                        .bytes = rune->bytes,

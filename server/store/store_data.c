@@ -1,7 +1,7 @@
 // DataStore requests of a world's scripts: the same operations and answers as
-// core/script/memory_store.c, kept in tables. A removed key stays without a value, so that its
-// versions go on, until the world has no room for a new one. How much a world keeps is counted in
-// datastore_use, in the same transaction.
+// core/script/trial/memory_store.c, kept in tables. A removed key stays without a value, so that
+// its versions go on, until the world has no room for a new one. How much a world keeps is counted
+// in datastore_use, in the same transaction.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
@@ -75,8 +75,8 @@ static bool take_entry(SqlRow *row, Text *key, Entry *out)
     sql_take_table(row, TABLE_DATA);
     (void)take_text(row, STORE_ID_BYTES);
     (void)sql_take_u64(row);
-    (void)take_text(row, BOOK_NAME_BYTES);
-    *key = take_text(row, STORE_KEY_BYTES);
+    (void)take_text(row, WORLD_NAME_BYTES_MAX);
+    *key = take_text(row, STORE_KEY_BYTES_MAX);
     entry.version = sql_take_u64(row);
     if (!sql_take_null(row)) {
         (void)sql_take_u64(row);
@@ -153,10 +153,10 @@ static void write_version(const Run *run, uint64_t version)
     sql_put_u64(&row, unix_seconds(run->store));
     sql_put_checksum(&row);
     (void)sql_run(&row);
-    if (version > MEMORY_STORE_VERSIONS) {
+    if (version > STORE_VERSIONS_MAX) {
         SqlRow old = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
         put_entry_key(&old, run);
-        sql_put_u64(&old, version - MEMORY_STORE_VERSIONS);
+        sql_put_u64(&old, version - STORE_VERSIONS_MAX);
         (void)sql_run(&old);
     }
 }
@@ -203,7 +203,7 @@ static void write_use(const Run *run, Use use)
 // Forgets one removed key and its versions; false if there is none.
 static bool drop_removed(const Run *run)
 {
-    char store[BOOK_NAME_BYTES], key[STORE_KEY_BYTES];
+    char store[WORLD_NAME_BYTES_MAX], key[STORE_KEY_BYTES_MAX];
     StoreRequest removed = {0};
     SqlRow row = sql_open(run->sql, SQL_DATA_REMOVED, TABLE_NONE);
     sql_put_string(&row, run->world_id);
@@ -362,11 +362,11 @@ static bool run_sorted(const Run *run)
     if (!request->ordered) {
         return store_answer_fail(run->answer, "only an ordered store can be read in order");
     }
-    if (!(request->number >= 1 && request->number <= MEMORY_STORE_PAGE_MAX)) {
+    if (!(request->number >= 1 && request->number <= STORE_PAGE_MAX)) {
         return store_answer_fail(run->answer, "between 1 and 100 entries can be read at once");
     }
     // The count stands before the entries: they are written after a place for the longest count.
-    uint8_t items[MEMORY_STORE_PAGE_MAX * (STORE_KEY_BYTES + 48)];
+    uint8_t items[STORE_PAGE_MAX * (STORE_KEY_BYTES_MAX + 48)];
     ByteWriter writer = byte_writer(items, sizeof items);
     uint32_t count = 0;
     bool ok = true;
@@ -403,18 +403,18 @@ typedef struct Version {
 
 static bool run_versions(const Run *run)
 {
-    Version versions[MEMORY_STORE_VERSIONS];
+    Version versions[STORE_VERSIONS_MAX];
     uint32_t count = 0;
     bool ok = true;
     SqlRow row = sql_open(run->sql, SQL_VERSION_READ, TABLE_NONE);
     put_entry_key(&row, run);
-    while (count < MEMORY_STORE_VERSIONS && sql_next(&row)) {
+    while (count < STORE_VERSIONS_MAX && sql_next(&row)) {
         Version *version = &versions[count++];
         sql_take_table(&row, TABLE_DATA_VERSIONS);
         (void)take_text(&row, STORE_ID_BYTES);
         (void)sql_take_u64(&row);
-        (void)take_text(&row, BOOK_NAME_BYTES);
-        (void)take_text(&row, STORE_KEY_BYTES);
+        (void)take_text(&row, WORLD_NAME_BYTES_MAX);
+        (void)take_text(&row, STORE_KEY_BYTES_MAX);
         version->version = sql_take_u64(&row);
         version->unix_seconds = sql_take_u64(&row);
         ok = sql_take_checksum(&row) && ok;

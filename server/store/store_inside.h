@@ -4,7 +4,7 @@
 // only the disk makes a whole batch fail.
 #pragma once
 
-#include "core/script/memory_store.h"
+#include "core/script/trial/memory_store.h"
 #include "core/world/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
@@ -75,8 +75,8 @@ struct Store {
     StoreDisk disk;                // of the last error
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
-    uint8_t value[VALUE_BYTES_MAX];          // of the entry that a request is about
-    uint8_t answer[MEMORY_STORE_ANSWER_MAX]; // of the request that runs
+    uint8_t value[VALUE_BYTES_MAX];   // of the entry that a request is about
+    uint8_t answer[STORE_ANSWER_MAX]; // of the request that runs
 };
 
 bool store_id_is_valid(const char *id);

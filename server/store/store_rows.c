@@ -73,7 +73,7 @@ static bool key_entity(const Row *row, EntityKey *out)
     *out = (EntityKey){{"", 0}, 0};
     if (by == 'n') {
         out->name = (NetText){(const char *)row->key + 1, row->key_bytes - 1};
-        return out->name.bytes >= 1 && out->name.bytes <= NET_NAME_BYTES_MAX &&
+        return out->name.bytes >= 1 && out->name.bytes <= WORLD_NAME_BYTES_MAX &&
                text_is_valid(out->name.data, out->name.bytes);
     }
     out->net_id = byte_read_u64(&reader);
@@ -423,7 +423,7 @@ static void read_attributes(Reading *reading)
     while (sql_next(&row)) {
         size_t name_bytes = 0, bytes = 0;
         take_key(&row, TABLE_ATTRIBUTES);
-        const char *name = sql_take_text(&row, NET_NAME_BYTES_MAX, &name_bytes);
+        const char *name = sql_take_text(&row, WORLD_NAME_BYTES_MAX, &name_bytes);
         const uint64_t net_id = sql_take_u64(&row);
         const uint8_t *book = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {

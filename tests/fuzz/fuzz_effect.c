@@ -8,9 +8,9 @@
 // The first byte chooses the side: a world with one binary and one JSON client, or a client's view.
 #include "core/base/check.h"
 #include "core/base/text.h"
-#include "core/script/api.h"
-#include "core/script/sample_world.h"
-#include "core/script/store_answer.h"
+#include "core/script/api/api.h"
+#include "core/script/bridge/store_answer.h"
+#include "core/script/trial/sample_world.h"
 #include "core/wire/merge.h"
 #include "core/world/world_inside.h"
 #include "tests/support/test_place.h"

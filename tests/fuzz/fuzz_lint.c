@@ -1,7 +1,7 @@
 // Any text that compiles, linted for each side, with its lines replaced by numbers from the text
 // itself: findings are within the source, lines are those of the map, and the heap is intact.
 #include "core/base/check.h"
-#include "core/script/lint.h"
+#include "core/script/lint/lint.h"
 
 #include <lua.h>
 #include <stdlib.h>

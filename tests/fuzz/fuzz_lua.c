@@ -1,7 +1,7 @@
 // Any text, compiled and run in a small Vm: it must end within its limits, and the heap must be
 // intact afterwards. The Vm's allocator tells the address sanitizer which bytes Lua may access.
-#include "core/script/lua_guard.h"
-#include "core/script/vm.h"
+#include "core/script/vm/lua_guard.h"
+#include "core/script/vm/vm.h"
 
 #include "core/base/check.h"
 

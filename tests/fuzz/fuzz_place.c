@@ -3,7 +3,7 @@
 // converted back to files that compile to the same bytes, and both of its forms load and give the
 // same scene.
 #include "core/base/check.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "core/wire/place.h"
 
 #include <stdlib.h>

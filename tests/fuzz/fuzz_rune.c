@@ -1,6 +1,6 @@
 // The header of a rune: rune_check accepts any bytes, and a header that it accepts lies inside the
 // bytes. This target never loads bytecode.
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 
 #include "core/base/check.h"
 

@@ -1,8 +1,8 @@
 // A client unpacks bytes from a stranger. The result must have the expected size, and a valid rune
 // must survive packing and unpacking. The first three bytes are the size that a manifest would say.
 #include "core/base/check.h"
-#include "core/script/rune.h"
-#include "core/script/rune_unpack.h"
+#include "core/script/rune/rune.h"
+#include "core/script/rune/rune_unpack.h"
 #include "server/build/inside/rune_pack.h"
 
 #include <stdlib.h>

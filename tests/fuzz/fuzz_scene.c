@@ -1,7 +1,7 @@
 // Compiled scenes: any bytes give a place or an error status, and all memory is freed. A scene that
 // loads as whole can be stripped, to the same scene, and printed as files.
 #include "core/base/check.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "core/wire/place.h"
 
 #include <stdlib.h>

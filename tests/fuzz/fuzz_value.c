@@ -1,9 +1,9 @@
 // Values from the other side, and parameters from a scene: any bytes are a value or an error
 // status. An accepted value must push as many values as it says, and be written as the same bytes
 // again.
-#include "core/script/sample_world.h"
-#include "core/script/script_inside.h"
-#include "core/script/value.h"
+#include "core/script/runtime/script_inside.h"
+#include "core/script/runtime/value.h"
+#include "core/script/trial/sample_world.h"
 
 #include <string.h>
 

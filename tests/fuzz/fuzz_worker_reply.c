@@ -2,7 +2,7 @@
 // the status, the rest is the reply. An accepted reply is complete, and its rune is a valid rune.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/ask/ask_contexts.h"

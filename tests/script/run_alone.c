@@ -1,6 +1,6 @@
 // Runs one script in the small world like `sandlot script run`, but without the jail, in which
 // callgrind could not write its results: run_alone FILE.
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

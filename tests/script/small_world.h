@@ -1,7 +1,7 @@
 // The small world of `sandlot script run` for tests of scripts; its output is kept as text.
 #pragma once
 
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 typedef struct SmallLog {
     char text[16384]; // a line each; what does not fit is left out

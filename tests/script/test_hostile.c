@@ -4,7 +4,7 @@
 // A script begins with `-- expect: budget`, or memory, error, ok, or several joined by |. A line
 // `-- steps: N` gives it another budget than 200,000, `-- memory: N` another soft limit than 1,024
 // KiB. Each runs in a fresh Vm; afterwards the same Vm must run an ordinary script.
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "tests/script/embedded.h"
 
 #include <lua.h>

@@ -7,7 +7,7 @@
 // late, both players get their frames, and nothing crashes. Results depend on ticks and steps,
 // never on a clock.
 #include "core/base/rng.h"
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "tests/script/embedded.h"
 #include "tests/unit/act_world.h"
 

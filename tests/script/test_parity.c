@@ -2,7 +2,7 @@
 // the real compiler and the real runtime; and a fault of a TypeScript script names a line of the
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
-#include "core/script/script_inside.h"
+#include "core/script/runtime/script_inside.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript.h"
@@ -163,7 +163,8 @@ static uint32_t bind(SampleWorld *world, ScriptSide side, const char *path, cons
     ScriptSystem *system = sample_world_scripts(world, side);
     ScriptWorld *face = system->config.world;
     uint32_t instance = 0;
-    const uint64_t id = entity != NULL ? face->face->find(face, (Text){entity, strlen(entity)}) : 0;
+    const uint64_t id =
+        entity != NULL ? face->methods->find(face, (Text){entity, strlen(entity)}) : 0;
     const InstanceDesc desc = {.script_id = path, .entity = id, .enabled = true};
     CHECK_OK(script_bind(system, &desc, &instance));
     return instance;

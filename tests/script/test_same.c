@@ -5,7 +5,7 @@
 // WebAssembly; what a memory fault leaves behind depends on the size of a pointer, so there only
 // the end is compared.
 #include "core/base/hash.h"
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "tests/script/embedded.h"
 
 #include <lauxlib.h>

@@ -6,7 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 #include "core/wire/input_frame.h"
 #include "core/world/row.h"
 #include "tests/support/message_example.h"

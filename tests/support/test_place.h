@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/heap.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "core/wire/place.h"
 
 // Flat ground of 64 m, eight spawns around the origin, a weapon, two catalogue pieces; players may

@@ -85,18 +85,35 @@ CASES = {
         {"server/store/store.h": '// S.\n#include "core/world/w.h"\n',
          "core/world/w.h": '// W.\n#include "core/sim/s.h"\n'},
         ["server/store/store.h:1: must not include core/sim/, and core/sim/s.h comes with it"]),
+    "room upward": ({"core/script/vm/v.h": '// V.\n#include "core/script/api/p.h"\n',
+                     "core/script/api/p.h": "// P.\n#pragma once\n"},
+                    ["core/script/vm/v.h:2: core/script/vm may not include core/script/api"]),
+    "room downward": ({"core/script/api/p.h": '// P.\n#include "core/script/runtime/r.h"\n',
+                       "core/script/runtime/r.h": "// R.\n#pragma once\n"}, []),
+    "room that a folder may not see": (
+        {"core/client/c.h": '// C.\n#include "core/script/lint/l.h"\n',
+         "core/script/lint/l.h": "// L.\n#pragma once\n"},
+        ["core/client/c.h:2: core/client may not include core/script/lint"]),
+    "unknown room": ({"core/script/attic/x.h": '// X.\n#include "core/base/a.h"\n'},
+                     ["core/script/attic/x.h:2: core/script/attic may not include core/base"]),
+    "server from a room": ({"core/script/vm/v.h": '// V.\n#include "server/net/n.h"\n'},
+                           ["core/script/vm/v.h:2: core/script/vm may not include server/net"]),
+    "edge of a room in CMake": (
+        {"core/script/vm/CMakeLists.txt": "sandlot_library(script_vm EDGES base script_api)\n",
+         "core/script/api/CMakeLists.txt": "sandlot_library(script_api EDGES base)\n"},
+        ["core/script/vm/CMakeLists.txt:1: script_vm may not have the edge script_api"]),
     "include in a comment": ({"core/base/a.h": "// #include <time.h>\n/*\n#include <time.h>\n*/\n"},
                              []),
     **{f"<{header}>": ({"core/base/a.h": f"// A.\n#include <{header}>\n"},
                        [f"core/base/a.h:2: core/ may not include <{header}>"])
        for header in ("unistd.h", "time.h", "pthread.h", "sys/socket.h", "lua.h")},
-    "Lua in script": ({"core/script/v.h": "// V.\n#include <lua.h>\n"}, []),
-    "Lua's inside": ({"core/script/v.h": "// V.\n#include <lobject.h>\n"},
-                     ["core/script/v.h:2: core/ may not include <lobject.h>: it is not the same on "
+    "Lua in script": ({"core/script/vm/v.h": "// V.\n#include <lua.h>\n"}, []),
+    "Lua's inside": ({"core/script/vm/v.h": "// V.\n#include <lobject.h>\n"},
+                     ["core/script/vm/v.h:2: core/ may not include <lobject.h>: it is not the same on "
                       "both sides, or does I/O"]),
     "Lua's inside in the lints": (
-        {"core/script/CMakeLists.txt": "sandlot_library(script_lint SOURCES lint.c)\n",
-         "core/script/lint.c": "// L.\n#include <lobject.h>\n"}, []),
+        {"core/script/lint/CMakeLists.txt": "sandlot_library(script_lint SOURCES lint.c)\n",
+         "core/script/lint/lint.c": "// L.\n#include <lobject.h>\n"}, []),
     # calls
     **{f"{name} in core": (in_core(f"{name}(x);"), [f"core/sim/s.c:4: {name} "])
        for name in ("malloc", "calloc", "realloc", "free", "strcpy", "strcat", "sprintf", "gets",

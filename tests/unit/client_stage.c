@@ -2,7 +2,7 @@
 #include "tests/unit/client_stage.h"
 
 #include "core/base/check.h"
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "tests/support/test.h"
 
 #include <lua.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/client/client.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "tests/support/test_place.h"
 
 #define STAGE_PLAYER  7

@@ -25,14 +25,14 @@ void replicate_open(ReplicateWorld *world, const WalkWorldDesc *desc,
     world->sim = world->walk.sim;
     world->config = *config;
     world->slack = 0.01f;
-    BookConfig book = book_config_view();
+    AttributeTableConfig book = attribute_table_config_view();
     book.text_large_max = 256;
-    const size_t bytes = book_bytes(&book);
+    const size_t bytes = attribute_table_bytes(&book);
     world->book_block = heap_alloc(&world->walk.heap, bytes);
     ASSERT(world->book_block != NULL);
     Arena arena;
     arena_init(&arena, world->book_block, bytes);
-    ASSERT(book_init(&world->book, &arena, &book) == STATUS_OK);
+    ASSERT(attribute_table_init(&world->book, &arena, &book) == STATUS_OK);
     world->config.sim = world->sim;
     world->config.book = &world->book;
     ASSERT(replicator_create(&world->walk.heap, &world->config, &world->replicator) == STATUS_OK);

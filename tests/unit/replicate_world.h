@@ -29,7 +29,7 @@ typedef struct ReplicateClient {
 struct ReplicateWorld {
     WalkWorld walk;
     Sim *sim;
-    Book book;
+    AttributeTable book;
     void *book_block;
     Replicator *replicator;
     ReplicatorConfig config;

@@ -2,6 +2,7 @@
 #include "tests/unit/script_fixture.h"
 
 #include "core/base/check.h"
+#include "core/script/api/script_api.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,7 @@ void script_fixture_open(ScriptFixture *fixture, ScriptFixtureTune tune)
     fixture->sink = (LogSink){.write = keep_line, .user = fixture};
     ScriptConfig config = script_config_default();
     config.world = authority_world(fixture->authority);
+    config.api = &script_api;
     config.log = &fixture->sink;
     if (tune != NULL) {
         tune(&config);

@@ -2,8 +2,8 @@
 // that is kept as text.
 #pragma once
 
-#include "core/script/authority.h"
-#include "core/script/script.h"
+#include "core/script/bridge/authority.h"
+#include "core/script/runtime/script.h"
 
 typedef struct ScriptFixture {
     Heap heap;

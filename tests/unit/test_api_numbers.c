@@ -2,7 +2,7 @@
 // takes a number, an integer or a vector, a script calls it with each of them, and with good values
 // for the rest. Each call ends in an error or in something sane: nothing dies, and all that the
 // simulation holds stays finite.
-#include "core/script/api.h"
+#include "core/script/api/api.h"
 #include "tests/unit/act_world.h"
 
 #include <stdarg.h>
@@ -250,8 +250,8 @@ static bool sim_is_finite(const Sim *sim)
 static bool attribute(const char *name, ScriptValue *out)
 {
     ScriptWorld *world = authority_world(act.world->authority);
-    const uint64_t vault = world->face->find(world, (Text){"Vault", 5});
-    return vault != 0 && world->face->attribute(world, vault, (Text){name, strlen(name)}, out);
+    const uint64_t vault = world->methods->find(world, (Text){"Vault", 5});
+    return vault != 0 && world->methods->attribute(world, vault, (Text){name, strlen(name)}, out);
 }
 
 TEST(every_number_of_the_api_may_be_nonsense)

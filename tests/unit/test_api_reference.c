@@ -1,8 +1,8 @@
 // The three texts generated from api.def: each contains every row, and nothing that confuses an
 // editor.
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 
-#include "core/script/api.h"
+#include "core/script/api/api.h"
 #include "tests/support/test.h"
 
 #include <string.h>

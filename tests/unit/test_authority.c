@@ -1,7 +1,7 @@
 // The server's side of script_world.h: every function with valid and invalid input, removed
 // entities, limits, flags of attributes, thawing, motion that carries, and events. No scripts run
 // here.
-#include "core/script/authority.h"
+#include "core/script/bridge/authority.h"
 #include "core/sim/structure.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
@@ -29,7 +29,7 @@ typedef struct World {
     WalkWorld walk;
     Authority *authority;
     ScriptWorld *world;
-    const ScriptWorldFace *face;
+    const ScriptWorldMethods *methods;
     Sim *sim;
 } World;
 
@@ -88,7 +88,7 @@ static World open_world_with(const AuthorityConfig *wanted, uint32_t entity_max)
     config.scene_names = scene_names;
     CHECK_OK(authority_create(&world.walk.heap, &config, &world.authority));
     world.world = authority_world(world.authority);
-    world.face = world.world->face;
+    world.methods = world.world->methods;
     heap_freeze(&world.walk.heap);
     return world;
 }
@@ -109,20 +109,20 @@ static void close_world(World *world)
 static ScriptEntityInfo info(const World *w, uint64_t net_id)
 {
     ScriptEntityInfo out = {0};
-    CHECK(w->face->entity(w->world, net_id, &out));
+    CHECK(w->methods->entity(w->world, net_id, &out));
     return out;
 }
 
 static bool exists(const World *w, uint64_t net_id)
 {
     ScriptEntityInfo out;
-    return w->face->entity(w->world, net_id, &out);
+    return w->methods->entity(w->world, net_id, &out);
 }
 
 static uint64_t spawn(const World *w, const char *prefab, Vec3 at)
 {
     uint64_t net_id = 0;
-    CHECK_OK(w->face->spawn(w->world, text(prefab), at, false, &net_id));
+    CHECK_OK(w->methods->spawn(w->world, text(prefab), at, false, &net_id));
     return net_id;
 }
 
@@ -157,7 +157,7 @@ static uint64_t join(World *w, uint64_t player_id, const char *name, Vec3 at)
     CHECK_OK(authority_player_join(w->authority, player_id, text(name)));
     CHECK_OK(authority_player_spawn(w->authority, player_id, at));
     ScriptPlayerInfo players[8];
-    const uint32_t count = w->face->players(w->world, players, 8);
+    const uint32_t count = w->methods->players(w->world, players, 8);
     return players[count - 1].entity;
 }
 
@@ -169,26 +169,26 @@ static ScriptValue number(double value)
 TEST(names_find_the_lowest_that_is_left)
 {
     World w = open_world();
-    CHECK_INT(w.face->side, SCRIPT_SERVER);
-    CHECK_INT(w.face->find(w.world, text("Door")), DOOR);
-    CHECK_INT(w.face->find(w.world, text("Coin")), 0);
-    CHECK_INT(w.face->find(w.world, text("")), 0);
+    CHECK_INT(w.methods->side, SCRIPT_SERVER);
+    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text("Coin")), 0);
+    CHECK_INT(w.methods->find(w.world, text("")), 0);
     const uint64_t first = spawn(&w, "Coin", vec3(0, 1, 0));
     const uint64_t second = spawn(&w, "Coin", vec3(1, 1, 0));
-    CHECK_INT(w.face->find(w.world, text("Coin")), first);
-    CHECK(same(w.face->name(w.world, second), "Coin"));
-    CHECK(same(w.face->name(w.world, ZONE), "Zone"));
-    CHECK_INT(w.face->name(w.world, 999).bytes, 0);
-    CHECK_OK(w.face->destroy(w.world, first));
-    CHECK_OK(w.face->destroy(w.world, DOOR));
-    CHECK_INT(w.face->find(w.world, text("Coin")), first); // until the script phase is over
-    CHECK_INT(w.face->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text("Coin")), first);
+    CHECK(same(w.methods->name(w.world, second), "Coin"));
+    CHECK(same(w.methods->name(w.world, ZONE), "Zone"));
+    CHECK_INT(w.methods->name(w.world, 999).bytes, 0);
+    CHECK_OK(w.methods->destroy(w.world, first));
+    CHECK_OK(w.methods->destroy(w.world, DOOR));
+    CHECK_INT(w.methods->find(w.world, text("Coin")), first); // until the script phase is over
+    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
     step(&w, 1);
-    CHECK_INT(w.face->find(w.world, text("Coin")), second);
-    CHECK_INT(w.face->find(w.world, text("Door")), TWIN);
+    CHECK_INT(w.methods->find(w.world, text("Coin")), second);
+    CHECK_INT(w.methods->find(w.world, text("Door")), TWIN);
     Text name;
-    CHECK(w.face->prefab(w.world, 1, &name) && same(name, "Coin"));
-    CHECK(!w.face->prefab(w.world, 4, &name));
+    CHECK(w.methods->prefab(w.world, 1, &name) && same(name, "Coin"));
+    CHECK(!w.methods->prefab(w.world, 4, &name));
     close_world(&w);
 }
 
@@ -197,21 +197,21 @@ TEST(destroy_takes_effect_when_the_script_phase_is_over)
     World w = open_world();
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 1, 0));
     step(&w, 1);
-    CHECK_OK(w.face->destroy(w.world, crate));
+    CHECK_OK(w.methods->destroy(w.world, crate));
     CHECK(exists(&w, crate)); // still readable and writable
-    CHECK_OK(w.face->set_position(w.world, crate, vec3(1, 2, 3)));
+    CHECK_OK(w.methods->set_position(w.world, crate, vec3(1, 2, 3)));
     CHECK_NEAR(info(&w, crate).position.z, 3, 0);
-    CHECK_OK(w.face->destroy(w.world, crate)); // twice is harmless
+    CHECK_OK(w.methods->destroy(w.world, crate)); // twice is harmless
     step(&w, 1);
     CHECK(!exists(&w, crate));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, crate), 1);
-    CHECK_INT(w.face->destroy(w.world, crate), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->destroy(w.world, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->destroy(w.world, crate), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->destroy(w.world, 0), STATUS_NOT_FOUND);
     // Marked by somebody else than a script: gone at once.
     const uint64_t other = spawn(&w, "Crate", vec3(0, 5, 0));
     sim_remove(w.sim, sim_find(w.sim, other));
     CHECK(!exists(&w, other));
-    CHECK_INT(w.face->set_position(w.world, other, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_position(w.world, other, VEC3_ZERO), STATUS_NOT_FOUND);
     close_world(&w);
 }
 
@@ -219,8 +219,8 @@ TEST(what_is_gone_is_not_found_by_anything)
 {
     World w = open_world();
     const uint64_t gone = spawn(&w, "Coin", vec3(0, 1, 0));
-    CHECK_OK(w.face->set_tag(w.world, gone, text("shiny"), true));
-    CHECK_OK(w.face->destroy(w.world, gone));
+    CHECK_OK(w.methods->set_tag(w.world, gone, text("shiny"), true));
+    CHECK_OK(w.methods->destroy(w.world, gone));
     step(&w, 1);
     const ScriptValue value = number(1);
     const PartData data = {0};
@@ -229,26 +229,26 @@ TEST(what_is_gone_is_not_found_by_anything)
     uint64_t ids[4];
     uint32_t state;
     float suspicion;
-    CHECK_INT(w.face->set_velocity(w.world, gone, VEC3_ZERO), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->set_rotation(w.world, gone, QUAT_IDENTITY), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->set_part_data(w.world, gone, &data), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->part_data(w.world, gone, &read), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->move_to(w.world, gone, (Pose){{0, 0, 0}, QUAT_IDENTITY}, 1),
+    CHECK_INT(w.methods->set_velocity(w.world, gone, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_rotation(w.world, gone, QUAT_IDENTITY), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_part_data(w.world, gone, &data), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->part_data(w.world, gone, &read), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->move_to(w.world, gone, (Pose){{0, 0, 0}, QUAT_IDENTITY}, 1),
               STATUS_NOT_FOUND);
-    CHECK_INT(w.face->set_attribute(w.world, gone, text("a"), &value, 0), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->set_tag(w.world, gone, text("a"), true), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->damage(w.world, gone, 1, 0), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_move_to(w.world, gone, VEC3_ZERO), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_target(w.world, gone, 0), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_patrol(w.world, gone, NULL, 0), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_state(w.world, gone, &state, &suspicion), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->structure_remove(w.world, gone), STATUS_NOT_FOUND);
-    CHECK(!w.face->attribute(w.world, gone, text("value"), &out));
-    CHECK(!w.face->has_tag(w.world, gone, text("shiny")));
-    CHECK_INT(w.face->tagged(w.world, text("shiny"), ids, 4), 0);
-    CHECK_INT(w.face->in_radius(w.world, vec3(0, 1, 0), 1, ENTITY_MASK(ENTITY_PROP), ids, 4), 0);
-    CHECK_INT(authority_book(w.authority)->records.count, 0);
-    CHECK_INT(authority_book(w.authority)->attributes.count, 0);
+    CHECK_INT(w.methods->set_attribute(w.world, gone, text("a"), &value, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_tag(w.world, gone, text("a"), true), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->damage(w.world, gone, 1, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_move_to(w.world, gone, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_target(w.world, gone, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_patrol(w.world, gone, NULL, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_state(w.world, gone, &state, &suspicion), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->structure_remove(w.world, gone), STATUS_NOT_FOUND);
+    CHECK(!w.methods->attribute(w.world, gone, text("value"), &out));
+    CHECK(!w.methods->has_tag(w.world, gone, text("shiny")));
+    CHECK_INT(w.methods->tagged(w.world, text("shiny"), ids, 4), 0);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(0, 1, 0), 1, ENTITY_MASK(ENTITY_PROP), ids, 4), 0);
+    CHECK_INT(authority_attributes(w.authority)->records.count, 0);
+    CHECK_INT(authority_attributes(w.authority)->attributes.count, 0);
     close_world(&w);
 }
 
@@ -256,23 +256,23 @@ TEST(setters_take_effect_at_once_and_read_back)
 {
     World w = open_world();
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 1, 0));
-    CHECK_OK(w.face->set_position(w.world, crate, vec3(2, 3, 4)));
+    CHECK_OK(w.methods->set_position(w.world, crate, vec3(2, 3, 4)));
     CHECK_NEAR(info(&w, crate).position.x, 2, 0);
-    CHECK_OK(w.face->set_rotation(w.world, crate, quat_from_yaw(1)));
+    CHECK_OK(w.methods->set_rotation(w.world, crate, quat_from_yaw(1)));
     CHECK_NEAR(info(&w, crate).rotation.y, quat_from_yaw(1).y, 1e-6);
-    CHECK_OK(w.face->set_velocity(w.world, crate, vec3(6, 0, 0)));
+    CHECK_OK(w.methods->set_velocity(w.world, crate, vec3(6, 0, 0)));
     CHECK_NEAR(info(&w, crate).velocity.x, 6, 0);
     step(&w, 30);
     CHECK_NEAR(info(&w, crate).position.x, 5, 1e-3);
     CHECK_NEAR(info(&w, crate).size.y, 1, 0);
     CHECK(!info(&w, crate).is_anchored);
-    CHECK_INT(w.face->set_velocity(w.world, crate, vec3(100, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_velocity(w.world, crate, vec3(NAN_F, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_position(w.world, crate, vec3(NAN_F, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_position(w.world, crate, vec3(1e9f, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_rotation(w.world, crate, (Quat){NAN_F, 0, 0, 1}), STATUS_RANGE);
+    CHECK_INT(w.methods->set_velocity(w.world, crate, vec3(100, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_velocity(w.world, crate, vec3(NAN_F, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_position(w.world, crate, vec3(NAN_F, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_position(w.world, crate, vec3(1e9f, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_rotation(w.world, crate, (Quat){NAN_F, 0, 0, 1}), STATUS_RANGE);
     const uint64_t bullet = spawn(&w, "Bullet", vec3(0, 20, 0));
-    CHECK_OK(w.face->set_velocity(w.world, bullet, vec3(0, 0, 60)));
+    CHECK_OK(w.methods->set_velocity(w.world, bullet, vec3(0, 0, 60)));
     step(&w, 30);
     CHECK_NEAR(info(&w, bullet).position.z, 30, 0.01);
     CHECK_INT(info(&w, bullet).type, ENTITY_PROJECTILE);
@@ -280,7 +280,7 @@ TEST(setters_take_effect_at_once_and_read_back)
     step(&w, 91);
     CHECK(!exists(&w, bullet));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, bullet), 1);
-    CHECK_INT(w.face->tick(w.world), sim_tick(w.sim));
+    CHECK_INT(w.methods->tick(w.world), sim_tick(w.sim));
     close_world(&w);
 }
 
@@ -290,32 +290,32 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     CHECK(info(&w, DOOR).is_anchored);
     CHECK_NEAR(info(&w, DOOR).size.y, 3, 0);
     PartData data;
-    CHECK_OK(w.face->part_data(w.world, ZONE, &data));
+    CHECK_OK(w.methods->part_data(w.world, ZONE, &data));
     CHECK_INT(data.flags, PART_GHOST | PART_TRIGGER);
     const ScriptValue value = number(3);
-    CHECK_OK(w.face->set_attribute(w.world, DOOR, text("open"), &value, 0));
-    CHECK_OK(w.face->set_tag(w.world, DOOR, text("doors"), true));
-    CHECK(w.face->has_tag(w.world, DOOR, text("doors")));
+    CHECK_OK(w.methods->set_attribute(w.world, DOOR, text("open"), &value, 0));
+    CHECK_OK(w.methods->set_tag(w.world, DOOR, text("doors"), true));
+    CHECK(w.methods->has_tag(w.world, DOOR, text("doors")));
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 0);
-    CHECK_INT(w.face->set_position(w.world, DOOR, vec3(0, NAN_F, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, NAN_F, 0)), STATUS_RANGE);
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 0);
-    CHECK_OK(w.face->set_position(w.world, DOOR, vec3(0, 5, 0)));
+    CHECK_OK(w.methods->set_position(w.world, DOOR, vec3(0, 5, 0)));
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 1);
     CHECK_INT(authority_counters(w.authority).thawed_count, 1);
     CHECK(!info(&w, DOOR).is_anchored);
     CHECK_NEAR(info(&w, DOOR).position.y, 5, 0);
-    CHECK_INT(w.face->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
     ScriptValue out;
-    CHECK(w.face->attribute(w.world, DOOR, text("open"), &out) && out.number == 3);
+    CHECK(w.methods->attribute(w.world, DOOR, text("open"), &out) && out.number == 3);
     data.bounce_speed = 8;
     data.flags = PART_BOUNCE;
-    CHECK_OK(w.face->set_part_data(w.world, PAD, &data));
-    CHECK_OK(w.face->part_data(w.world, PAD, &data));
+    CHECK_OK(w.methods->set_part_data(w.world, PAD, &data));
+    CHECK_OK(w.methods->part_data(w.world, PAD, &data));
     CHECK_NEAR(data.bounce_speed, 8, 0);
     data.bounce_speed = NAN_F;
-    CHECK_INT(w.face->set_part_data(w.world, TWIN, &data), STATUS_RANGE);
+    CHECK_INT(w.methods->set_part_data(w.world, TWIN, &data), STATUS_RANGE);
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 2);
-    CHECK_OK(w.face->destroy(w.world, TWIN));
+    CHECK_OK(w.methods->destroy(w.world, TWIN));
     step(&w, 1);
     CHECK(!exists(&w, TWIN));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, TWIN), 1);
@@ -324,11 +324,11 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, PAD), 1);
     // An attribute taken away leaves nothing behind at a part that is still anchored.
-    const uint32_t before = authority_book(w.authority)->records.count;
-    CHECK_OK(w.face->set_attribute(w.world, ZONE, text("a"), &value, 0));
+    const uint32_t before = authority_attributes(w.authority)->records.count;
+    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text("a"), &value, 0));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.face->set_attribute(w.world, ZONE, text("a"), &nil, 0));
-    CHECK_INT(authority_book(w.authority)->records.count, before);
+    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text("a"), &nil, 0));
+    CHECK_INT(authority_attributes(w.authority)->records.count, before);
     close_world(&w);
 }
 
@@ -338,7 +338,7 @@ TEST(move_to_carries_a_rider)
     const uint64_t rider = join(&w, 7, "player1", vec3(10, 0.5f, 0));
     step(&w, 10);
     const Pose up = {{10, 4.25f, 6}, QUAT_IDENTITY};
-    CHECK_OK(w.face->move_to(w.world, PAD, up, 2));
+    CHECK_OK(w.methods->move_to(w.world, PAD, up, 2));
     CHECK_NEAR(info(&w, PAD).velocity.y, 2, 1e-4);
     for (uint32_t i = 0; i < 120; i++) {
         step(&w, 1);
@@ -348,72 +348,75 @@ TEST(move_to_carries_a_rider)
     CHECK_NEAR(info(&w, rider).position.y, 4.5, 0.01);
     CHECK_NEAR(info(&w, rider).position.z, 6, 0.02);
     // A new order in the middle of the old one.
-    CHECK_OK(w.face->move_to(w.world, PAD, (Pose){{10, 8.25f, 6}, QUAT_IDENTITY}, 2));
+    CHECK_OK(w.methods->move_to(w.world, PAD, (Pose){{10, 8.25f, 6}, QUAT_IDENTITY}, 2));
     step(&w, 60);
-    CHECK_OK(w.face->move_to(w.world, PAD, up, 1));
+    CHECK_OK(w.methods->move_to(w.world, PAD, up, 1));
     step(&w, 60);
     CHECK(vec3_equal(info(&w, PAD).position, up.position));
-    CHECK_INT(w.face->move_to(w.world, PAD, up, 0), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, PAD, up, -1), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, PAD, up, NAN_F), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, PAD, up, 4000), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, PAD, (Pose){{0, NAN_F, 0}, QUAT_IDENTITY}, 1), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, PAD, (Pose){{10, 400, 6}, QUAT_IDENTITY}, 0.001f),
+    CHECK_INT(w.methods->move_to(w.world, PAD, up, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, PAD, up, -1), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, PAD, up, NAN_F), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, PAD, up, 4000), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, PAD, (Pose){{0, NAN_F, 0}, QUAT_IDENTITY}, 1),
               STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, rider, up, 1), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->move_to(w.world, PAD, (Pose){{10, 400, 6}, QUAT_IDENTITY}, 0.001f),
+              STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, rider, up, 1), STATUS_NOT_FOUND);
     close_world(&w);
 }
 
 TEST(attributes_keep_values_flags_and_their_caps)
 {
     AuthorityConfig config = authority_config_default();
-    config.book.attributes_per_entity_max = 4;
-    config.book.attribute_max = 6;
-    config.book.text_small_max = 1;
-    config.book.text_large_max = 1;
+    config.attributes.attributes_per_entity_max = 4;
+    config.attributes.attribute_max = 6;
+    config.attributes.text_small_max = 1;
+    config.attributes.text_large_max = 1;
     World w = open_world_with(&config, 64);
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 1, 0));
     const uint64_t other = spawn(&w, "Crate", vec3(3, 1, 0));
     ScriptValue value = {.type = SCRIPT_VECTOR, .vector = {1, 2, 3}};
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("b"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, ATTRIBUTE_PRIVATE));
     value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("hällo")};
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("a"), &value, ATTRIBUTE_PERSISTENT));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("a"), &value, ATTRIBUTE_PERSISTENT));
     value = (ScriptValue){.type = SCRIPT_ENTITY, .entity = other};
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("c"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("c"), &value, 0));
     ScriptValue out;
-    CHECK(w.face->attribute(w.world, crate, text("a"), &out) && same(out.text, "hällo"));
-    CHECK(w.face->attribute(w.world, crate, text("b"), &out) && out.vector.y == 2);
-    CHECK(w.face->attribute(w.world, crate, text("c"), &out) && out.entity == other);
-    CHECK(!w.face->attribute(w.world, crate, text("d"), &out));
+    CHECK(w.methods->attribute(w.world, crate, text("a"), &out) && same(out.text, "hällo"));
+    CHECK(w.methods->attribute(w.world, crate, text("b"), &out) && out.vector.y == 2);
+    CHECK(w.methods->attribute(w.world, crate, text("c"), &out) && out.entity == other);
+    CHECK(!w.methods->attribute(w.world, crate, text("d"), &out));
 
     // In the order of names; flags stick until nil.
-    const Book *book = authority_book(w.authority);
-    BookEntry entry = {0};
-    CHECK(book_attribute_next(book, book_find(book, crate), &entry) && same(entry.name, "a"));
+    const AttributeTable *book = authority_attributes(w.authority);
+    AttributeEntry entry = {0};
+    CHECK(attribute_table_attribute_next(book, attribute_table_find(book, crate), &entry) &&
+          same(entry.name, "a"));
     CHECK_INT(entry.flags, ATTRIBUTE_PERSISTENT);
-    CHECK(book_attribute_next(book, book_find(book, crate), &entry) && same(entry.name, "b"));
+    CHECK(attribute_table_attribute_next(book, attribute_table_find(book, crate), &entry) &&
+          same(entry.name, "b"));
     value = number(4);
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("b"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, 0));
     uint32_t flags = 0;
-    CHECK(book_attribute(book, crate, text("b"), &out, &flags) && out.number == 4);
+    CHECK(attribute_table_attribute(book, crate, text("b"), &out, &flags) && out.number == 4);
     CHECK_INT(flags, ATTRIBUTE_PRIVATE);
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("b"), &nil, 0));
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("b"), &value, 0));
-    CHECK(book_attribute(book, crate, text("b"), &out, &flags));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &nil, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, 0));
+    CHECK(attribute_table_attribute(book, crate, text("b"), &out, &flags));
     CHECK_INT(flags, 0);
 
     // Texts: one small place, one large one.
     value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("more")};
-    CHECK_OK(w.face->set_attribute(w.world, crate, text("d"), &value, 0)); // in the large place
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("b"), &value, 0), STATUS_LIMIT);
-    CHECK(w.face->attribute(w.world, crate, text("b"), &out) && out.number == 4); // as before
-    CHECK(w.face->attribute(w.world, crate, text("d"), &out) && same(out.text, "more"));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text("d"), &value, 0)); // in the large place
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("b"), &value, 0), STATUS_LIMIT);
+    CHECK(w.methods->attribute(w.world, crate, text("b"), &out) && out.number == 4); // as before
+    CHECK(w.methods->attribute(w.world, crate, text("d"), &out) && same(out.text, "more"));
     value = number(1);
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("e"), &value, 0), STATUS_LIMIT);
-    CHECK_OK(w.face->set_attribute(w.world, other, text("x"), &value, 0));
-    CHECK_OK(w.face->set_attribute(w.world, other, text("y"), &value, 0));
-    CHECK_INT(w.face->set_attribute(w.world, other, text("z"), &value, 0), STATUS_LIMIT);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("e"), &value, 0), STATUS_LIMIT);
+    CHECK_OK(w.methods->set_attribute(w.world, other, text("x"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, other, text("y"), &value, 0));
+    CHECK_INT(w.methods->set_attribute(w.world, other, text("z"), &value, 0), STATUS_LIMIT);
     CHECK_INT(authority_counters(w.authority).records_refused, 3);
 
     // What no attribute may be.
@@ -421,23 +424,23 @@ TEST(attributes_keep_values_flags_and_their_caps)
     memset(long_name, 'n', sizeof long_name);
     static char long_text[2000];
     memset(long_text, 't', sizeof long_text);
-    CHECK_INT(w.face->set_attribute(w.world, crate, text(""), &value, 0), STATUS_RANGE);
-    CHECK_INT(w.face->set_attribute(w.world, crate, (Text){long_name, 65}, &value, 0),
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text(""), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, (Text){long_name, 65}, &value, 0),
               STATUS_RANGE);
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("\xff"), &value, 0), STATUS_MALFORMED);
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 8), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("\xff"), &value, 0), STATUS_MALFORMED);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 8), STATUS_RANGE);
     value.number = __builtin_nan("");
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_VECTOR, .vector = {0, NAN_F, 0}};
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_TEXT, .text = {long_text, 1025}};
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("\xc3")};
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_MALFORMED);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_MALFORMED);
     value = (ScriptValue){.type = (ScriptValueType)99};
-    CHECK_INT(w.face->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_UNSUPPORTED);
-    CHECK_OK(w.face->destroy(w.world, crate));
-    CHECK_OK(w.face->destroy(w.world, other));
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_UNSUPPORTED);
+    CHECK_OK(w.methods->destroy(w.world, crate));
+    CHECK_OK(w.methods->destroy(w.world, other));
     step(&w, 1);
     CHECK_INT(book->attributes.count + book->texts[0].count + book->texts[1].count, 0);
     close_world(&w);
@@ -446,28 +449,28 @@ TEST(attributes_keep_values_flags_and_their_caps)
 TEST(tags_are_sets_with_a_cap)
 {
     AuthorityConfig config = authority_config_default();
-    config.book.tag_max = 2;
+    config.attributes.tag_max = 2;
     World w = open_world_with(&config, 64);
     const uint64_t a = spawn(&w, "Crate", vec3(0, 1, 0));
     const uint64_t b = spawn(&w, "Crate", vec3(3, 1, 0));
-    CHECK_OK(w.face->set_tag(w.world, b, text("red"), true));
-    CHECK_OK(w.face->set_tag(w.world, a, text("red"), true));
-    CHECK_OK(w.face->set_tag(w.world, a, text("red"), true));
-    CHECK_OK(w.face->set_tag(w.world, a, text("blue"), true));
-    CHECK_INT(w.face->set_tag(w.world, a, text("green"), true), STATUS_LIMIT);
+    CHECK_OK(w.methods->set_tag(w.world, b, text("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), true));
+    CHECK_INT(w.methods->set_tag(w.world, a, text("green"), true), STATUS_LIMIT);
     uint64_t ids[4];
-    CHECK_INT(w.face->tagged(w.world, text("red"), ids, 4), 2);
+    CHECK_INT(w.methods->tagged(w.world, text("red"), ids, 4), 2);
     CHECK_INT(ids[0], a);
     CHECK_INT(ids[1], b);
-    CHECK_INT(w.face->tagged(w.world, text("red"), ids, 1), 1);
-    CHECK_INT(w.face->tagged(w.world, text("green"), ids, 4), 0);
-    CHECK_OK(w.face->set_tag(w.world, a, text("blue"), false));
-    CHECK_OK(w.face->set_tag(w.world, a, text("blue"), false));
-    CHECK(!w.face->has_tag(w.world, a, text("blue")));
-    CHECK_OK(w.face->set_tag(w.world, a, text("green"), true)); // the place of blue
-    CHECK_INT(w.face->tagged(w.world, text("blue"), ids, 4), 0);
-    CHECK_INT(w.face->set_tag(w.world, a, text(""), true), STATUS_RANGE);
-    CHECK_INT(w.face->set_tag(w.world, a, text("\x80"), true), STATUS_MALFORMED);
+    CHECK_INT(w.methods->tagged(w.world, text("red"), ids, 1), 1);
+    CHECK_INT(w.methods->tagged(w.world, text("green"), ids, 4), 0);
+    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), false));
+    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), false));
+    CHECK(!w.methods->has_tag(w.world, a, text("blue")));
+    CHECK_OK(w.methods->set_tag(w.world, a, text("green"), true)); // the place of blue
+    CHECK_INT(w.methods->tagged(w.world, text("blue"), ids, 4), 0);
+    CHECK_INT(w.methods->set_tag(w.world, a, text(""), true), STATUS_RANGE);
+    CHECK_INT(w.methods->set_tag(w.world, a, text("\x80"), true), STATUS_MALFORMED);
     close_world(&w);
 }
 
@@ -476,8 +479,8 @@ TEST(prefabs_come_with_what_they_have)
     World w = open_world();
     const uint64_t coin = spawn(&w, "Coin", vec3(0, 1, 0));
     ScriptValue out;
-    CHECK(w.face->attribute(w.world, coin, text("value"), &out) && out.number == 5);
-    CHECK(w.face->has_tag(w.world, coin, text("pickup")));
+    CHECK(w.methods->attribute(w.world, coin, text("value"), &out) && out.number == 5);
+    CHECK(w.methods->has_tag(w.world, coin, text("pickup")));
     CHECK_INT(info(&w, coin).type, ENTITY_PROP);
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 4, 0));
     uint32_t count = 0;
@@ -487,11 +490,12 @@ TEST(prefabs_come_with_what_they_have)
     CHECK_TEXT(binds[0].prefab->script_path, "Workspace/Crate");
     authority_binds_clear(w.authority);
     uint64_t out_id = 77;
-    CHECK_INT(w.face->spawn(w.world, text("Dragon"), VEC3_ZERO, false, &out_id), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->spawn(w.world, text("Coin"), VEC3_ZERO, true, &out_id), STATUS_DENIED);
-    CHECK_INT(w.face->spawn(w.world, text("Coin"), vec3(NAN_F, 0, 0), false, &out_id),
+    CHECK_INT(w.methods->spawn(w.world, text("Dragon"), VEC3_ZERO, false, &out_id),
+              STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, true, &out_id), STATUS_DENIED);
+    CHECK_INT(w.methods->spawn(w.world, text("Coin"), vec3(NAN_F, 0, 0), false, &out_id),
               STATUS_RANGE);
-    CHECK_INT(w.face->spawn(w.world, text("Guard"), vec3(1e8f, 0, 0), false, &out_id),
+    CHECK_INT(w.methods->spawn(w.world, text("Guard"), vec3(1e8f, 0, 0), false, &out_id),
               STATUS_RANGE);
     CHECK_INT(out_id, 77);
     close_world(&w);
@@ -505,26 +509,26 @@ TEST(a_full_world_refuses_and_leaves_no_trace)
     uint64_t out = 0;
     (void)spawn(&w, "Crate", vec3(0, 1, 0));
     (void)spawn(&w, "Crate", vec3(0, 3, 0));
-    CHECK_INT(w.face->spawn(w.world, text("Crate"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text("Crate"), VEC3_ZERO, false, &out), STATUS_LIMIT);
     CHECK_INT(authority_counters(w.authority).binds_dropped, 1);
     step(&w, 1);
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 2);
     for (uint32_t i = 0; i < 6; i++) {
         (void)spawn(&w, "Coin", vec3(0, 1, 0));
     }
-    CHECK_INT(w.face->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
-    CHECK_INT(w.face->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT); // cannot thaw
+    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT); // cannot thaw
     CHECK(info(&w, DOOR).is_anchored);
-    CHECK_INT(authority_book(w.authority)->records.count, 8);
+    CHECK_INT(authority_attributes(w.authority)->records.count, 8);
     close_world(&w);
 
     config = authority_config_default();
-    config.book.record_max = 1;
+    config.attributes.record_max = 1;
     w = open_world_with(&config, 64);
     (void)spawn(&w, "Coin", vec3(0, 1, 0));
-    CHECK_INT(w.face->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
-    CHECK_INT(w.face->npc_spawn(w.world, vec3(0, 0, 8), &out), STATUS_LIMIT);
-    CHECK_INT(w.face->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->npc_spawn(w.world, vec3(0, 0, 8), &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT);
     step(&w, 1);
     CHECK_INT(sim_count(w.sim, ENTITY_PROP), 1);
     CHECK_INT(sim_count(w.sim, ENTITY_NPC), 0);
@@ -536,51 +540,51 @@ TEST(queries_see_entities_scene_and_terrain)
     World w = open_world();
     const uint64_t crate = spawn(&w, "Crate", vec3(-3, 1.5f, 2));
     uint64_t ids[8];
-    CHECK_INT(w.face->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 8), 2);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 8), 2);
     CHECK_INT(ids[0], crate);
     CHECK_INT(ids[1], DOOR);
-    CHECK_INT(w.face->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 1), 1);
-    CHECK_INT(w.face->in_radius(w.world, vec3(NAN_F, 0, 0), 2, ENTITY_MASK_ALL, ids, 8), 0);
-    CHECK_INT(w.face->in_radius(w.world, VEC3_ZERO, -1, ENTITY_MASK_ALL, ids, 8), 0);
-    CHECK_INT(w.face->in_radius(w.world, VEC3_ZERO, NAN_F, ENTITY_MASK_ALL, ids, 8), 0);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 1), 1);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(NAN_F, 0, 0), 2, ENTITY_MASK_ALL, ids, 8), 0);
+    CHECK_INT(w.methods->in_radius(w.world, VEC3_ZERO, -1, ENTITY_MASK_ALL, ids, 8), 0);
+    CHECK_INT(w.methods->in_radius(w.world, VEC3_ZERO, NAN_F, ENTITY_MASK_ALL, ids, 8), 0);
     ScriptRayHit hit;
     const Vec3 from = {-3, 1.5f, 0};
-    CHECK(w.face->ray(w.world, from, vec3(0, 0, 1), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, 0, &hit));
     CHECK_INT(hit.entity, crate);
     CHECK_NEAR(hit.distance, 1.5, 1e-4);
-    CHECK(w.face->ray(w.world, from, vec3(0, 0, 1), 50, crate, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, crate, &hit));
     CHECK_INT(hit.entity, DOOR);
-    CHECK_OK(w.face->destroy(w.world, crate));
+    CHECK_OK(w.methods->destroy(w.world, crate));
     step(&w, 1);
-    CHECK(w.face->ray(w.world, from, vec3(0, 0, 1), 50, DOOR, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, DOOR, &hit));
     CHECK_INT(hit.entity, TWIN);
-    CHECK(w.face->ray(w.world, from, vec3(0, -1, 0), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, -1, 0), 50, 0, &hit));
     CHECK_INT(hit.entity, 0);
     CHECK_INT(hit.kind, 1);
     CHECK_INT(hit.voxel.y, -1);
-    CHECK(!w.face->ray(w.world, from, vec3(0, 1, 0), 50, 0, &hit));
-    CHECK(!w.face->ray(w.world, from, VEC3_ZERO, 50, 0, &hit));
-    CHECK(!w.face->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, 0, &hit));
-    CHECK(!w.face->ray(w.world, from, vec3(0, -1, 0), NAN_F, 0, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, 1, 0), 50, 0, &hit));
+    CHECK(!w.methods->ray(w.world, from, VEC3_ZERO, 50, 0, &hit));
+    CHECK(!w.methods->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, 0, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, -1, 0), NAN_F, 0, &hit));
     close_world(&w);
 }
 
 TEST(voxels_change_within_limits)
 {
     World w = open_world();
-    CHECK_OK(w.face->set_voxel(w.world, (VoxelCoord){1, 2, 3}, 5));
-    CHECK_INT(w.face->voxel(w.world, (VoxelCoord){1, 2, 3}), 5);
-    CHECK_INT(w.face->voxel(w.world, (VoxelCoord){1 << 30, 0, 0}), 0);
-    CHECK_OK(w.face->fill_box(w.world, (VoxelCoord){0, 0, 0}, (VoxelCoord){2, 2, 2}, 3));
-    CHECK_INT(w.face->voxel(w.world, (VoxelCoord){1, 1, 1}), 3);
-    CHECK_OK(w.face->fill_sphere(w.world, vec3(0, 5, 0), 2, 4));
-    CHECK_INT(w.face->voxel(w.world, (VoxelCoord){0, 5, 0}), 4);
-    CHECK_INT(w.face->set_voxel(w.world, (VoxelCoord){1 << 20, 0, 0}, 5), STATUS_RANGE);
-    CHECK_INT(w.face->set_voxel(w.world, (VoxelCoord){0, 0, 0}, 1024), STATUS_RANGE);
-    CHECK_INT(w.face->fill_box(w.world, (VoxelCoord){0, 0, 0}, (VoxelCoord){64, 0, 0}, 1),
+    CHECK_OK(w.methods->set_voxel(w.world, (VoxelCoord){1, 2, 3}, 5));
+    CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){1, 2, 3}), 5);
+    CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){1 << 30, 0, 0}), 0);
+    CHECK_OK(w.methods->fill_box(w.world, (VoxelCoord){0, 0, 0}, (VoxelCoord){2, 2, 2}, 3));
+    CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){1, 1, 1}), 3);
+    CHECK_OK(w.methods->fill_sphere(w.world, vec3(0, 5, 0), 2, 4));
+    CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){0, 5, 0}), 4);
+    CHECK_INT(w.methods->set_voxel(w.world, (VoxelCoord){1 << 20, 0, 0}, 5), STATUS_RANGE);
+    CHECK_INT(w.methods->set_voxel(w.world, (VoxelCoord){0, 0, 0}, 1024), STATUS_RANGE);
+    CHECK_INT(w.methods->fill_box(w.world, (VoxelCoord){0, 0, 0}, (VoxelCoord){64, 0, 0}, 1),
               STATUS_RANGE);
-    CHECK_INT(w.face->fill_sphere(w.world, vec3(0, 0, 0), NAN_F, 1), STATUS_RANGE);
-    CHECK_INT(w.face->fill_sphere(w.world, vec3(0, 0, 0), 25, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->fill_sphere(w.world, vec3(0, 0, 0), NAN_F, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->fill_sphere(w.world, vec3(0, 0, 0), 25, 1), STATUS_RANGE);
     close_world(&w);
 }
 
@@ -594,58 +598,58 @@ TEST(players_come_play_and_go)
     CHECK_INT(authority_player_join(w.authority, 0, text("nobody")), STATUS_RANGE);
     CHECK_INT(authority_player_join(w.authority, 8, text("")), STATUS_RANGE);
     CHECK_INT(authority_player_join(w.authority, 8, text("\xfe")), STATUS_MALFORMED);
-    CHECK_INT(w.face->find(w.world, text("player1")), body);
+    CHECK_INT(w.methods->find(w.world, text("player1")), body);
     CHECK_INT(info(&w, body).owner_id, 7);
     CHECK_NEAR(info(&w, body).health, 100, 0);
 
-    CHECK_OK(w.face->player_team(w.world, 7, text("red")));
-    CHECK_OK(w.face->player_stat(w.world, 7, text("Coins"), 5));
-    CHECK_OK(w.face->player_stat(w.world, 7, text("Coins"), 6));
+    CHECK_OK(w.methods->player_team(w.world, 7, text("red")));
+    CHECK_OK(w.methods->player_stat(w.world, 7, text("Coins"), 5));
+    CHECK_OK(w.methods->player_stat(w.world, 7, text("Coins"), 6));
     double value = 0;
-    CHECK(w.face->player_stat_read(w.world, 7, text("Coins"), &value) && value == 6);
-    CHECK(!w.face->player_stat_read(w.world, 7, text("Gems"), &value));
-    CHECK(!w.face->player_stat_read(w.world, 8, text("Coins"), &value));
-    CHECK_INT(w.face->player_stat(w.world, 8, text("Coins"), 1), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->player_stat(w.world, 7, text("Coins"), __builtin_nan("")), STATUS_RANGE);
-    CHECK_INT(w.face->player_stat(w.world, 7, text(""), 1), STATUS_RANGE);
-    CHECK_INT(w.face->player_team(w.world, 8, text("red")), STATUS_NOT_FOUND);
+    CHECK(w.methods->player_stat_read(w.world, 7, text("Coins"), &value) && value == 6);
+    CHECK(!w.methods->player_stat_read(w.world, 7, text("Gems"), &value));
+    CHECK(!w.methods->player_stat_read(w.world, 8, text("Coins"), &value));
+    CHECK_INT(w.methods->player_stat(w.world, 8, text("Coins"), 1), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text("Coins"), __builtin_nan("")), STATUS_RANGE);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text(""), 1), STATUS_RANGE);
+    CHECK_INT(w.methods->player_team(w.world, 8, text("red")), STATUS_NOT_FOUND);
     for (uint32_t i = 1; i < ROSTER_STATS_MAX; i++) {
         char name[8];
         snprintf(name, sizeof name, "s%u", i);
-        CHECK_OK(w.face->player_stat(w.world, 7, text(name), i));
+        CHECK_OK(w.methods->player_stat(w.world, 7, text(name), i));
     }
-    CHECK_INT(w.face->player_stat(w.world, 7, text("full"), 1), STATUS_LIMIT);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text("full"), 1), STATUS_LIMIT);
     ScriptPlayerInfo players[2];
-    CHECK_INT(w.face->players(w.world, players, 2), 1);
+    CHECK_INT(w.methods->players(w.world, players, 2), 1);
     CHECK(same(players[0].name, "player1") && same(players[0].team, "red"));
-    CHECK_OK(w.face->player_team(w.world, 7, text("")));
+    CHECK_OK(w.methods->player_team(w.world, 7, text("")));
 
     // Killed by a script between two steps, and alive again.
     drop_events(&w);
-    CHECK_OK(w.face->damage(w.world, body, 1000, DOOR));
-    CHECK_OK(w.face->damage(w.world, body, 1000, DOOR)); // dies once
+    CHECK_OK(w.methods->damage(w.world, body, 1000, DOOR));
+    CHECK_OK(w.methods->damage(w.world, body, 1000, DOOR)); // dies once
     CHECK_NEAR(info(&w, body).health, 0, 0);
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
     uint32_t count = 0;
     CHECK_INT(authority_events(w.authority, &count)[0].player_id, 7);
-    CHECK_OK(w.face->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
+    CHECK_OK(w.methods->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
     CHECK_NEAR(info(&w, body).health, 100, 0);
     CHECK_NEAR(info(&w, body).position.z, 8, 0);
-    CHECK_INT(w.face->player_spawn(w.world, 9, NULL), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->player_spawn(w.world, 7, &(Vec3){NAN_F, 0, 0}), STATUS_RANGE);
-    CHECK_INT(w.face->damage(w.world, body, NAN_F, 0), STATUS_RANGE);
-    CHECK_INT(w.face->damage(w.world, DOOR, 5, 0), STATUS_NOT_FOUND); // has no health
+    CHECK_INT(w.methods->player_spawn(w.world, 9, NULL), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->player_spawn(w.world, 7, &(Vec3){NAN_F, 0, 0}), STATUS_RANGE);
+    CHECK_INT(w.methods->damage(w.world, body, NAN_F, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->damage(w.world, DOOR, 5, 0), STATUS_NOT_FOUND); // has no health
 
-    CHECK_OK(w.face->player_spawn(w.world, 7, NULL)); // without spawns: the origin
+    CHECK_OK(w.methods->player_spawn(w.world, 7, NULL)); // without spawns: the origin
     CHECK_NEAR(info(&w, body).position.z, 0, 0);
     // A destroyed body can be replaced.
-    CHECK_OK(w.face->destroy(w.world, body));
+    CHECK_OK(w.methods->destroy(w.world, body));
     step(&w, 1);
-    CHECK_INT(w.face->players(w.world, players, 2), 1);
+    CHECK_INT(w.methods->players(w.world, players, 2), 1);
     CHECK_INT(players[0].entity, 0);
-    CHECK_OK(w.face->player_spawn(w.world, 7, NULL));
-    CHECK_INT(w.face->players(w.world, players, 2), 1);
+    CHECK_OK(w.methods->player_spawn(w.world, 7, NULL));
+    CHECK_INT(w.methods->players(w.world, players, 2), 1);
     CHECK(players[0].entity != body);
     const uint64_t second = players[0].entity;
 
@@ -654,13 +658,13 @@ TEST(players_come_play_and_go)
     CHECK_OK(authority_player_leave(w.authority, 7));
     CHECK_INT(authority_player_leave(w.authority, 7), STATUS_NOT_FOUND);
     CHECK_INT(authority_player_leave(w.authority, 9), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->player_spawn(w.world, 7, NULL), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->player_spawn(w.world, 7, NULL), STATUS_NOT_FOUND);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_PLAYER_REMOVING, 0), 1);
     authority_collect(w.authority);
-    CHECK_INT(w.face->players(w.world, players, 2), 1);
+    CHECK_INT(w.methods->players(w.world, players, 2), 1);
     CHECK(exists(&w, second));
     step(&w, 1);
-    CHECK_INT(w.face->players(w.world, players, 2), 0);
+    CHECK_INT(w.methods->players(w.world, players, 2), 0);
     CHECK(!exists(&w, second));
     step(&w, 1);
     CHECK_INT(sim_count(w.sim, ENTITY_PLAYER), 0);
@@ -678,8 +682,8 @@ TEST(players_are_spread_over_the_spawns)
     for (uint64_t player = 7; player < 10; player++) {
         ScriptPlayerInfo players[4];
         CHECK_OK(authority_player_join(w.authority, player, text("somebody")));
-        CHECK_OK(w.face->player_spawn(w.world, player, NULL));
-        const uint32_t count = w.face->players(w.world, players, 4);
+        CHECK_OK(w.methods->player_spawn(w.world, player, NULL));
+        const uint32_t count = w.methods->players(w.world, players, 4);
         REQUIRE(count == player - 6);
         CHECK_NEAR(info(&w, players[count - 1].entity).position.x, player % 2 ? -3 : 1, 0);
         CHECK_NEAR(authority_spawn_point(w.authority, player).x, player % 2 ? -3 : 1, 0);
@@ -695,13 +699,13 @@ TEST(zones_touch_and_hits_become_events)
     step(&w, 2);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, PAD), 1); // stands on a part that blocks
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_ENTER, 0), 0);
-    CHECK_OK(w.face->set_position(w.world, body, vec3(5, 0, 5)));
+    CHECK_OK(w.methods->set_position(w.world, body, vec3(5, 0, 5)));
     drop_events(&w);
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_ENTER, ZONE), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_LEAVE, 0), 0); // no leave of a touch
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, 0), 0);
-    CHECK_OK(w.face->set_position(w.world, body, vec3(0, 0, 0)));
+    CHECK_OK(w.methods->set_position(w.world, body, vec3(0, 0, 0)));
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TRIGGER_LEAVE, ZONE), 1);
     authority_collect(w.authority); // the same step is not translated twice
@@ -709,14 +713,16 @@ TEST(zones_touch_and_hits_become_events)
 
     uint64_t shot = 0;
     drop_events(&w);
-    CHECK_OK(w.face->fire(w.world, 0, vec3(0, 1, -5), vec3(0, 0, 30), 200, 0, 3, &shot));
+    CHECK_OK(w.methods->fire(w.world, 0, vec3(0, 1, -5), vec3(0, 0, 30), 200, 0, 3, &shot));
     step(&w, 20);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
-    CHECK_INT(w.face->fire(w.world, 999, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &shot), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->fire(w.world, 0, VEC3_ZERO, vec3(NAN_F, 0, 0), 1, 0, 0, &shot), STATUS_RANGE);
-    CHECK_INT(w.face->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, NAN_F, 0, 0, &shot), STATUS_RANGE);
+    CHECK_INT(w.methods->fire(w.world, 999, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &shot),
+              STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, vec3(NAN_F, 0, 0), 1, 0, 0, &shot),
+              STATUS_RANGE);
+    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, NAN_F, 0, 0, &shot), STATUS_RANGE);
     close_world(&w);
 }
 
@@ -725,30 +731,30 @@ TEST(npcs_are_told_and_tell)
     World w = open_world();
     const uint64_t body = join(&w, 7, "player1", vec3(20, 0, 20));
     uint64_t npc = 0;
-    CHECK_OK(w.face->npc_spawn(w.world, vec3(20, 0, 0), &npc));
+    CHECK_OK(w.methods->npc_spawn(w.world, vec3(20, 0, 0), &npc));
     uint32_t state = 99;
     float suspicion = 9;
-    CHECK_OK(w.face->npc_state(w.world, npc, &state, &suspicion));
+    CHECK_OK(w.methods->npc_state(w.world, npc, &state, &suspicion));
     CHECK_INT(state, NPC_IDLE);
     CHECK_NEAR(suspicion, 0, 0);
-    CHECK_OK(w.face->npc_target(w.world, npc, body));
+    CHECK_OK(w.methods->npc_target(w.world, npc, body));
     step(&w, 2);
-    CHECK_OK(w.face->npc_state(w.world, npc, &state, &suspicion));
+    CHECK_OK(w.methods->npc_state(w.world, npc, &state, &suspicion));
     CHECK_INT(state, NPC_ALERT);
-    CHECK_OK(w.face->npc_target(w.world, npc, 0));
+    CHECK_OK(w.methods->npc_target(w.world, npc, 0));
     step(&w, 30);
     CHECK(count_events(&w, SCRIPT_EVENT_NPC, npc) >= 1);
-    CHECK_OK(w.face->npc_move_to(w.world, npc, vec3(22, 0, 2)));
+    CHECK_OK(w.methods->npc_move_to(w.world, npc, vec3(22, 0, 2)));
     const Vec3 points[2] = {{20, 0, 0}, {24, 0, 0}};
-    CHECK_OK(w.face->npc_patrol(w.world, npc, points, 2));
-    CHECK_INT(w.face->npc_patrol(w.world, npc, points, 1000), STATUS_RANGE);
-    CHECK_INT(w.face->npc_move_to(w.world, npc, vec3(NAN_F, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->npc_target(w.world, npc, DOOR), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_target(w.world, npc, 999), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_target(w.world, DOOR, body), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_state(w.world, body, &state, &suspicion), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->npc_spawn(w.world, vec3(NAN_F, 0, 0), &npc), STATUS_RANGE);
-    CHECK_OK(w.face->damage(w.world, npc, 1e6f, body));
+    CHECK_OK(w.methods->npc_patrol(w.world, npc, points, 2));
+    CHECK_INT(w.methods->npc_patrol(w.world, npc, points, 1000), STATUS_RANGE);
+    CHECK_INT(w.methods->npc_move_to(w.world, npc, vec3(NAN_F, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->npc_target(w.world, npc, DOOR), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_target(w.world, npc, 999), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_target(w.world, DOOR, body), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_state(w.world, body, &state, &suspicion), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->npc_spawn(w.world, vec3(NAN_F, 0, 0), &npc), STATUS_RANGE);
+    CHECK_OK(w.methods->damage(w.world, npc, 1e6f, body));
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, npc), 1);
     close_world(&w);
@@ -758,30 +764,30 @@ TEST(structures_stand_fall_and_are_reported)
 {
     World w = open_world();
     uint64_t piece = 0;
-    CHECK_OK(w.face->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 7, &piece));
+    CHECK_OK(w.methods->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 7, &piece));
     CHECK_INT(info(&w, piece).owner_id, 7);
     CHECK_NEAR(info(&w, piece).health, 10, 0);
     uint64_t other = 0;
-    CHECK_INT(w.face->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 7, &other),
+    CHECK_INT(w.methods->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 7, &other),
               STATUS_BLOCKED);
-    CHECK_INT(w.face->structure_place(w.world, 9, (VoxelCoord){25, 0, 20}, 0, 7, &other),
+    CHECK_INT(w.methods->structure_place(w.world, 9, (VoxelCoord){25, 0, 20}, 0, 7, &other),
               STATUS_NOT_FOUND);
-    CHECK_INT(w.face->structure_place(w.world, 0, (VoxelCoord){25, 9, 20}, 0, 7, &other),
+    CHECK_INT(w.methods->structure_place(w.world, 0, (VoxelCoord){25, 9, 20}, 0, 7, &other),
               STATUS_DENIED);
-    CHECK_INT(w.face->set_position(w.world, piece, VEC3_ZERO), STATUS_NOT_FOUND);
-    CHECK_OK(w.face->damage(w.world, piece, 4, 0));
+    CHECK_INT(w.methods->set_position(w.world, piece, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK_OK(w.methods->damage(w.world, piece, 4, 0));
     CHECK_NEAR(info(&w, piece).health, 6, 0);
-    CHECK_OK(w.face->damage(w.world, piece, 10, 0));
+    CHECK_OK(w.methods->damage(w.world, piece, 10, 0));
     CHECK(exists(&w, piece)); // to the end of the phase
     step(&w, 1);
     CHECK(!exists(&w, piece));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, piece), 1);
-    CHECK_OK(w.face->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 0, &piece));
-    CHECK_OK(w.face->structure_remove(w.world, piece));
+    CHECK_OK(w.methods->structure_place(w.world, 0, (VoxelCoord){20, 0, 20}, 0, 0, &piece));
+    CHECK_OK(w.methods->structure_remove(w.world, piece));
     CHECK(exists(&w, piece));
     step(&w, 1);
     CHECK(!exists(&w, piece));
-    CHECK_INT(w.face->structure_remove(w.world, DOOR), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->structure_remove(w.world, DOOR), STATUS_NOT_FOUND);
     // One that the owner placed, without a record here, is reported too.
     Handle handle = HANDLE_NONE;
     const StructureDesc desc = {.owner_id = 7, .cell = {30, 0, 20}};
@@ -806,17 +812,17 @@ TEST(effects_wait_for_the_owner_and_have_caps)
                              .payload = payload,
                              .payload_bytes = 3,
                              .reliable = true};
-    CHECK_OK(w.face->send(w.world, &message));
-    CHECK_OK(w.face->chat(w.world, text("hello"), 0));
+    CHECK_OK(w.methods->send(w.world, &message));
+    CHECK_OK(w.methods->chat(w.world, text("hello"), 0));
     const Vec3 at = {1, 2, 3};
-    CHECK_OK(w.face->sound(w.world, text("bell"), 7, &at, 0.5f));
+    CHECK_OK(w.methods->sound(w.world, text("bell"), 7, &at, 0.5f));
     const StoreRequest store = {.request_id = 9,
                                 .operation = STORE_SET,
                                 .store = text("scores"),
                                 .key = text("k"),
                                 .value = payload,
                                 .value_bytes = 3};
-    CHECK_OK(w.face->store(w.world, &store));
+    CHECK_OK(w.methods->store(w.world, &store));
     uint32_t count = 0;
     const Effect *effects = authority_effects(w.authority, &count);
     REQUIRE(count == 4);
@@ -830,44 +836,44 @@ TEST(effects_wait_for_the_owner_and_have_caps)
 
     // Nobody there, no sense, no room.
     message.player_id = 8;
-    CHECK_INT(w.face->send(w.world, &message), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->chat(w.world, text("x"), 8), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->sound(w.world, text("x"), 8, NULL, 1), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->send(w.world, &message), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->chat(w.world, text("x"), 8), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->sound(w.world, text("x"), 8, NULL, 1), STATUS_NOT_FOUND);
     message.player_id = 0;
     message.name = text("");
-    CHECK_INT(w.face->send(w.world, &message), STATUS_RANGE);
+    CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
     message.name = text("big");
     message.payload_bytes = (64u << 10) + 1;
-    CHECK_INT(w.face->send(w.world, &message), STATUS_RANGE);
-    CHECK_INT(w.face->chat(w.world, text(""), 0), STATUS_RANGE);
-    CHECK_INT(w.face->chat(w.world, text("\xff"), 0), STATUS_MALFORMED);
-    CHECK_INT(w.face->sound(w.world, text("bell"), 0, NULL, 2), STATUS_RANGE);
-    CHECK_INT(w.face->sound(w.world, text("bell"), 0, NULL, NAN_F), STATUS_RANGE);
-    CHECK_INT(w.face->sound(w.world, text(""), 0, NULL, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text(""), 0), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text("\xff"), 0), STATUS_MALFORMED);
+    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, NULL, 2), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, NULL, NAN_F), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text(""), 0, NULL, 1), STATUS_RANGE);
     const Vec3 nowhere = {NAN_F, 0, 0};
-    CHECK_INT(w.face->sound(w.world, text("bell"), 0, &nowhere, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, &nowhere, 1), STATUS_RANGE);
     StoreRequest bad = store;
     bad.key = text("");
-    CHECK_INT(w.face->store(w.world, &bad), STATUS_RANGE);
+    CHECK_INT(w.methods->store(w.world, &bad), STATUS_RANGE);
     bad = store;
     bad.number = __builtin_nan("");
-    CHECK_INT(w.face->store(w.world, &bad), STATUS_RANGE);
+    CHECK_INT(w.methods->store(w.world, &bad), STATUS_RANGE);
     message.payload_bytes = 90;
     static const uint8_t zeros[90];
     message.payload = zeros;
-    CHECK_INT(w.face->send(w.world, &message), STATUS_LIMIT); // bytes
-    CHECK_OK(w.face->chat(w.world, text("a"), 0));
-    CHECK_INT(w.face->chat(w.world, text("b"), 0), STATUS_LIMIT); // count
+    CHECK_INT(w.methods->send(w.world, &message), STATUS_LIMIT); // bytes
+    CHECK_OK(w.methods->chat(w.world, text("a"), 0));
+    CHECK_INT(w.methods->chat(w.world, text("b"), 0), STATUS_LIMIT); // count
     CHECK_INT(authority_counters(w.authority).effects_dropped, 2);
     authority_effects_clear(w.authority);
-    CHECK_OK(w.face->send(w.world, &message));
+    CHECK_OK(w.methods->send(w.world, &message));
 
     // A client's alone.
     Vec3 position;
-    CHECK(!w.face->key_is_down(w.world, text("W")));
-    CHECK(!w.face->camera(w.world, &position, &position));
-    CHECK_INT(w.face->local_player(w.world), 0);
-    CHECK_INT(w.face->ui(w.world, payload, 3), STATUS_DENIED);
+    CHECK(!w.methods->key_is_down(w.world, text("W")));
+    CHECK(!w.methods->camera(w.world, &position, &position));
+    CHECK_INT(w.methods->local_player(w.world), 0);
+    CHECK_INT(w.methods->ui(w.world, payload, 3), STATUS_DENIED);
     close_world(&w);
 }
 
@@ -884,8 +890,8 @@ TEST(events_wait_and_have_caps)
     CHECK_INT(authority_player_chat(w.authority, 7, text("world")), STATUS_LIMIT); // bytes
     CHECK_INT(authority_player_chat(w.authority, 8, text("x")), STATUS_NOT_FOUND);
     CHECK_INT(authority_player_chat(w.authority, 7, text("")), STATUS_RANGE);
-    CHECK_OK(w.face->destroy(w.world, a));
-    CHECK_OK(w.face->destroy(w.world, b));
+    CHECK_OK(w.methods->destroy(w.world, a));
+    CHECK_OK(w.methods->destroy(w.world, b));
     step(&w, 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, 0), 1); // the second has no room yet
     uint32_t count = 0;
@@ -915,7 +921,7 @@ TEST(creation_fails_clean)
     walk.heap.bytes_max = 1u << 30;
     CHECK_OK(authority_create(&walk.heap, &config, &authority)); // no names, no prefabs
     ScriptWorld *world = authority_world(authority);
-    CHECK_INT(world->face->find(world, text("Door")), 0);
+    CHECK_INT(world->methods->find(world, text("Door")), 0);
     authority_destroy(&walk.heap, authority);
     walk_world_close(&walk);
 }

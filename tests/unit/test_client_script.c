@@ -1,6 +1,6 @@
 // Client scripts against a server that the test simulates: the manifest and its runes, over the
 // wire or given by the owner, runes that must be rejected, bindings, remotes both ways, reloads.
-#include "core/script/value.h"
+#include "core/script/runtime/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/client_stage.h"
 
@@ -372,14 +372,14 @@ TEST(names_attributes_and_tags_are_seen)
     const NetState state = {.version = 1};
     stage_enter(stage, 3, NET_PROP, 900, &state, &shape, book, bytes);
     stage_flush(stage);
-    Book *kept = view_book(client_script_view(stage->client));
-    CHECK(book_has_tag(kept, 900, (Text){"loot", 4}));
+    AttributeTable *kept = view_attributes(client_script_view(stage->client));
+    CHECK(attribute_table_has_tag(kept, 900, (Text){"loot", 4}));
     stage_run(stage, 6);
     check_no_faults();
     check_remote("attribute", "power7");
     stage_leave(stage, 3);
     stage_flush(stage);
-    CHECK(book_find(kept, 900) == NULL);
+    CHECK(attribute_table_find(kept, 900) == NULL);
     stage_close(stage);
 }
 
@@ -430,7 +430,8 @@ TEST(workspace_scripts_belong_to_their_entities)
     stage_run(stage, 6);
     CHECK_INT(asked(), 2);
     check_remote("the crate comes after the door", "crate Crate");
-    CHECK(book_has_tag(view_book(client_script_view(stage->client)), 1, (Text){"wood", 4}));
+    CHECK(attribute_table_has_tag(view_attributes(client_script_view(stage->client)), 1,
+                                  (Text){"wood", 4}));
     enter_crate(4, 901);
     stage_run(stage, 6);
     CHECK_INT(asked(), 3);

@@ -1,7 +1,7 @@
 // Lints on compiled scripts, and replaced line numbers. The same natively and in WASM.
 #include "core/base/rng.h"
-#include "core/script/lint.h"
-#include "core/script/rune.h"
+#include "core/script/lint/lint.h"
+#include "core/script/rune/rune.h"
 #include "tests/support/test.h"
 
 #include <lauxlib.h>

@@ -1,7 +1,7 @@
 // Server and clients in one process: messages both ways, calls with replies, limits of rate, size
 // and shape, message loss by a seed, chat, what clients get to know, and the store with its
 // operations.
-#include "core/script/loopback.h"
+#include "core/script/trial/loopback.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 
@@ -176,7 +176,7 @@ static ScriptMessage message_of(const char *name)
 
 static Status send(ScriptWorld *world, ScriptMessage message)
 {
-    return world->face->send(world, &message);
+    return world->methods->send(world, &message);
 }
 
 TEST(events_go_both_ways)
@@ -400,10 +400,10 @@ TEST(chat_reaches_everybody_within_limits)
     forget();
     ScriptWorld *one = view_world(w.views[0]);
     for (uint32_t i = 0; i < 7; i++) {
-        CHECK_OK(one->face->chat(one, text("hello"), 0));
+        CHECK_OK(one->methods->chat(one, text("hello"), 0));
     }
-    CHECK_OK(w.server->face->chat(w.server, text("welcome"), 0));
-    CHECK_OK(w.server->face->chat(w.server, text("psst"), 2));
+    CHECK_OK(w.server->methods->chat(w.server, text("welcome"), 0));
+    CHECK_OK(w.server->methods->chat(w.server, text("psst"), 2));
     step(&w, 1);
     CHECK_INT(count_of(&server_seen, SCRIPT_EVENT_CHAT), 5);
     CHECK_INT(server_seen.events[0].player_id, 1);
@@ -413,9 +413,9 @@ TEST(chat_reaches_everybody_within_limits)
     CHECK_TEXT(client_seen[1].names[1], "psst");
     CHECK_INT(client_seen[1].events[1].player_id, 0);
     CHECK_INT(loopback_counters(w.loopback).chats_refused, 2);
-    CHECK_OK(w.server->face->sound(w.server, text("bell"), 0, NULL, 1));
-    CHECK_OK(w.server->face->sound(w.server, text("bell"), 2, NULL, 1));
-    CHECK_OK(one->face->sound(one, text("click"), 0, NULL, 1));
+    CHECK_OK(w.server->methods->sound(w.server, text("bell"), 0, NULL, 1));
+    CHECK_OK(w.server->methods->sound(w.server, text("bell"), 2, NULL, 1));
+    CHECK_OK(one->methods->sound(one, text("click"), 0, NULL, 1));
     step(&w, 1);
     CHECK_INT(w.heard, 4);
     close_world(&w);
@@ -426,56 +426,56 @@ TEST(clients_know_what_is_public)
     World w;
     open_world(&w, loopback_config_default());
     uint64_t crate = 0;
-    CHECK_OK(w.server->face->spawn(w.server, text("Crate"), vec3(0, 3, 0), false, &crate));
+    CHECK_OK(w.server->methods->spawn(w.server, text("Crate"), vec3(0, 3, 0), false, &crate));
     const ScriptValue open = {.type = SCRIPT_NUMBER, .number = 5};
-    CHECK_OK(w.server->face->set_attribute(w.server, crate, text("open"), &open, 0));
+    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text("open"), &open, 0));
     CHECK_OK(
-        w.server->face->set_attribute(w.server, crate, text("code"), &open, ATTRIBUTE_PRIVATE));
-    CHECK_OK(w.server->face->set_tag(w.server, crate, text("loot"), true));
-    CHECK_OK(w.server->face->set_tag(w.server, CRATE_SCENE, text("loot"), true));
-    CHECK_OK(w.server->face->player_stat(w.server, 1, text("Coins"), 3));
-    CHECK_OK(w.server->face->player_team(w.server, 1, text("red")));
-    CHECK_OK(w.server->face->player_spawn(w.server, 1, &(Vec3){10, 0, 0}));
+        w.server->methods->set_attribute(w.server, crate, text("code"), &open, ATTRIBUTE_PRIVATE));
+    CHECK_OK(w.server->methods->set_tag(w.server, crate, text("loot"), true));
+    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text("loot"), true));
+    CHECK_OK(w.server->methods->player_stat(w.server, 1, text("Coins"), 3));
+    CHECK_OK(w.server->methods->player_team(w.server, 1, text("red")));
+    CHECK_OK(w.server->methods->player_spawn(w.server, 1, &(Vec3){10, 0, 0}));
     step(&w, 1);
     ScriptWorld *client = view_world(w.views[0]);
     ScriptValue value;
-    CHECK_INT(client->face->find(client, text("Crate")), crate);
-    CHECK(client->face->attribute(client, crate, text("open"), &value) && value.number == 5);
-    CHECK(!client->face->attribute(client, crate, text("code"), &value));
-    CHECK(client->face->has_tag(client, CRATE_SCENE, text("loot")));
+    CHECK_INT(client->methods->find(client, text("Crate")), crate);
+    CHECK(client->methods->attribute(client, crate, text("open"), &value) && value.number == 5);
+    CHECK(!client->methods->attribute(client, crate, text("code"), &value));
+    CHECK(client->methods->has_tag(client, CRATE_SCENE, text("loot")));
     double coins = 0;
-    CHECK(client->face->player_stat_read(client, 1, text("Coins"), &coins) && coins == 3);
+    CHECK(client->methods->player_stat_read(client, 1, text("Coins"), &coins) && coins == 3);
     ScriptPlayerInfo players[4];
-    CHECK_INT(client->face->players(client, players, 4), 2);
+    CHECK_INT(client->methods->players(client, players, 4), 2);
     CHECK(same(players[0].name, "one") && same(players[0].team, "red") && players[0].entity != 0);
     // A local entity is left alone by all this, and its end is told.
     uint64_t local = 0;
-    CHECK_OK(client->face->spawn(client, text("Crate"), vec3(0, 9, 0), true, &local));
+    CHECK_OK(client->methods->spawn(client, text("Crate"), vec3(0, 9, 0), true, &local));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.server->face->set_attribute(w.server, crate, text("open"), &nil, 0));
-    CHECK_OK(w.server->face->set_tag(w.server, CRATE_SCENE, text("loot"), false));
+    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text("open"), &nil, 0));
+    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text("loot"), false));
     step(&w, 1);
-    CHECK(!client->face->attribute(client, crate, text("open"), &value));
-    CHECK(!client->face->has_tag(client, CRATE_SCENE, text("loot")));
-    CHECK(same(client->face->name(client, local), "Crate"));
+    CHECK(!client->methods->attribute(client, crate, text("open"), &value));
+    CHECK(!client->methods->has_tag(client, CRATE_SCENE, text("loot")));
+    CHECK(same(client->methods->name(client, local), "Crate"));
     forget();
-    CHECK_OK(client->face->destroy(client, local));
-    CHECK_OK(w.server->face->destroy(w.server, crate));
+    CHECK_OK(client->methods->destroy(client, local));
+    CHECK_OK(w.server->methods->destroy(w.server, crate));
     step(&w, 2);
-    CHECK_INT(client->face->find(client, text("Crate")), 0);
+    CHECK_INT(client->methods->find(client, text("Crate")), 0);
     CHECK_INT(count_of(&client_seen[0], SCRIPT_EVENT_DESTROYED), 2);
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_DESTROYED), 1);
     CHECK_INT(count_of(&server_seen, SCRIPT_EVENT_DESTROYED), 1);
-    CHECK_INT(view_book(w.views[1])->attributes.count, 0);
+    CHECK_INT(view_attributes(w.views[1])->attributes.count, 0);
     // Somebody goes: told first, gone then.
     forget();
     CHECK_OK(authority_player_leave(w.authority, 1));
     loopback_step(w.loopback, 0);
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_PLAYER_REMOVING), 1);
     ScriptWorld *other = view_world(w.views[1]);
-    CHECK_INT(other->face->players(other, players, 4), 2);
+    CHECK_INT(other->methods->players(other, players, 4), 2);
     step(&w, 2);
-    CHECK_INT(other->face->players(other, players, 4), 1);
+    CHECK_INT(other->methods->players(other, players, 4), 1);
     loopback_leave(w.loopback, 1);
     loopback_leave(w.loopback, 1);
     CHECK_OK(loopback_join(w.loopback, 1, w.views[0], port_of(&client_seen[0])));
@@ -525,7 +525,7 @@ static StoreRequest ask(StoreOperation operation, const char *key)
 static bool run(World *w, StoreRequest request)
 {
     const uint32_t before = server_seen.answer_count;
-    CHECK_OK(w->server->face->store(w->server, &request));
+    CHECK_OK(w->server->methods->store(w->server, &request));
     for (uint32_t i = 0; i < 10 && server_seen.answer_count == before; i++) {
         step(w, 1);
     }
@@ -595,7 +595,7 @@ TEST(the_store_keeps_values_and_versions)
     request.key = (Text){key, 128};
     CHECK(run(&w, request));
     request.key = (Text){key, 129};
-    CHECK_INT(w.server->face->store(w.server, &request), STATUS_RANGE);
+    CHECK_INT(w.server->methods->store(w.server, &request), STATUS_RANGE);
     // A new key can be set on the condition that it is new.
     request = ask_set("new", one_true, 3);
     request.operation = STORE_COMPARE_AND_SET;
@@ -702,7 +702,7 @@ TEST(the_store_has_caps_that_scripts_see)
     const uint32_t before = server_seen.answer_count;
     for (uint32_t i = 0; i < 5; i++) {
         const StoreRequest request = ask(STORE_GET, "b");
-        CHECK_OK(w.server->face->store(w.server, &request));
+        CHECK_OK(w.server->methods->store(w.server, &request));
     }
     step(&w, 1);
     CHECK_INT(server_seen.answer_count, before + 1);

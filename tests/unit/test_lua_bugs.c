@@ -1,6 +1,6 @@
 // One test for each bug of Lua 5.4.4 that our substitutions fix; docs/decisions/0031-lua-bugs.md
 // lists all of them, also those that cannot be reached.
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 #include "tests/support/test.h"
 
 #include <lauxlib.h>

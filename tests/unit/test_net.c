@@ -263,7 +263,7 @@ TEST(net_books_bad_bytes_are_refused)
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         if (net_book_open(&reader, bytes, count, &name) == STATUS_OK) {
             while (net_book_attribute(&reader, &name, &value)) {
-                CHECK(name.bytes >= 1 && name.bytes <= NET_NAME_BYTES_MAX);
+                CHECK(name.bytes >= 1 && name.bytes <= WORLD_NAME_BYTES_MAX);
                 CHECK(value.type < NET_VALUE_TYPE_COUNT);
                 CHECK(value.number - value.number == 0);
             }

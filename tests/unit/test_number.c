@@ -1,7 +1,7 @@
 // Lua's mathematics compared with the C library in long double, and numbers as text with printf and
 // strtod. In WASM a long double is as wide, but its functions come from yet another library, so
 // this is a native test; tests/script/same compares the two builds.
-#include "core/script/number.h"
+#include "core/script/vm/number.h"
 
 #include "core/base/rng.h"
 #include "tests/support/test.h"

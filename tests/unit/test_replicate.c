@@ -234,24 +234,26 @@ TEST(books_are_sent_when_they_change_and_never_what_is_private)
     const uint64_t id = replicate_id(&world, walk_player(world.sim, vec3(3, 0, 0)));
     const ScriptValue value = {.type = SCRIPT_TEXT, .text = text("teapot")};
     replicate_run(&world, 2);
-    CHECK_OK(book_set_attribute(&world.book, id, text("Hidden"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(
+        attribute_table_set_attribute(&world.book, id, text("Hidden"), &value, ATTRIBUTE_PRIVATE));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 0);
-    CHECK_OK(book_set_name(&world.book, id, text("Cook")));
-    CHECK_OK(book_set_attribute(&world.book, id, text("Likes"), &value, 0));
-    CHECK_OK(book_set_tag(&world.book, id, text("kitchen"), true));
+    CHECK_OK(attribute_table_set_name(&world.book, id, text("Cook")));
+    CHECK_OK(attribute_table_set_attribute(&world.book, id, text("Likes"), &value, 0));
+    CHECK_OK(attribute_table_set_tag(&world.book, id, text("kitchen"), true));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 1);
     CHECK(book_mentions("Cook") && book_mentions("Likes") && book_mentions("teapot"));
     CHECK(book_mentions("kitchen"));
-    CHECK_OK(book_set_attribute(&world.book, id, text("Secret"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(
+        attribute_table_set_attribute(&world.book, id, text("Secret"), &value, ATTRIBUTE_PRIVATE));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 0);
-    CHECK_OK(book_set_attribute(&world.book, id, text("Other"), &value, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.book, id, text("Other"), &value, 0));
     replicate_run(&world, 1);
     CHECK(book_mentions("Other"));
     CHECK(!book_mentions("Secret") && !book_mentions("Hidden"));
-    book_remove(&world.book, id);
+    attribute_table_remove(&world.book, id);
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].book_bytes, 3); // no name, no attributes, no tags
     replicate_close(&world);
@@ -267,15 +269,16 @@ TEST(anchored_parts_with_attributes_are_told)
     replicate_open(&world, &desc, &config);
     join_at(0, vec3(0, 0, 0));
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = 4};
-    CHECK_OK(book_set_attribute(&world.book, 1, text("Secret"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(
+        attribute_table_set_attribute(&world.book, 1, text("Secret"), &value, ATTRIBUTE_PRIVATE));
     replicate_run(&world, 4);
     CHECK(replicate_known(&world, 0, 1) == NULL);
-    CHECK_OK(book_set_attribute(&world.book, 1, text("Price"), &value, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.book, 1, text("Price"), &value, 0));
     replicate_run(&world, 4);
     REQUIRE(replicate_known(&world, 0, 1) != NULL);
     CHECK(book_mentions("Price"));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(book_set_attribute(&world.book, 1, text("Price"), &nil, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.book, 1, text("Price"), &nil, 0));
     replicate_run(&world, 4);
     CHECK(replicate_known(&world, 0, 1) == NULL);
     replicate_close(&world);
@@ -291,7 +294,7 @@ TEST(a_book_too_large_is_cut_and_counted)
     const ScriptValue value = {.type = SCRIPT_TEXT, .text = {long_text, sizeof long_text}};
     static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
     for (uint32_t i = 0; i < 6; i++) {
-        CHECK_OK(book_set_attribute(&world.book, id, text(names[i]), &value, 0));
+        CHECK_OK(attribute_table_set_attribute(&world.book, id, text(names[i]), &value, 0));
     }
     replicate_run(&world, 8);
     REQUIRE(replicate_known(&world, 0, id) != NULL);
@@ -691,8 +694,8 @@ static void disturb(Rng *rng)
     case 5:
         if (at != NULL) {
             const ScriptValue value = {.type = SCRIPT_NUMBER, .number = rng_range(rng, 0, 9)};
-            (void)!book_set_attribute(&world.book, at->net_id, text("Number"), &value,
-                                      rng_below(rng, 3) == 0 ? ATTRIBUTE_PRIVATE : 0);
+            (void)!attribute_table_set_attribute(&world.book, at->net_id, text("Number"), &value,
+                                                 rng_below(rng, 3) == 0 ? ATTRIBUTE_PRIVATE : 0);
         }
         break;
     case 6:

@@ -1,5 +1,5 @@
 // Runes: loading a valid one, and every way in which a header can be invalid.
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "tests/support/test.h"
 
 #include <lua.h>

@@ -2,10 +2,10 @@
 // dictionary or damaged is detected, and small runes become small. Runs natively and in
 // WebAssembly, where the encoder exists only for this test.
 #include "core/base/rng.h"
-#include "core/script/rune_dictionary.h"
-#include "core/script/rune_unpack.h"
-#include "core/script/rune_words.h"
-#include "core/script/vm.h"
+#include "core/script/rune/rune_dictionary.h"
+#include "core/script/rune/rune_samples.h"
+#include "core/script/rune/rune_unpack.h"
+#include "core/script/vm/vm.h"
 #include "server/build/inside/rune_pack.h"
 #include "tests/support/test.h"
 
@@ -99,7 +99,7 @@ TEST(what_is_packed_comes_back)
     check_round_trip(ends, "Workspace/Gate", SCRIPT);
     check_round_trip(ends, "S", "");
     check_round_trip(ends, "StarterGui/Ä", "local s = '\\0\\1\\xff' return s, 1e300, 7 // 2");
-    for (const RuneWords *words = rune_words; words->path != NULL; words++) {
+    for (const RuneSample *words = rune_samples; words->path != NULL; words++) {
         check_round_trip(ends, words->path, words->source);
         CHECK(packed_bytes * 8 < rune_bytes); // the dictionary has it
     }

@@ -1,6 +1,6 @@
 // The built-in world: everything that its header names exists and works on both sides, and two such
 // worlds run in the same way.
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -30,24 +30,24 @@ TEST(what_the_header_names_is_there)
     ScriptWorld *client = view_world(sample_world_view(world));
     const char *names[] = {"Door", "Platform", "Zone", "Button", "Wall", "player1"};
     for (uint32_t i = 0; i < 6; i++) {
-        const uint64_t net_id = server->face->find(server, text(names[i]));
+        const uint64_t net_id = server->methods->find(server, text(names[i]));
         CHECK(net_id != 0);
-        CHECK_INT(client->face->find(client, text(names[i])), net_id);
+        CHECK_INT(client->methods->find(client, text(names[i])), net_id);
     }
-    CHECK_INT(server->face->find(server, text("player1")), sample_world_character(world));
+    CHECK_INT(server->methods->find(server, text("player1")), sample_world_character(world));
     const char *prefabs[] = {"Crate", "Lift", "Coin", "Spark", "Bullet", "Arrow", "Guard"};
     for (uint32_t i = 0; i < 7; i++) {
         uint64_t net_id = 0;
-        CHECK_OK(server->face->spawn(server, text(prefabs[i]), vec3(20, 3, 20), false, &net_id));
+        CHECK_OK(server->methods->spawn(server, text(prefabs[i]), vec3(20, 3, 20), false, &net_id));
         Text name;
-        CHECK(server->face->prefab(server, i, &name));
+        CHECK(server->methods->prefab(server, i, &name));
         CHECK_BYTES(name.data, prefabs[i], name.bytes);
     }
     uint64_t piece = 0;
-    CHECK_OK(server->face->structure_place(server, 1, (VoxelCoord){-20, 0, -10}, 0, 0, &piece));
+    CHECK_OK(server->methods->structure_place(server, 1, (VoxelCoord){-20, 0, -10}, 0, 0, &piece));
     sample_world_step(world, 30);
     uint64_t ids[4];
-    CHECK_INT(client->face->tagged(client, text("coin"), ids, 4), 1);
+    CHECK_INT(client->methods->tagged(client, text("coin"), ids, 4), 1);
     CHECK(sample_world_scripts(world, SCRIPT_SERVER) == NULL);
     CHECK_INT(sim_tick(sample_world_sim(world)), 30);
     heap_thaw(&heap);
@@ -64,17 +64,17 @@ TEST(the_player_walks_and_looks)
     sample_world_input(world, &input);
     sample_world_step(world, 60);
     ScriptEntityInfo body;
-    REQUIRE(client->face->entity(client, sample_world_character(world), &body));
+    REQUIRE(client->methods->entity(client, sample_world_character(world), &body));
     CHECK(body.position.x > 3 && body.position.x < 6);
     Vec3 position;
     Vec3 forward;
-    REQUIRE(client->face->camera(client, &position, &forward));
+    REQUIRE(client->methods->camera(client, &position, &forward));
     CHECK_NEAR(forward.x, 1, 1e-5);
     CHECK_NEAR(position.y, 1.62, 0.02);
     CHECK_OK(sample_world_key(world, text("Fire"), true));
-    CHECK(client->face->key_is_down(client, text("fire")));
+    CHECK(client->methods->key_is_down(client, text("fire")));
     CHECK_OK(sample_world_key(world, text("Fire"), false));
-    CHECK(!client->face->key_is_down(client, text("fire")));
+    CHECK(!client->methods->key_is_down(client, text("fire")));
     CHECK_INT(sample_world_key(world, text(""), true), STATUS_RANGE);
     sample_world_destroy(&heap, world);
 }
@@ -89,8 +89,8 @@ TEST(two_play_alike)
         sample_world_input(world, &input);
         ScriptWorld *server = authority_world(sample_world_authority(world));
         uint64_t guard = 0;
-        CHECK_OK(server->face->spawn(server, text("Guard"), vec3(10, 0, 10), false, &guard));
-        CHECK_OK(server->face->npc_target(server, guard, sample_world_character(world)));
+        CHECK_OK(server->methods->spawn(server, text("Guard"), vec3(10, 0, 10), false, &guard));
+        CHECK_OK(server->methods->npc_target(server, guard, sample_world_character(world)));
         sample_world_step(world, 120);
         hashes[i] = sim_hash(sample_world_sim(world));
         sample_world_destroy(&heap, world);
@@ -217,15 +217,15 @@ TEST(scripts_of_both_sides_play_together)
     ScriptWorld *server = authority_world(sample_world_authority(world));
     add(world, SCRIPT_SERVER, "ServerScriptService/Main", server_code, 0);
     add(world, SCRIPT_SERVER, "Workspace/Zone", zone_code,
-        server->face->find(server, text("Zone")));
+        server->methods->find(server, text("Zone")));
     add(world, SCRIPT_SERVER, "Workspace/Button", button_code,
-        server->face->find(server, text("Button")));
+        server->methods->find(server, text("Button")));
     add(world, SCRIPT_CLIENT, "StarterPlayer/Main", client_code, 0);
     sample_world_step(world, 180);
     const uint64_t body = sample_world_character(world);
-    CHECK_OK(server->face->set_position(server, body, vec3(-8, 0, 0)));
+    CHECK_OK(server->methods->set_position(server, body, vec3(-8, 0, 0)));
     sample_world_step(world, 5);
-    CHECK_OK(server->face->set_position(server, body, vec3(4, 1, 6)));
+    CHECK_OK(server->methods->set_position(server, body, vec3(4, 1, 6)));
     sample_world_step(world, 90);
     const char *wanted[] = {"came player1", "hello player1 4", "back 5",     "double 42",
                             "broken false", "stored 8 8",      "count 6",    "row y 9\n",
@@ -237,10 +237,10 @@ TEST(scripts_of_both_sides_play_together)
         }
     }
     ScriptEntityInfo door;
-    CHECK(server->face->entity(server, server->face->find(server, text("Door")), &door));
+    CHECK(server->methods->entity(server, server->methods->find(server, text("Door")), &door));
     CHECK_NEAR(door.position.y, 4.5, 0);
     ScriptEntityInfo crate;
-    CHECK(server->face->entity(server, server->face->find(server, text("Crate")), &crate));
+    CHECK(server->methods->entity(server, server->methods->find(server, text("Crate")), &crate));
     CHECK_NEAR(crate.position.y, 8, 0);
     check_no_faults(world, SCRIPT_CLIENT);
     sample_world_destroy(&heap, world);

@@ -1,7 +1,7 @@
 // The runtime: loading, hooks, parameters, modules, reload, faults, throttling, budgets, ownership.
-#include "core/script/rune.h"
-#include "core/script/script_inside.h"
-#include "core/script/value.h"
+#include "core/script/rune/rune.h"
+#include "core/script/runtime/script_inside.h"
+#include "core/script/runtime/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/script_fixture.h"
 

@@ -37,7 +37,7 @@ static void close(void)
     act_store_free(&store);
 }
 
-static Status add(const char *path, const char *source, ScriptContext context, uint32_t *index)
+static Status add(const char *path, const char *source, uint32_t context, uint32_t *index)
 {
     const CompileRequest request = {
         .script_id = path, .code = source, .code_bytes = strlen(source)};
@@ -81,9 +81,10 @@ TEST(it_is_sent_as_it_was_signed)
     open();
     uint32_t secret, hud, words;
     // The order of entries is not the signed one.
-    CHECK_OK(add("StarterGui/Hud", "local x = 1", 0, &hud));
-    CHECK_OK(add("ServerScriptService/Secret", "local x = 'password'", 0, &secret));
-    CHECK_OK(add("ReplicatedStorage/Words", "return {}", 0, &words));
+    CHECK_OK(add("StarterGui/Hud", "local x = 1", ENTRY_CONTEXT_SERVICE, &hud));
+    CHECK_OK(
+        add("ServerScriptService/Secret", "local x = 'password'", ENTRY_CONTEXT_SERVICE, &secret));
+    CHECK_OK(add("ReplicatedStorage/Words", "return {}", ENTRY_CONTEXT_SERVICE, &words));
     name(hud, "StarterGui/Hud.ts", "StarterGui", "Client");
     name(words, "ReplicatedStorage/Words.lua", "ReplicatedStorage", "Both");
     const NetText requires[] = {act_text("ReplicatedStorage/Words")};
@@ -113,8 +114,8 @@ TEST(one_that_names_other_runes_is_refused)
 {
     open();
     uint32_t hud, words;
-    CHECK_OK(add("StarterGui/Hud", "local x = 1", 0, &hud));
-    CHECK_OK(add("ReplicatedStorage/Words", "return {}", 0, &words));
+    CHECK_OK(add("StarterGui/Hud", "local x = 1", ENTRY_CONTEXT_SERVICE, &hud));
+    CHECK_OK(add("ReplicatedStorage/Words", "return {}", ENTRY_CONTEXT_SERVICE, &words));
     name(hud, "StarterGui/Hud.lua", "StarterGui", "Client");
     name(words, "ReplicatedStorage/Words.lua", "ReplicatedStorage", "Both");
     ManifestRow sorted[] = {rows[words], rows[hud]};
@@ -137,7 +138,7 @@ TEST(one_that_names_other_runes_is_refused)
     CHECK_OK(reload(sorted, 2, 3, 3));
     // What follows would not be signed.
     uint32_t late;
-    CHECK_INT(add("StarterGui/Late", "local x = 1", 0, &late), STATUS_BLOCKED);
+    CHECK_INT(add("StarterGui/Late", "local x = 1", ENTRY_CONTEXT_SERVICE, &late), STATUS_BLOCKED);
     close();
 }
 
@@ -146,7 +147,7 @@ TEST(an_earlier_life_was_further)
 {
     open();
     uint32_t hud;
-    CHECK_OK(add("StarterGui/Hud", "local x = 1", 0, &hud));
+    CHECK_OK(add("StarterGui/Hud", "local x = 1", ENTRY_CONTEXT_SERVICE, &hud));
     name(hud, "StarterGui/Hud.lua", "StarterGui", "Client");
     uint8_t bytes[128];
     const RowMeta meta = {.next_net_id = 10, .next_player = 2, .tick = 5, .manifest_version = 8};
@@ -165,13 +166,15 @@ TEST(a_place_may_narrow_never_widen)
 {
     open();
     uint32_t door, hud, secret;
-    CHECK_OK(add("Workspace/Door", "local x = 'password'", SCRIPT_CONTEXT_SERVER, &door));
-    CHECK_INT(add("StarterGui/Hud", "local x = 1", SCRIPT_CONTEXT_BOTH, &hud), STATUS_DENIED);
-    CHECK_INT(add("ServerScriptService/Secret", "local x = 1", SCRIPT_CONTEXT_CLIENT, &secret),
+    CHECK_OK(add("Workspace/Door", "local x = 'password'", entry_context(CONTEXT_SERVER), &door));
+    CHECK_INT(add("StarterGui/Hud", "local x = 1", entry_context(CONTEXT_BOTH), &hud),
               STATUS_DENIED);
+    CHECK_INT(
+        add("ServerScriptService/Secret", "local x = 1", entry_context(CONTEXT_CLIENT), &secret),
+        STATUS_DENIED);
     CHECK_INT(world_enter(act.world, &(Entry){.type = ENTRY_SCRIPT,
                                               .flags = ENTRY_REPLICATE,
-                                              .number = SCRIPT_CONTEXT_SERVER,
+                                              .number = entry_context(CONTEXT_SERVER),
                                               .name = "Workspace/Two",
                                               .name_bytes = 13,
                                               .bytes = runes[0],
@@ -207,7 +210,7 @@ TEST(packed_runes_go_to_those_who_can_read_them)
                    .bytes = packed,
                    .byte_count = sizeof packed};
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // before its rune
-    CHECK_OK(add("StarterGui/Hud", "local x = 1", 0, &hud));
+    CHECK_OK(add("StarterGui/Hud", "local x = 1", ENTRY_CONTEXT_SERVICE, &hud));
     entry.number = 0; // would mean that it is not packed
     CHECK_INT(world_enter(act.world, &entry), STATUS_RANGE);
     entry.number = 0x100000000u;
@@ -215,7 +218,7 @@ TEST(packed_runes_go_to_those_who_can_read_them)
     entry.number = 0xfffffff0u;
     CHECK_OK(world_enter(act.world, &entry));
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // twice
-    CHECK_OK(add("ServerScriptService/Secret", "local x = 1", 0, &secret));
+    CHECK_OK(add("ServerScriptService/Secret", "local x = 1", ENTRY_CONTEXT_SERVICE, &secret));
     entry.name = "ServerScriptService/Secret";
     entry.name_bytes = 26;
     CHECK_INT(world_enter(act.world, &entry), STATUS_NOT_FOUND); // nobody is ever sent it

@@ -1,10 +1,10 @@
-// DataStore requests to the store and to core/script/memory_store.c: the same sequence gives the
-// same replies byte for byte, and the data survives a restart.
+// DataStore requests to the store and to core/script/trial/memory_store.c: the same sequence gives
+// the same replies byte for byte, and the data survives a restart.
 #define _GNU_SOURCE
 #include "tests/unit/store_fixture.h"
 
 #include "core/base/check.h"
-#include "core/script/memory_store.h"
+#include "core/script/trial/memory_store.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static uint64_t clock_read(void)
 typedef struct Asked {
     bool ok;
     size_t bytes;
-    uint8_t answer[MEMORY_STORE_ANSWER_MAX];
+    uint8_t answer[STORE_ANSWER_MAX];
 } Asked;
 
 typedef struct Pair {
@@ -100,13 +100,13 @@ static const char *const keys[] = {"a", "b", "key", "Zoë", "'; --", "zz", "ab",
 
 static Text random_key(Rng *rng)
 {
-    static char longest[STORE_KEY_BYTES + 1];
+    static char longest[STORE_KEY_BYTES_MAX + 1];
     memset(longest, 'k', sizeof longest);
     switch (rng_below(rng, 16)) {
     case 0:
-        return (Text){longest, STORE_KEY_BYTES};
+        return (Text){longest, STORE_KEY_BYTES_MAX};
     case 1:
-        return (Text){longest, STORE_KEY_BYTES + 1};
+        return (Text){longest, STORE_KEY_BYTES_MAX + 1};
     case 2:
         return (Text){"nul\0in it", 9};
     default: {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "server/build/typescript/typescript.h"
 
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 #include "server/build/typescript/typescript_frame.h"
 #include "server/sys/file.h"
 #include "server/sys/jail.h"

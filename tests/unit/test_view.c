@@ -1,7 +1,7 @@
 // A client's side of script_world.h: reading works, every change of replicated state is denied, and
 // the client's own things can be changed.
-#include "core/script/value.h"
-#include "core/script/view.h"
+#include "core/script/bridge/view.h"
+#include "core/script/runtime/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 
@@ -25,7 +25,7 @@ typedef struct World {
     WalkWorld walk;
     View *view;
     ScriptWorld *world;
-    const ScriptWorldFace *face;
+    const ScriptWorldMethods *methods;
     Sim *sim;
     uint64_t body; // somebody's character
 } World;
@@ -67,7 +67,7 @@ static World open_world_with(const ViewConfig *wanted)
     config.local_player = ME;
     CHECK_OK(view_create(&world.walk.heap, &config, &world.view));
     world.world = view_world(world.view);
-    world.face = world.world->face;
+    world.methods = world.world->methods;
     const Handle body = walk_player(world.sim, vec3(0, 0, 0));
     world.body = sim_entity(world.sim, body)->net_id;
     heap_freeze(&world.walk.heap);
@@ -90,14 +90,14 @@ static void close_world(World *world)
 static uint64_t spawn(const World *w, const char *prefab, Vec3 at)
 {
     uint64_t net_id = 0;
-    CHECK_OK(w->face->spawn(w->world, text(prefab), at, true, &net_id));
+    CHECK_OK(w->methods->spawn(w->world, text(prefab), at, true, &net_id));
     return net_id;
 }
 
 static ScriptEntityInfo info(const World *w, uint64_t net_id)
 {
     ScriptEntityInfo out = {0};
-    CHECK(w->face->entity(w->world, net_id, &out));
+    CHECK(w->methods->entity(w->world, net_id, &out));
     return out;
 }
 
@@ -112,45 +112,45 @@ static void step(World *w, uint32_t count)
 TEST(a_view_reads_its_sim_and_what_its_owner_says)
 {
     World w = open_world();
-    CHECK_INT(w.face->side, SCRIPT_CLIENT);
-    CHECK_INT(w.face->local_player(w.world), ME);
-    CHECK_INT(w.face->find(w.world, text("Door")), DOOR);
-    CHECK(same(w.face->name(w.world, DOOR), "Door"));
+    CHECK_INT(w.methods->side, SCRIPT_CLIENT);
+    CHECK_INT(w.methods->local_player(w.world), ME);
+    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
+    CHECK(same(w.methods->name(w.world, DOOR), "Door"));
     CHECK(info(&w, DOOR).is_anchored);
     CHECK_INT(info(&w, w.body).type, ENTITY_PLAYER);
     CHECK(!info(&w, w.body).is_local);
-    Book *book = view_book(w.view);
-    CHECK_OK(book_set_name(book, w.body, text("player1")));
+    AttributeTable *book = view_attributes(w.view);
+    CHECK_OK(attribute_table_set_name(book, w.body, text("player1")));
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = 3};
-    CHECK_OK(book_set_attribute(book, w.body, text("coins"), &value, 0));
-    CHECK_OK(book_set_tag(book, w.body, text("hero"), true));
+    CHECK_OK(attribute_table_set_attribute(book, w.body, text("coins"), &value, 0));
+    CHECK_OK(attribute_table_set_tag(book, w.body, text("hero"), true));
     CHECK_OK(roster_add(view_roster(w.view), ME, text("player1")));
     CHECK_OK(roster_set_stat(view_roster(w.view), ME, text("Coins"), 4));
-    CHECK_INT(w.face->find(w.world, text("player1")), w.body);
+    CHECK_INT(w.methods->find(w.world, text("player1")), w.body);
     ScriptValue out;
-    CHECK(w.face->attribute(w.world, w.body, text("coins"), &out) && out.number == 3);
-    CHECK(w.face->has_tag(w.world, w.body, text("hero")));
+    CHECK(w.methods->attribute(w.world, w.body, text("coins"), &out) && out.number == 3);
+    CHECK(w.methods->has_tag(w.world, w.body, text("hero")));
     uint64_t ids[8];
-    CHECK_INT(w.face->tagged(w.world, text("hero"), ids, 8), 1);
-    CHECK_INT(w.face->in_radius(w.world, vec3(0, 1, 0), 2, ENTITY_MASK_ALL, ids, 8), 1);
+    CHECK_INT(w.methods->tagged(w.world, text("hero"), ids, 8), 1);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(0, 1, 0), 2, ENTITY_MASK_ALL, ids, 8), 1);
     ScriptPlayerInfo players[2];
-    CHECK_INT(w.face->players(w.world, players, 2), 1);
+    CHECK_INT(w.methods->players(w.world, players, 2), 1);
     double stat = 0;
-    CHECK(w.face->player_stat_read(w.world, ME, text("Coins"), &stat) && stat == 4);
-    CHECK_INT(w.face->voxel(w.world, (VoxelCoord){0, -1, 0}), 1);
+    CHECK(w.methods->player_stat_read(w.world, ME, text("Coins"), &stat) && stat == 4);
+    CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){0, -1, 0}), 1);
     ScriptRayHit hit;
-    CHECK(w.face->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, 0, &hit));
+    CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, 0, &hit));
     CHECK_INT(hit.entity, DOOR);
     PartData data;
-    CHECK_OK(w.face->part_data(w.world, DOOR, &data));
-    CHECK_INT(w.face->part_data(w.world, w.body, &data), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->tick(w.world), sim_tick(w.sim));
+    CHECK_OK(w.methods->part_data(w.world, DOOR, &data));
+    CHECK_INT(w.methods->part_data(w.world, w.body, &data), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->tick(w.world), sim_tick(w.sim));
     // What left the sim is gone, whatever the book still holds.
     sim_remove(w.sim, sim_find(w.sim, w.body));
     ScriptEntityInfo gone;
-    CHECK(!w.face->entity(w.world, w.body, &gone));
-    CHECK_INT(w.face->find(w.world, text("player1")), 0);
-    CHECK(!w.face->has_tag(w.world, w.body, text("hero")));
+    CHECK(!w.methods->entity(w.world, w.body, &gone));
+    CHECK_INT(w.methods->find(w.world, text("player1")), 0);
+    CHECK(!w.methods->has_tag(w.world, w.body, text("hero")));
     close_world(&w);
 }
 
@@ -167,35 +167,35 @@ TEST(every_change_of_replicated_state_is_denied)
     uint32_t state = 5;
     float suspicion = 5;
     const Status denied[] = {
-        w.face->spawn(w.world, text("Spark"), VEC3_ZERO, false, &out),
-        w.face->destroy(w.world, DOOR),
-        w.face->destroy(w.world, w.body),
-        w.face->set_position(w.world, w.body, VEC3_ZERO),
-        w.face->set_velocity(w.world, w.body, VEC3_ZERO),
-        w.face->set_rotation(w.world, DOOR, QUAT_IDENTITY),
-        w.face->set_part_data(w.world, DOOR, &data),
-        w.face->move_to(w.world, DOOR, pose, 1),
-        w.face->set_attribute(w.world, DOOR, text("a"), &value, 0),
-        w.face->set_tag(w.world, DOOR, text("a"), true),
-        w.face->set_voxel(w.world, at, 1),
-        w.face->fill_box(w.world, at, at, 1),
-        w.face->fill_sphere(w.world, VEC3_ZERO, 1, 1),
-        w.face->damage(w.world, w.body, 5, 0),
-        w.face->player_spawn(w.world, ME, &(Vec3){1, 0, 0}),
-        w.face->player_spawn(w.world, ME, NULL),
-        w.face->player_team(w.world, ME, text("red")),
-        w.face->player_stat(w.world, ME, text("Coins"), 1),
-        w.face->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &out),
-        w.face->npc_move_to(w.world, w.body, VEC3_ZERO),
-        w.face->npc_target(w.world, w.body, 0),
-        w.face->npc_patrol(w.world, w.body, NULL, 0),
-        w.face->npc_spawn(w.world, VEC3_ZERO, &out),
-        w.face->npc_state(w.world, w.body, &state, &suspicion),
-        w.face->structure_place(w.world, 0, at, 0, ME, &out),
-        w.face->structure_remove(w.world, w.body),
-        w.face->store(w.world, &store),
-        w.face->chat(w.world, text("hi"), 9),
-        w.face->sound(w.world, text("bell"), 9, NULL, 1),
+        w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, false, &out),
+        w.methods->destroy(w.world, DOOR),
+        w.methods->destroy(w.world, w.body),
+        w.methods->set_position(w.world, w.body, VEC3_ZERO),
+        w.methods->set_velocity(w.world, w.body, VEC3_ZERO),
+        w.methods->set_rotation(w.world, DOOR, QUAT_IDENTITY),
+        w.methods->set_part_data(w.world, DOOR, &data),
+        w.methods->move_to(w.world, DOOR, pose, 1),
+        w.methods->set_attribute(w.world, DOOR, text("a"), &value, 0),
+        w.methods->set_tag(w.world, DOOR, text("a"), true),
+        w.methods->set_voxel(w.world, at, 1),
+        w.methods->fill_box(w.world, at, at, 1),
+        w.methods->fill_sphere(w.world, VEC3_ZERO, 1, 1),
+        w.methods->damage(w.world, w.body, 5, 0),
+        w.methods->player_spawn(w.world, ME, &(Vec3){1, 0, 0}),
+        w.methods->player_spawn(w.world, ME, NULL),
+        w.methods->player_team(w.world, ME, text("red")),
+        w.methods->player_stat(w.world, ME, text("Coins"), 1),
+        w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &out),
+        w.methods->npc_move_to(w.world, w.body, VEC3_ZERO),
+        w.methods->npc_target(w.world, w.body, 0),
+        w.methods->npc_patrol(w.world, w.body, NULL, 0),
+        w.methods->npc_spawn(w.world, VEC3_ZERO, &out),
+        w.methods->npc_state(w.world, w.body, &state, &suspicion),
+        w.methods->structure_place(w.world, 0, at, 0, ME, &out),
+        w.methods->structure_remove(w.world, w.body),
+        w.methods->store(w.world, &store),
+        w.methods->chat(w.world, text("hi"), 9),
+        w.methods->sound(w.world, text("bell"), 9, NULL, 1),
     };
     const uint32_t count = sizeof denied / sizeof denied[0];
     for (uint32_t i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ TEST(every_change_of_replicated_state_is_denied)
     CHECK_INT(out, 5);
     CHECK_INT(state, 5);
     CHECK_INT(sim_hash(w.sim), hash);
-    CHECK_INT(view_book(w.view)->records.count, 0);
+    CHECK_INT(view_attributes(w.view)->records.count, 0);
     close_world(&w);
 }
 
@@ -222,34 +222,34 @@ TEST(local_entities_are_the_clients_own)
     CHECK(info(&w, spark).is_local);
     CHECK_INT(info(&w, spark).type, ENTITY_PROP);
     CHECK_NEAR(info(&w, spark).size.y, 0.5, 0);
-    CHECK_INT(w.face->find(w.world, text("Spark")), spark);
+    CHECK_INT(w.methods->find(w.world, text("Spark")), spark);
     ScriptValue out;
-    CHECK(w.face->attribute(w.world, spark, text("power"), &out) && out.number == 2);
-    CHECK(!w.face->attribute(w.world, spark, text("secret"), &out)); // the server's alone
-    CHECK(w.face->has_tag(w.world, spark, text("fx")));
+    CHECK(w.methods->attribute(w.world, spark, text("power"), &out) && out.number == 2);
+    CHECK(!w.methods->attribute(w.world, spark, text("secret"), &out)); // the server's alone
+    CHECK(w.methods->has_tag(w.world, spark, text("fx")));
     const ScriptValue value = {.type = SCRIPT_TEXT, .text = text("hot")};
-    CHECK_OK(w.face->set_attribute(w.world, spark, text("mood"), &value, 0));
-    CHECK(w.face->attribute(w.world, spark, text("mood"), &out) && same(out.text, "hot"));
-    CHECK_OK(w.face->set_tag(w.world, spark, text("fx"), false));
-    CHECK(!w.face->has_tag(w.world, spark, text("fx")));
+    CHECK_OK(w.methods->set_attribute(w.world, spark, text("mood"), &value, 0));
+    CHECK(w.methods->attribute(w.world, spark, text("mood"), &out) && same(out.text, "hot"));
+    CHECK_OK(w.methods->set_tag(w.world, spark, text("fx"), false));
+    CHECK(!w.methods->has_tag(w.world, spark, text("fx")));
     uint64_t ids[4];
     const uint32_t props = ENTITY_MASK(ENTITY_PROP);
-    CHECK_INT(w.face->in_radius(w.world, vec3(1, 2, 3), 1, props, ids, 4), 1);
+    CHECK_INT(w.methods->in_radius(w.world, vec3(1, 2, 3), 1, props, ids, 4), 1);
     CHECK_INT(ids[0], spark);
 
-    CHECK_OK(w.face->set_position(w.world, spark, vec3(4, 4, 4)));
+    CHECK_OK(w.methods->set_position(w.world, spark, vec3(4, 4, 4)));
     CHECK_NEAR(info(&w, spark).position.x, 4, 0);
-    CHECK_OK(w.face->set_rotation(w.world, board, quat_from_yaw(1)));
+    CHECK_OK(w.methods->set_rotation(w.world, board, quat_from_yaw(1)));
     CHECK_NEAR(info(&w, board).rotation.y, quat_from_yaw(1).y, 1e-6);
-    CHECK_OK(w.face->set_velocity(w.world, spark, vec3(0, 90, 0)));
+    CHECK_OK(w.methods->set_velocity(w.world, spark, vec3(0, 90, 0)));
     step(&w, 30);
     CHECK_NEAR(info(&w, spark).position.y, 49, 0.01);
     PartData data = {.flags = PART_BOUNCE, .bounce_speed = 3};
-    CHECK_OK(w.face->set_part_data(w.world, board, &data));
-    CHECK_OK(w.face->part_data(w.world, board, &data));
+    CHECK_OK(w.methods->set_part_data(w.world, board, &data));
+    CHECK_OK(w.methods->part_data(w.world, board, &data));
     CHECK_INT(data.flags, PART_BOUNCE);
     const Pose there = {{6, 5, 1}, quat_from_yaw(2)};
-    CHECK_OK(w.face->move_to(w.world, board, there, 1));
+    CHECK_OK(w.methods->move_to(w.world, board, there, 1));
     CHECK_NEAR(info(&w, board).velocity.x, 6, 1e-4);
     step(&w, 30);
     CHECK_NEAR(info(&w, board).position.x, 3, 1e-3);
@@ -257,13 +257,13 @@ TEST(local_entities_are_the_clients_own)
     CHECK(vec3_equal(info(&w, board).position, there.position));
     CHECK_NEAR(vec3_length(info(&w, board).velocity), 0, 0);
 
-    CHECK_OK(w.face->destroy(w.world, spark));
+    CHECK_OK(w.methods->destroy(w.world, spark));
     CHECK(info(&w, spark).is_local); // until the step
     step(&w, 1);
     ScriptEntityInfo gone;
-    CHECK(!w.face->entity(w.world, spark, &gone));
-    CHECK_INT(w.face->destroy(w.world, spark), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->set_position(w.world, spark, VEC3_ZERO), STATUS_NOT_FOUND);
+    CHECK(!w.methods->entity(w.world, spark, &gone));
+    CHECK_INT(w.methods->destroy(w.world, spark), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_position(w.world, spark, VEC3_ZERO), STATUS_NOT_FOUND);
     CHECK_INT(view_local_gone(w.view, ids, 4), 1);
     CHECK_INT(ids[0], spark);
     CHECK_INT(view_local_gone(w.view, ids, 4), 0);
@@ -281,19 +281,19 @@ TEST(local_projectiles_fall_and_end)
     const uint64_t bullet = spawn(&w, "Bullet", vec3(0, 50, 0));
     CHECK_INT(info(&w, bullet).type, ENTITY_PROJECTILE);
     PartData data;
-    CHECK_INT(w.face->part_data(w.world, bullet, &data), STATUS_NOT_FOUND);
-    CHECK_OK(w.face->set_velocity(w.world, bullet, vec3(60, 0, 0)));
+    CHECK_INT(w.methods->part_data(w.world, bullet, &data), STATUS_NOT_FOUND);
+    CHECK_OK(w.methods->set_velocity(w.world, bullet, vec3(60, 0, 0)));
     step(&w, 59);
     CHECK_NEAR(info(&w, bullet).position.x, 59, 0.01);
     CHECK(info(&w, bullet).position.y < 46);
     step(&w, 1);
     ScriptEntityInfo gone;
-    CHECK(!w.face->entity(w.world, bullet, &gone));
+    CHECK(!w.methods->entity(w.world, bullet, &gone));
     // One that leaves the world ends as well.
     const uint64_t far = spawn(&w, "Spark", vec3(16380, 0, 0));
-    CHECK_OK(w.face->set_velocity(w.world, far, vec3(1000, 0, 0)));
+    CHECK_OK(w.methods->set_velocity(w.world, far, vec3(1000, 0, 0)));
     step(&w, 2);
-    CHECK(!w.face->entity(w.world, far, &gone));
+    CHECK(!w.methods->entity(w.world, far, &gone));
     close_world(&w);
 }
 
@@ -301,33 +301,35 @@ TEST(local_entities_have_caps_and_bounds)
 {
     ViewConfig config = view_config_default();
     config.local_max = 2;
-    config.book.record_max = 2;
+    config.attributes.record_max = 2;
     World w = open_world_with(&config);
     uint64_t out = 0;
-    CHECK_INT(w.face->spawn(w.world, text("Dragon"), VEC3_ZERO, true, &out), STATUS_NOT_FOUND);
-    CHECK_INT(w.face->spawn(w.world, text("Guard"), VEC3_ZERO, true, &out), STATUS_UNSUPPORTED);
-    CHECK_INT(w.face->spawn(w.world, text("Spark"), vec3(NAN_F, 0, 0), true, &out), STATUS_RANGE);
+    CHECK_INT(w.methods->spawn(w.world, text("Dragon"), VEC3_ZERO, true, &out), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->spawn(w.world, text("Guard"), VEC3_ZERO, true, &out), STATUS_UNSUPPORTED);
+    CHECK_INT(w.methods->spawn(w.world, text("Spark"), vec3(NAN_F, 0, 0), true, &out),
+              STATUS_RANGE);
     const uint64_t a = spawn(&w, "Spark", VEC3_ZERO);
-    CHECK_INT(w.face->set_position(w.world, a, vec3(1e9f, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_velocity(w.world, a, vec3(NAN_F, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_velocity(w.world, a, vec3(2000, 0, 0)), STATUS_RANGE);
-    CHECK_INT(w.face->set_rotation(w.world, a, (Quat){NAN_F, 0, 0, 1}), STATUS_RANGE);
+    CHECK_INT(w.methods->set_position(w.world, a, vec3(1e9f, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_velocity(w.world, a, vec3(NAN_F, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_velocity(w.world, a, vec3(2000, 0, 0)), STATUS_RANGE);
+    CHECK_INT(w.methods->set_rotation(w.world, a, (Quat){NAN_F, 0, 0, 1}), STATUS_RANGE);
     const Pose pose = {{1, 1, 1}, QUAT_IDENTITY};
-    CHECK_INT(w.face->move_to(w.world, a, pose, 0), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, a, pose, NAN_F), STATUS_RANGE);
-    CHECK_INT(w.face->move_to(w.world, a, (Pose){{0, NAN_F, 0}, QUAT_IDENTITY}, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, a, pose, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, a, pose, NAN_F), STATUS_RANGE);
+    CHECK_INT(w.methods->move_to(w.world, a, (Pose){{0, NAN_F, 0}, QUAT_IDENTITY}, 1),
+              STATUS_RANGE);
     const PartData data = {.flags = 1u << 20};
-    CHECK_INT(w.face->set_part_data(w.world, a, &data), STATUS_RANGE);
+    CHECK_INT(w.methods->set_part_data(w.world, a, &data), STATUS_RANGE);
     (void)spawn(&w, "Spark", VEC3_ZERO);
-    CHECK_INT(w.face->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out), STATUS_LIMIT);
     CHECK_INT(view_counters(w.view).locals_refused, 1);
-    CHECK_OK(w.face->destroy(w.world, a));
+    CHECK_OK(w.methods->destroy(w.world, a));
     step(&w, 1);
-    CHECK_OK(book_set_name(view_book(w.view), w.body, text("player1")));
-    CHECK_INT(w.face->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out),
+    CHECK_OK(attribute_table_set_name(view_attributes(w.view), w.body, text("player1")));
+    CHECK_INT(w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out),
               STATUS_LIMIT); // records
     CHECK_INT(w.view != NULL && view_counters(w.view).records_refused, 1);
-    book_remove(view_book(w.view), w.body);
+    attribute_table_remove(view_attributes(w.view), w.body);
     (void)spawn(&w, "Spark", VEC3_ZERO);
     close_world(&w);
 }
@@ -335,18 +337,18 @@ TEST(local_entities_have_caps_and_bounds)
 TEST(keys_camera_and_ui)
 {
     World w = open_world();
-    CHECK(!w.face->key_is_down(w.world, text("W")));
+    CHECK(!w.methods->key_is_down(w.world, text("W")));
     CHECK_OK(view_set_key(w.view, text("w"), true));
     CHECK_OK(view_set_key(w.view, text("Space"), true));
     CHECK_OK(view_set_key(w.view, text("W"), true));
-    CHECK(w.face->key_is_down(w.world, text("W")));
-    CHECK(w.face->key_is_down(w.world, text("SPACE")));
+    CHECK(w.methods->key_is_down(w.world, text("W")));
+    CHECK(w.methods->key_is_down(w.world, text("SPACE")));
     CHECK_OK(view_set_key(w.view, text("W"), false));
     CHECK_OK(view_set_key(w.view, text("Q"), false));
-    CHECK(!w.face->key_is_down(w.world, text("w")));
-    CHECK(w.face->key_is_down(w.world, text("Space")));
+    CHECK(!w.methods->key_is_down(w.world, text("w")));
+    CHECK(w.methods->key_is_down(w.world, text("Space")));
     CHECK_INT(view_set_key(w.view, text(""), true), STATUS_RANGE);
-    CHECK(!w.face->key_is_down(w.world, text("")));
+    CHECK(!w.methods->key_is_down(w.world, text("")));
     char name[3] = "a0";
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < VIEW_KEYS_MAX; i++) {
@@ -358,11 +360,11 @@ TEST(keys_camera_and_ui)
 
     Vec3 position;
     Vec3 forward;
-    CHECK(!w.face->camera(w.world, &position, &forward));
+    CHECK(!w.methods->camera(w.world, &position, &forward));
     view_set_camera(w.view, vec3(1, 2, 3), vec3(0, 0, 5));
     view_set_camera(w.view, vec3(NAN_F, 2, 3), vec3(0, 0, 5));
     view_set_camera(w.view, vec3(1, 2, 4), VEC3_ZERO);
-    CHECK(w.face->camera(w.world, &position, &forward));
+    CHECK(w.methods->camera(w.world, &position, &forward));
     CHECK_NEAR(forward.z, 1, 1e-6);
     CHECK_NEAR(position.z, 3, 0);
 
@@ -372,12 +374,12 @@ TEST(keys_camera_and_ui)
     (void)view_ui(w.view, &bytes, &version);
     CHECK_INT(bytes, 0);
     CHECK_INT(version, 0);
-    CHECK_OK(w.face->ui(w.world, tree, 2));
+    CHECK_OK(w.methods->ui(w.world, tree, 2));
     CHECK_BYTES(view_ui(w.view, &bytes, &version), tree, 2);
     CHECK_INT(bytes, 2);
     CHECK_INT(version, 1);
-    CHECK_INT(w.face->ui(w.world, tree, sizeof tree), STATUS_RANGE);
-    CHECK_OK(w.face->ui(w.world, NULL, 0));
+    CHECK_INT(w.methods->ui(w.world, tree, sizeof tree), STATUS_RANGE);
+    CHECK_OK(w.methods->ui(w.world, NULL, 0));
     (void)view_ui(w.view, &bytes, &version);
     CHECK_INT(bytes, 0);
     CHECK_INT(version, 2);
@@ -393,9 +395,9 @@ TEST(effects_carry_the_own_player)
                                    .payload = payload,
                                    .payload_bytes = 3,
                                    .invoke_id = 12};
-    CHECK_OK(w.face->send(w.world, &message));
-    CHECK_OK(w.face->chat(w.world, text("hi"), 0));
-    CHECK_OK(w.face->sound(w.world, text("bell"), ME, NULL, 1));
+    CHECK_OK(w.methods->send(w.world, &message));
+    CHECK_OK(w.methods->chat(w.world, text("hi"), 0));
+    CHECK_OK(w.methods->sound(w.world, text("bell"), ME, NULL, 1));
     const Vec3 at = {1, 2, 3};
     const Effect sound = {
         .type = EFFECT_SOUND, .text = text("boom"), .has_position = true, .position = at};
@@ -410,7 +412,7 @@ TEST(effects_carry_the_own_player)
     view_effects_clear(w.view);
     (void)view_effects(w.view, &count);
     CHECK_INT(count, 0);
-    CHECK_INT(w.face->chat(w.world, text(""), 0), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text(""), 0), STATUS_RANGE);
     close_world(&w);
 }
 

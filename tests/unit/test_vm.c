@@ -1,7 +1,7 @@
 // The Vm as its owner sees it: outcomes, steps, memory, tracebacks, nesting.
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 
-#include "core/script/lua_guard.h"
+#include "core/script/vm/lua_guard.h"
 #include "tests/support/test.h"
 
 #include <lauxlib.h>

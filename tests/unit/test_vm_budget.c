@@ -1,7 +1,7 @@
 // budget.def against the real environment: every function that a script can reach has a row, every
 // row a function, and charging code exists for the rows that have a number.
-#include "core/script/lua_guard.h"
-#include "core/script/vm.h"
+#include "core/script/vm/lua_guard.h"
+#include "core/script/vm/vm.h"
 #include "tests/support/test.h"
 
 #include <lua.h>
@@ -20,7 +20,7 @@ typedef struct Row {
 #define KIND_OPERATION false
 static const Row ROWS[] = {
 #define BUDGET(name, kind, where, cost, constant) {#name, KIND_##kind, where, cost, constant},
-#include "core/script/budget.def"
+#include "core/script/vm/budget.def"
 #undef BUDGET
 };
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])

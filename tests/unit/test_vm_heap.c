@@ -1,5 +1,5 @@
 // The Vm's allocator, compared with a plain list of allocations.
-#include "core/script/vm_heap.h"
+#include "core/script/vm/vm_heap.h"
 
 #include "core/base/heap.h"
 #include "core/base/rng.h"

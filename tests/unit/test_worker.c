@@ -6,7 +6,7 @@
 #include "core/base/rng.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/ask/ask_place.h"
 #include "server/build/ask/worker_frame.h"

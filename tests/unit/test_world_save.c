@@ -55,15 +55,15 @@ static ScriptWorld *scripts(void)
 static void set_number(uint64_t net_id, const char *name, double number, uint32_t flags)
 {
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = number};
-    CHECK_OK(scripts()->face->set_attribute(scripts(), net_id, (Text){name, strlen(name)}, &value,
-                                            flags));
+    CHECK_OK(scripts()->methods->set_attribute(scripts(), net_id, (Text){name, strlen(name)},
+                                               &value, flags));
 }
 
 static double number_of(uint64_t net_id, const char *name, uint32_t *flags)
 {
     ScriptValue value;
-    if (!book_attribute(authority_book(act.world->authority), net_id, (Text){name, strlen(name)},
-                        &value, flags)) {
+    if (!attribute_table_attribute(authority_attributes(act.world->authority), net_id,
+                                   (Text){name, strlen(name)}, &value, flags)) {
         return -1;
     }
     return value.number;
@@ -71,7 +71,7 @@ static double number_of(uint64_t net_id, const char *name, uint32_t *flags)
 
 static uint64_t vault(void)
 {
-    return scripts()->face->find(scripts(), (Text){"Vault", 5});
+    return scripts()->methods->find(scripts(), (Text){"Vault", 5});
 }
 
 TEST(a_restarted_world_has_everything)

@@ -1,7 +1,7 @@
 // Scripts of a world: where they run, what clients get of them, remotes, reloads and stored data.
 #include "core/base/sha256.h"
-#include "core/script/rune.h"
-#include "core/script/value.h"
+#include "core/script/rune/rune.h"
+#include "core/script/runtime/value.h"
 #include "tests/unit/act_world.h"
 
 #include <stdio.h>
@@ -237,8 +237,8 @@ static double gold(void)
 {
     ScriptWorld *world = authority_world(act.world->authority);
     ScriptValue value;
-    const uint64_t vault = world->face->find(world, (Text){"Vault", 5});
-    return world->face->attribute(world, vault, (Text){"gold", 4}, &value) ? value.number : -1;
+    const uint64_t vault = world->methods->find(world, (Text){"Vault", 5});
+    return world->methods->attribute(world, vault, (Text){"gold", 4}, &value) ? value.number : -1;
 }
 
 TEST(a_reload_replaces_code_and_tells_everybody)

@@ -58,7 +58,7 @@ static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
 
 static bool is_before(NetText a, NetText b)
 {
-    const uint32_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
     return order < 0 || (order == 0 && a.bytes < b.bytes);
 }

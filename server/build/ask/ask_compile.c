@@ -4,7 +4,7 @@
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/rune.h"
+#include "core/script/rune/rune.h"
 
 #include <stdio.h>
 #include <stdlib.h>

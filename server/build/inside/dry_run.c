@@ -2,7 +2,7 @@
 // manifest need name them.
 #include "server/build/inside/dry_run.h"
 
-#include "core/script/sample_world.h"
+#include "core/script/trial/sample_world.h"
 
 #include <lua.h>
 #include <stdio.h>

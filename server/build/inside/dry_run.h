@@ -2,7 +2,7 @@
 // of `sandlot script`, with a budget.
 #pragma once
 
-#include "core/script/lint.h"
+#include "core/script/lint/lint.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
 

@@ -5,8 +5,8 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/lint.h"
-#include "core/script/rune.h"
+#include "core/script/lint/lint.h"
+#include "core/script/rune/rune.h"
 #include "server/build/inside/dry_run.h"
 #include "server/build/inside/worker_op.h"
 

@@ -5,7 +5,7 @@
 #include "server/build/ask/ask_place.h"
 
 #include "core/base/check.h"
-#include "core/script/place.h"
+#include "core/place/place.h"
 #include "server/build/inside/worker_op.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "server/build/inside/rune_pack.h"
 
 #include "core/base/check.h"
-#include "core/script/rune_dictionary.h"
+#include "core/script/rune/rune_dictionary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Packing runes for clients that can unpack them (core/script/rune_unpack.h has the other end,
-// core/script/rune_dictionary.h the form). Done once for a rune, by whoever serves it.
+// Packing runes for clients that can unpack them (core/script/rune/rune_unpack.h has the other end,
+// core/script/rune/rune_dictionary.h the form). Done once for a rune, by whoever serves it.
 #pragma once
 
 #include "core/base/status.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/vm.h"
+#include "core/script/vm/vm.h"
 
 #include <stdarg.h>
 #include <stdio.h>

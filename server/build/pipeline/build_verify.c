@@ -45,7 +45,7 @@ static void tell_artifact(Verify *verify, DiagnosticLevel level, ArtifactSide si
 // "Workspace/Door" of a row's path.
 static void plain_path(NetText path, char out[SCRIPT_PATH_BYTES])
 {
-    uint32_t bytes = path.bytes;
+    size_t bytes = path.bytes;
     while (bytes > 0 && path.data[bytes - 1] != '.') {
         bytes -= 1;
     }

@@ -80,7 +80,7 @@ static void fill_row(Writing *writing, const BuildItem *item, uint32_t at)
 static int by_path(const void *a, const void *b)
 {
     const NetText one = ((const ManifestRow *)a)->path, two = ((const ManifestRow *)b)->path;
-    const uint32_t common = one.bytes < two.bytes ? one.bytes : two.bytes;
+    const size_t common = one.bytes < two.bytes ? one.bytes : two.bytes;
     const int order = memcmp(one.data, two.data, common);
     return order != 0 ? order : (one.bytes > two.bytes) - (one.bytes < two.bytes);
 }

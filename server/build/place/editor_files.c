@@ -3,7 +3,7 @@
 #include "server/build/place/editor_files.h"
 
 #include "core/base/bytes.h"
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 #include "server/build/place/editor_modules.h"
 #include "server/build/place/place_file.h"
 #include "server/build/place/place_folder.h"

@@ -23,7 +23,6 @@ static const RunContext service_contexts[SERVICE_COUNT] = {
     [SERVICE_WORKSPACE] = CONTEXT_BOTH,        [SERVICE_STARTER_GUI] = CONTEXT_CLIENT,
     [SERVICE_STARTER_PLAYER] = CONTEXT_CLIENT, [SERVICE_REPLICATED_FIRST] = CONTEXT_CLIENT,
 };
-static const char *const context_names[] = {"Server", "Client", "Both"};
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 
 const char *soul_service_name(SoulService service)
@@ -33,7 +32,7 @@ const char *soul_service_name(SoulService service)
 
 const char *soul_context_name(RunContext context)
 {
-    return context_names[context];
+    return run_context_names[context];
 }
 
 const char *soul_language_ending(SoulLanguage language)

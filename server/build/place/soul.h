@@ -2,7 +2,7 @@
 // run. Only names are looked at; what is inside a file is the worker's to read.
 #pragma once
 
-#include "core/script/script.h"
+#include "core/script/runtime/script.h"
 #include "core/wire/script_path.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
@@ -11,7 +11,6 @@
 
 typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
 typedef ScriptService SoulService;
-typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH } RunContext;
 
 typedef struct Soul {
     char path[SCRIPT_PATH_BYTES]; // "Workspace/Door": the script's name everywhere

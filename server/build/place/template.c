@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/utf8.h"
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 #include "server/build/base/buffer.h"
 #include "server/build/place/editor_modules.h"
 #include "server/build/place/place_folder.h"

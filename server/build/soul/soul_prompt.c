@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/json.h"
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 
 #include <stdlib.h>
 #include <string.h>

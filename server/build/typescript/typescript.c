@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
-#include "core/script/api_reference.h"
+#include "core/script/api/api_reference.h"
 #include "server/build/typescript/typescript_frame.h"
 #include "server/build/typescript/typescript_node.h"
 #include "server/sys/child.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/check.h"
-#include "core/script/memory_store.h"
+#include "core/script/trial/memory_store.h"
 #include "core/world/row.h"
 #include "tests/scenario/net/net.h"
 #include "tests/support/test_place.h"

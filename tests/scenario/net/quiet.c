@@ -278,21 +278,21 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
 }
 
 // How much of one book about an entity the other does not have, private things left out.
-static uint32_t books_apart(const Book *from, const Book *to, uint64_t net_id)
+static uint32_t books_apart(const AttributeTable *from, const AttributeTable *to, uint64_t net_id)
 {
-    const Record *record = book_find(from, net_id);
+    const Record *record = attribute_table_find(from, net_id);
     uint32_t apart = 0;
-    BookEntry entry = {0};
-    while (record != NULL && book_attribute_next(from, record, &entry)) {
+    AttributeEntry entry = {0};
+    while (record != NULL && attribute_table_attribute_next(from, record, &entry)) {
         ScriptValue value = {0};
         const bool is_private = (entry.flags & ATTRIBUTE_PRIVATE) != 0;
-        const bool is_there = book_attribute(to, net_id, entry.name, &value, NULL);
+        const bool is_there = attribute_table_attribute(to, net_id, entry.name, &value, NULL);
         apart += is_private ? is_there : !is_there || !value_equal(&entry.value, &value);
     }
     uint32_t index = 0;
     Text tag;
-    while (record != NULL && book_tag_of(from, record, &index, &tag)) {
-        apart += !book_has_tag(to, net_id, tag);
+    while (record != NULL && attribute_table_tag_of(from, record, &index, &tag)) {
+        apart += !attribute_table_has_tag(to, net_id, tag);
         index += 1;
     }
     return apart;
@@ -304,12 +304,12 @@ static void check_books(Net *net, const NetClient *client)
     if (view == NULL) {
         return;
     }
-    const Book *truth = authority_book(net->world->authority);
+    const AttributeTable *truth = authority_attributes(net->world->authority);
     for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client->client, slot)) {
         const uint64_t net_id = client_entity(client->client, slot).net_id;
-        if (books_apart(truth, view_book(view), net_id) > 0 ||
-            books_apart(view_book(view), truth, net_id) > 0) {
+        if (books_apart(truth, view_attributes(view), net_id) > 0 ||
+            books_apart(view_attributes(view), truth, net_id) > 0) {
             net_fail(net, "client %u has other attributes or tags of %llu than the server",
                      client->index, (unsigned long long)net_id);
         }

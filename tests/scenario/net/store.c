@@ -120,7 +120,7 @@ static void take_save(Net *net, const Command *command)
 
 static void take_request(Net *net, const Command *command)
 {
-    static uint8_t answer[MEMORY_STORE_ANSWER_MAX];
+    static uint8_t answer[STORE_ANSWER_MAX];
     ByteWriter writer = byte_writer(answer, sizeof answer);
     const bool ok = memory_store_run(net->store->data, &command->store,
                                      (double)net->now_us / 1000000.0, &writer);

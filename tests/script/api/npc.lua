@@ -11,6 +11,14 @@ function onStart()
     assert((guard.Position - start).Magnitude > 2, tostring(guard.Position))
     Npc.SetPatrol(guard, {Vector3.new(10, 1, 10), Vector3.new(14, 1, 10)})
     assert(not pcall(Npc.SetPatrol, guard, {1}))
+    local round = {}
+    for i = 1, 16 do
+        round[i] = Vector3.new(10 + i % 4, 1, 10)
+    end
+    Npc.SetPatrol(guard, round) -- as many points as a scene may give it
+    round[17] = Vector3.new(10, 1, 10)
+    local ok, message = pcall(Npc.SetPatrol, guard, round)
+    assert(not ok and message:find("at most 16 points", 1, true), message)
     Npc.SetTarget(guard, nil)
 
     local target = Npc.Spawn(Vector3.new(-10, 1, 0))

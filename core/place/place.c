@@ -1,0 +1,565 @@
+// From bytes to a Place; see place.h. The bytes are read into a doc (wire/place_doc.h), which is
+// where everything is checked; then everything a Place points to is counted, taken as one block
+// that begins with a copy of the bytes, and filled. Texts point into that copy.
+#include "core/place/place.h"
+
+#include "core/base/arena.h"
+#include "core/base/check.h"
+#include "core/base/sha256.h"
+#include "core/wire/place_doc.h"
+
+#include <string.h>
+
+_Static_assert((int)PLACE_ATTRIBUTE_PERSISTENT == (int)ATTRIBUTE_PERSISTENT &&
+                   (int)PLACE_ATTRIBUTE_PRIVATE == (int)ATTRIBUTE_PRIVATE,
+               "flags are kept as they are");
+_Static_assert((int)PLACE_PREFAB_PART == (int)PREFAB_PART &&
+                   (int)PLACE_PREFAB_PROP == (int)PREFAB_PROP &&
+                   (int)PLACE_PREFAB_NPC == (int)PREFAB_NPC &&
+                   (int)PLACE_PREFAB_PROJECTILE == (int)PREFAB_PROJECTILE,
+               "kinds are kept as they are");
+
+typedef struct Counts {
+    uint32_t attributes, tags, bindings, extras, looks;
+} Counts;
+
+typedef struct Build {
+    Heap *heap;
+    PlaceScratch scratch;
+    PlaceDoc doc;
+    const uint8_t *source; // the bytes that the doc was read from
+    size_t source_bytes;
+    Counts counts;
+    // The block; while `measures`, only its size is added up.
+    bool measures;
+    size_t need;
+    Arena arena;
+    // Its pieces.
+    Place *place;
+    char *bytes;
+    Text *scene_names, *piece_names, *actions, *voxel_names, *tags;
+    PlaceLook *scene_looks, *piece_looks, *prefab_looks, *voxel_looks;
+    Prefab *prefabs;
+    PlaceSpawn *spawns;
+    PlaceWeapon *weapons;
+    PlaceEntity *entities;
+    PlaceBinding *bindings;
+    PlaceExtra *extras;
+    PlaceEntityLook *entity_looks;
+    PrefabAttribute *attributes;
+    Counts used;
+} Build;
+
+// --- the block ----------------------------------------------------------------------------------
+
+static void *take(Build *build, size_t count, size_t item_bytes)
+{
+    // One more than needed, so that no list is NULL.
+    const size_t bytes = heap_array_bytes(count + 1, item_bytes);
+    if (build->measures) {
+        build->need += arena_need(bytes);
+        return NULL;
+    }
+    void *taken = arena_alloc(&build->arena, bytes);
+    ASSERT(taken != NULL);
+    return taken;
+}
+
+static void take_all(Build *build)
+{
+    const PlaceDoc *doc = &build->doc;
+    const PlaceSettingsDoc *settings = &doc->settings;
+    build->place = take(build, 1, sizeof(Place));
+    build->bytes = take(build, build->source_bytes, 1);
+    build->scene_names = take(build, doc->part_count, sizeof(Text));
+    build->scene_looks = take(build, doc->part_count, sizeof(PlaceLook));
+    build->piece_names = take(build, settings->catalogue.count, sizeof(Text));
+    build->piece_looks = take(build, settings->catalogue.count, sizeof(PlaceLook));
+    build->voxel_names = take(build, settings->voxel_kinds.count, sizeof(Text));
+    build->voxel_looks = take(build, settings->voxel_kinds.count, sizeof(PlaceLook));
+    build->actions = take(build, settings->actions.count, sizeof(Text));
+    build->prefabs = take(build, doc->prefab_count, sizeof(Prefab));
+    build->prefab_looks = take(build, doc->prefab_count, sizeof(PlaceLook));
+    build->spawns = take(build, doc->spawn_count, sizeof(PlaceSpawn));
+    build->weapons = take(build, settings->weapons.count, sizeof(PlaceWeapon));
+    build->entities = take(build, doc->entity_count, sizeof(PlaceEntity));
+    build->bindings = take(build, build->counts.bindings, sizeof(PlaceBinding));
+    build->extras = take(build, build->counts.extras, sizeof(PlaceExtra));
+    build->entity_looks = take(build, build->counts.looks, sizeof(PlaceEntityLook));
+    build->attributes = take(build, build->counts.attributes, sizeof(PrefabAttribute));
+    build->tags = take(build, build->counts.tags, sizeof(Text));
+}
+
+static void count_all(Build *build)
+{
+    const PlaceDoc *doc = &build->doc;
+    Counts *counts = &build->counts;
+    for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
+        const PlaceEntityDoc *entity = place_entity(doc, i);
+        const PlaceBodyDoc *body = &entity->body;
+        counts->attributes += body->attributes.count;
+        counts->tags += body->tags.count;
+        if (entity->role == PLACE_ROLE_SCENE_PART) {
+            counts->bindings += place_script(body).bytes != 0;
+            counts->extras += body->attributes.count + body->tags.count != 0;
+        }
+    }
+    counts->looks = doc->entity_count + doc->spawned_count;
+    for (uint32_t i = 0; i < doc->spawned_count; i++) {
+        counts->bindings += doc->spawned[i].script_path.bytes != 0;
+    }
+    for (uint32_t i = 0; i < doc->prefab_count; i++) {
+        counts->attributes += doc->prefabs[i].body.attributes.count;
+        counts->tags += doc->prefabs[i].body.tags.count;
+    }
+}
+
+static Status take_block(Build *build)
+{
+    count_all(build);
+    build->measures = true;
+    take_all(build);
+    void *block = heap_alloc(build->heap, build->need);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    build->measures = false;
+    arena_init(&build->arena, block, build->need);
+    take_all(build);
+    ASSERT((void *)build->place == block);
+    memcpy(build->bytes, build->source, build->source_bytes);
+    return STATUS_OK;
+}
+
+// --- texts, looks, attributes -------------------------------------------------------------------
+
+// The same characters in the copy. The constant "" of the tables is not in the bytes.
+static Text text_of(const Build *build, PlaceText text)
+{
+    if (text.bytes == 0) {
+        return (Text){"", 0};
+    }
+    const size_t at = (size_t)((const uint8_t *)text.data - build->source);
+    ASSERT(at < build->source_bytes);
+    return (Text){build->bytes + at, text.bytes};
+}
+
+static PlaceLook look_of(const Build *build, PlaceText material, uint32_t colour)
+{
+    return (PlaceLook){text_of(build, material), colour};
+}
+
+static ScriptValue value_of(const Build *build, const PlaceAttribute *attribute)
+{
+    switch (attribute->type) {
+    case PLACE_VALUE_BOOL:
+        return (ScriptValue){.type = SCRIPT_BOOL, .boolean = attribute->boolean};
+    case PLACE_VALUE_NUMBER:
+        return (ScriptValue){.type = SCRIPT_NUMBER, .number = attribute->number};
+    case PLACE_VALUE_TEXT:
+        return (ScriptValue){.type = SCRIPT_TEXT, .text = text_of(build, attribute->text)};
+    case PLACE_VALUE_VECTOR:
+        return (ScriptValue){.type = SCRIPT_VECTOR, .vector = attribute->vector};
+    case PLACE_VALUE_ENTITY:
+    case PLACE_VALUE_TYPE_COUNT:
+        break;
+    }
+    return (ScriptValue){.type = SCRIPT_ENTITY, .entity = attribute->net_id};
+}
+
+static const PrefabAttribute *attributes_of(Build *build, const PlaceBodyDoc *body)
+{
+    PrefabAttribute *first = build->attributes + build->used.attributes;
+    const PlaceAttribute *attributes = body->attributes.items;
+    for (uint32_t i = 0; i < body->attributes.count; i++) {
+        first[i] = (PrefabAttribute){text_of(build, attributes[i].name),
+                                     value_of(build, &attributes[i]), attributes[i].flags};
+    }
+    build->used.attributes += body->attributes.count;
+    return first;
+}
+
+static const Text *tags_of(Build *build, const PlaceBodyDoc *body)
+{
+    Text *first = build->tags + build->used.tags;
+    const PlaceText *tags = body->tags.items;
+    for (uint32_t i = 0; i < body->tags.count; i++) {
+        first[i] = text_of(build, tags[i]);
+    }
+    build->used.tags += body->tags.count;
+    return first;
+}
+
+// --- place.json ---------------------------------------------------------------------------------
+
+static uint32_t interval_of(const PlaceWeaponDoc *weapon)
+{
+    if (weapon->rate > 0) {
+        const int32_t interval = math_floor_i32(1000 / weapon->rate + 0.5f);
+        return interval < 1 ? 1 : interval > 600000 ? 600000 : (uint32_t)interval;
+    }
+    return weapon->interval_ms != 0 ? weapon->interval_ms : PLACE_WEAPON_INTERVAL_MS;
+}
+
+static void fill_weapons(Build *build)
+{
+    const PlaceWeaponDoc *weapons = build->doc.settings.weapons.items;
+    for (uint32_t i = 0; i < build->doc.settings.weapons.count; i++) {
+        const PlaceWeaponDoc *weapon = &weapons[i];
+        build->weapons[i] = (PlaceWeapon){.name = text_of(build, weapon->name),
+                                          .interval_ms = interval_of(weapon),
+                                          .speed = weapon->speed,
+                                          .damage = build->doc.stripped ? 0 : weapon->damage,
+                                          .gravity = weapon->gravity,
+                                          .radius = weapon->radius,
+                                          .lifetime_ms = weapon->lifetime_ms,
+                                          .kind = weapon->kind};
+    }
+}
+
+static void fill_settings(Build *build)
+{
+    const PlaceSettingsDoc *settings = &build->doc.settings;
+    const PlacePieceDoc *pieces = settings->catalogue.items;
+    for (uint32_t i = 0; i < settings->catalogue.count; i++) {
+        build->piece_names[i] = text_of(build, pieces[i].name);
+        build->piece_looks[i] = look_of(build, pieces[i].material, pieces[i].colour);
+    }
+    const PlaceVoxelDoc *voxels = settings->voxel_kinds.items;
+    for (uint32_t i = 0; i < settings->voxel_kinds.count; i++) {
+        build->voxel_names[i] = text_of(build, voxels[i].name);
+        build->voxel_looks[i] = look_of(build, voxels[i].material, voxels[i].colour);
+    }
+    const PlaceText *actions = settings->actions.items;
+    for (uint32_t i = 0; i < settings->actions.count; i++) {
+        build->actions[i] = text_of(build, actions[i]);
+    }
+    fill_weapons(build);
+}
+
+// --- entities and prefabs -----------------------------------------------------------------------
+
+static NpcDesc npc_of(const PlaceNpcDoc *npc, Pose frame, Pose pose, uint64_t net_id)
+{
+    NpcDesc desc = {
+        .net_id = net_id,
+        .position = pose.position,
+        .yaw = place_yaw(pose.rotation),
+        .tuning = {.sight_m = npc->sight,
+                   .sight_cos = npc->sight_cos,
+                   .feel_m = npc->feel,
+                   .rise = npc->rise,
+                   .decay = npc->decay,
+                   .suspicious_at = npc->suspicious_at,
+                   .alert_at = npc->alert_at,
+                   .calm_at = npc->calm_at,
+                   .stop_m = npc->stop,
+                   .turn_speed = npc->turn_speed,
+                   .interval_ticks = npc->interval_ticks,
+                   .lose_ms = npc->lose_ms,
+                   .search_ms = npc->search_ms,
+                   .travel_ms = npc->travel_ms,
+                   .pause_ms = npc->pause_ms},
+        .patrol_count = npc->patrol.count,
+    };
+    const PlaceRotation none = {0};
+    const Vec3 *points = npc->patrol.items;
+    for (uint32_t i = 0; i < npc->patrol.count; i++) {
+        desc.patrol[i] = place_pose(frame, points[i], &none).position;
+    }
+    return desc;
+}
+
+static PlaceBinding binding_of(const Build *build, const PlaceEntityDoc *entity, uint64_t net_id)
+{
+    return (PlaceBinding){.net_id = net_id,
+                          .script_path = text_of(build, place_script(&entity->body)),
+                          .parameters = text_of(build, entity->body.parameters),
+                          .enabled = entity->enabled};
+}
+
+static void add_look(Build *build, uint64_t net_id, PlaceText material, uint32_t colour)
+{
+    if (material.bytes != 0 || colour != PLACE_COLOUR_DEFAULT) {
+        build->entity_looks[build->used.looks++] =
+            (PlaceEntityLook){net_id, look_of(build, material, colour)};
+    }
+}
+
+// What the stripped form says of entities that come by replication.
+static void fill_spawned(Build *build)
+{
+    for (uint32_t i = 0; i < build->doc.spawned_count; i++) {
+        const PlaceSpawnedDoc *spawned = &build->doc.spawned[i];
+        add_look(build, spawned->net_id, spawned->material, spawned->colour);
+        if (spawned->script_path.bytes != 0) {
+            build->bindings[build->used.bindings++] =
+                (PlaceBinding){.net_id = spawned->net_id,
+                               .script_path = text_of(build, spawned->script_path),
+                               .parameters = text_of(build, spawned->parameters),
+                               .enabled = spawned->enabled};
+        }
+    }
+}
+
+static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *entity)
+{
+    static const PrefabKind kinds[] = {PREFAB_PART, PREFAB_PROP, PREFAB_NPC};
+    const PlaceBodyDoc *body = &doc->body;
+    *entity = (PlaceEntity){.net_id = doc->net_id,
+                            .name = text_of(build, doc->name),
+                            .server_only = body->server_only,
+                            .kind = kinds[doc->type],
+                            .part = place_part(body, doc->pose),
+                            .attributes = attributes_of(build, body),
+                            .attribute_count = body->attributes.count,
+                            .tags = tags_of(build, body),
+                            .tag_count = body->tags.count,
+                            .binding = binding_of(build, doc, 0)};
+    add_look(build, doc->net_id, body->material, body->colour);
+    if (doc->type == PLACE_TYPE_NPC) {
+        entity->npc = npc_of(&body->npc, doc->frame, doc->pose, doc->net_id);
+        return STATUS_OK;
+    }
+    return place_motion(doc, build->doc.settings.tick_rate, entity->segments,
+                        &entity->segment_count, &entity->loop_ticks);
+}
+
+static void fill_scene_part(Build *build, const PlaceEntityDoc *doc, PartDesc *part)
+{
+    const PlaceBodyDoc *body = &doc->body;
+    const uint32_t index = (uint32_t)(doc->net_id - 1);
+    *part = place_part(body, doc->pose);
+    build->scene_names[index] = text_of(build, doc->name);
+    build->scene_looks[index] = look_of(build, body->material, body->colour);
+    if (place_script(body).bytes != 0) {
+        build->bindings[build->used.bindings++] = binding_of(build, doc, doc->net_id);
+    }
+    if (body->attributes.count + body->tags.count != 0) {
+        build->extras[build->used.extras++] =
+            (PlaceExtra){.net_id = doc->net_id,
+                         .attributes = attributes_of(build, body),
+                         .attribute_count = body->attributes.count,
+                         .tags = tags_of(build, body),
+                         .tag_count = body->tags.count};
+    }
+}
+
+// The anchored parts go to `parts`, by scene index.
+static Status fill_entities(Build *build, PartDesc *parts)
+{
+    const PlaceDoc *doc = &build->doc;
+    uint32_t spawn_count = 0;
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < doc->scene.entities.count && status == STATUS_OK; i++) {
+        const PlaceEntityDoc *entity = place_entity(doc, i);
+        switch (entity->role) {
+        case PLACE_ROLE_SCENE_PART:
+            fill_scene_part(build, entity, &parts[entity->net_id - 1]);
+            break;
+        case PLACE_ROLE_ENTITY:
+            status =
+                fill_entity(build, entity, &build->entities[entity->net_id - 1 - doc->part_count]);
+            break;
+        case PLACE_ROLE_SPAWN:
+            build->spawns[spawn_count++] = (PlaceSpawn){.position = entity->pose.position,
+                                                        .yaw = place_yaw(entity->pose.rotation),
+                                                        .team = text_of(build, entity->team)};
+            break;
+        case PLACE_ROLE_NONE:
+            break;
+        }
+    }
+    ASSERT(status != STATUS_OK || spawn_count == doc->spawn_count);
+    return status;
+}
+
+static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab, PlaceLook *look)
+{
+    const PlaceBodyDoc *body = &doc->body;
+    const PlaceProjectileDoc *flying = &doc->projectile;
+    const uint64_t ticks =
+        ((uint64_t)flying->lifetime_ms * build->doc.settings.tick_rate + 999) / 1000;
+    const Pose pose = {VEC3_ZERO, place_rotation(&doc->rotation)};
+    const Text script = text_of(build, place_script(body));
+    const Text parameters = text_of(build, body->parameters);
+    *prefab = (Prefab){
+        .name = text_of(build, doc->name),
+        .kind = (PrefabKind)doc->kind,
+        .part = place_part(body, pose),
+        .npc = npc_of(&body->npc, (Pose){VEC3_ZERO, QUAT_IDENTITY}, pose, 0),
+        .projectile = {.radius = flying->radius,
+                       .gravity = flying->gravity,
+                       .damage = build->doc.stripped ? 0 : flying->damage,
+                       .lifetime_ticks = (uint32_t)(ticks < 1 ? 1 : ticks),
+                       .kind = flying->kind},
+        .attributes = attributes_of(build, body),
+        .attribute_count = body->attributes.count,
+        .tags = tags_of(build, body),
+        .tag_count = body->tags.count,
+        .server_only = body->server_only,
+        .script_path = script.bytes == 0 ? NULL : script.data,
+        .parameters = parameters.bytes == 0 ? NULL : parameters.data,
+        .parameters_bytes = parameters.bytes,
+    };
+    *look = look_of(build, body->material, body->colour);
+}
+
+// --- the scene ----------------------------------------------------------------------------------
+
+static void fill_pieces(const Build *build, PieceDesc *out)
+{
+    const PlacePieceDoc *pieces = build->doc.settings.catalogue.items;
+    for (uint32_t i = 0; i < build->doc.settings.catalogue.count; i++) {
+        out[i] = (PieceDesc){.cells_x = (uint8_t)pieces[i].cells[0],
+                             .cells_y = (uint8_t)pieces[i].cells[1],
+                             .cells_z = (uint8_t)pieces[i].cells[2],
+                             .flags = pieces[i].ground_only ? PIECE_GROUND_ONLY : 0,
+                             .health = pieces[i].health};
+    }
+}
+
+static Status make_scene(Build *build, const PartDesc *parts, const PieceDesc *pieces,
+                         ChunkStore **chunks, Scene **scene)
+{
+    const PlaceDoc *doc = &build->doc;
+    ChunkStore *store = NULL;
+    uint32_t bad = 0;
+    Status status = place_terrain(build->heap, doc, &store, &bad);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const SceneDesc desc = {.chunks = store,
+                            .parts = parts,
+                            .part_count = doc->part_count,
+                            .pieces = pieces,
+                            .piece_count = doc->settings.catalogue.count,
+                            .bounds = {doc->scene.bounds.min, doc->scene.bounds.max}};
+    status = scene_create(build->heap, &desc, scene, &bad);
+    if (status != STATUS_OK) {
+        chunk_store_destroy(build->heap, store);
+        return status;
+    }
+    *chunks = store;
+    return STATUS_OK;
+}
+
+// --- the whole ----------------------------------------------------------------------------------
+
+static bool has_secrets(const Build *build)
+{
+    for (uint32_t i = 0; i < build->doc.entity_count; i++) {
+        if (build->entities[i].server_only) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < build->doc.prefab_count; i++) {
+        if (build->prefabs[i].server_only) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fill_place(const Build *build, const ChunkStore *chunks, const Scene *scene)
+{
+    const PlaceDoc *doc = &build->doc;
+    const PlaceSettingsDoc *settings = &doc->settings;
+    *build->place = (Place){
+        .name = text_of(build, settings->name),
+        .stripped = doc->stripped,
+        .tick_rate = settings->tick_rate,
+        .snapshot_rate = settings->snapshot_rate,
+        .player_max = settings->limits.players,
+        .view_radius = settings->limits.view_radius,
+        .reach_m = settings->limits.reach,
+        .players_build = settings->permissions.build,
+        .players_terraform = settings->permissions.terraform,
+        .respawn_ms = settings->respawn_ms,
+        .character = settings->character,
+        .scene = scene,
+        .chunks = chunks,
+        .scene_names = build->scene_names,
+        .scene_looks = build->scene_looks,
+        .piece_names = build->piece_names,
+        .piece_looks = build->piece_looks,
+        .prefabs = {build->prefabs, doc->prefab_count},
+        .prefab_looks = build->prefab_looks,
+        .spawns = build->spawns,
+        .spawn_count = doc->spawn_count,
+        .weapons = build->weapons,
+        .weapon_count = settings->weapons.count,
+        .entities = build->entities,
+        .entity_count = doc->entity_count,
+        .bindings = build->bindings,
+        .binding_count = build->used.bindings,
+        .extras = build->extras,
+        .extra_count = build->used.extras,
+        .actions = build->actions,
+        .action_count = settings->actions.count,
+        .entity_looks = build->entity_looks,
+        .entity_look_count = build->used.looks,
+        .entity_max = settings->limits.entities,
+        .voxel_kind_names = build->voxel_names,
+        .voxel_kind_looks = build->voxel_looks,
+        .voxel_kind_count = settings->voxel_kinds.count,
+        .has_secrets = has_secrets(build),
+    };
+    sha256_of(build->source, build->source_bytes, build->place->hash);
+}
+
+static Status load(Build *build)
+{
+    PlaceDoc *doc = &build->doc;
+    Status status = place_doc_read(build->source, build->source_bytes, &build->scratch, doc);
+    if (status == STATUS_OK) {
+        status = take_block(build);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    PartDesc *parts = place_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
+    PieceDesc *pieces =
+        place_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
+    if (parts == NULL || pieces == NULL) {
+        return STATUS_LIMIT;
+    }
+    fill_settings(build);
+    fill_pieces(build, pieces);
+    for (uint32_t i = 0; i < doc->prefab_count; i++) {
+        fill_prefab(build, &doc->prefabs[i], &build->prefabs[i], &build->prefab_looks[i]);
+    }
+    ChunkStore *chunks = NULL;
+    Scene *scene = NULL;
+    status = fill_entities(build, parts);
+    fill_spawned(build);
+    if (status == STATUS_OK) {
+        status = make_scene(build, parts, pieces, &chunks, &scene);
+    }
+    if (status == STATUS_OK) {
+        fill_place(build, chunks, scene);
+    }
+    return status;
+}
+
+Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)
+{
+    Build build = {.heap = heap, .scratch = {.heap = heap}, .source = bytes, .source_bytes = count};
+    const Status status = load(&build);
+    place_scratch_free(&build.scratch);
+    if (status != STATUS_OK) {
+        heap_free(heap, build.place);
+        return status;
+    }
+    *out = build.place;
+    return STATUS_OK;
+}
+
+void place_unload(Heap *heap, Place *place)
+{
+    if (place != NULL) {
+        scene_destroy(heap, (Scene *)place->scene);
+        chunk_store_destroy(heap, (ChunkStore *)place->chunks);
+        heap_free(heap, place);
+    }
+}

@@ -1,0 +1,591 @@
+// The dispatcher of api.h: tables and classes made from the rows, and the checks before every call.
+#include "core/script/api/api.h"
+
+#include "core/script/api/script_api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- the rows -----------------------------------------------------------------------------------
+
+#define API_SETTER_R(class, name)  NULL
+#define API_SETTER_RW(class, name) api_set_##class##_##name
+
+static const ApiRow rows[] = {
+#define API_GROUP(name, doc) {API_KIND_GROUP, #name, #name, API_BOTH, "", "", doc, NULL, NULL},
+#define API_CLASS(name, doc) {API_KIND_CLASS, #name, #name, API_BOTH, "", "", doc, NULL, NULL},
+#define API_FUNCTION(group, name, side, arguments, returns, doc)               \
+    {API_KIND_FUNCTION,    #group, #name, API_##side, arguments, returns, doc, \
+     api_##group##_##name, NULL},
+#define API_METHOD(class, name, side, arguments, returns, doc)                 \
+    {API_KIND_METHOD,      #class, #name, API_##side, arguments, returns, doc, \
+     api_##class##_##name, NULL},
+#define API_PROPERTY(class, name, access, type, doc) \
+    {API_KIND_PROPERTY,                              \
+     #class,                                         \
+     #name,                                          \
+     API_BOTH,                                       \
+     type,                                           \
+     type,                                           \
+     doc,                                            \
+     api_get_##class##_##name,                       \
+     API_SETTER_##access(class, name)},
+#define API_EVENT(owner, name, side, arguments, doc) \
+    {API_KIND_EVENT, #owner, #name, API_##side, arguments, "Signal", doc, NULL, NULL},
+#define API_GLOBAL(name, side, arguments, returns, doc) \
+    {API_KIND_GLOBAL, "", #name, API_##side, arguments, returns, doc, api_global_##name, NULL},
+#define API_HOOK(name, side, arguments, doc) \
+    {API_KIND_HOOK, "", #name, API_##side, arguments, "", doc, NULL, NULL},
+#include "core/script/api.def"
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+const ApiRow *api_rows(uint32_t *count)
+{
+    *count = ROW_COUNT;
+    return rows;
+}
+
+// By row; made once, in the memory that the runtime gives.
+static ApiParsed *parsed_rows(const ScriptSystem *system)
+{
+    return system->api_memory;
+}
+
+static size_t copy_word(char *out, size_t capacity, const char *from, size_t bytes)
+{
+    ASSERT(bytes < capacity);
+    memcpy(out, from, bytes);
+    out[bytes] = 0;
+    return bytes;
+}
+
+uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX])
+{
+    uint32_t count = 0;
+    while (*text != 0) {
+        ASSERT(count < API_ARGUMENTS_MAX);
+        ApiArgument *argument = &out[count++];
+        const char *colon = strchr(text, ':');
+        ASSERT(colon != NULL && colon[1] == ' ');
+        copy_word(argument->name, sizeof argument->name, text, (size_t)(colon - text));
+        const char *end = strchr(colon, ',');
+        size_t bytes = end != NULL ? (size_t)(end - colon - 2) : strlen(colon + 2);
+        argument->optional = colon[1 + bytes] == '?';
+        argument->variadic = strcmp(argument->name, "...") == 0;
+        bytes -= argument->optional;
+        copy_word(argument->type, sizeof argument->type, colon + 2, bytes);
+        text = end != NULL ? end + 2 : text + strlen(text);
+    }
+    return count;
+}
+
+// --- argument checks ----------------------------------------------------------------------------
+
+static bool word_is(const char *word, size_t bytes, const char *text)
+{
+    return strlen(text) == bytes && memcmp(word, text, bytes) == 0;
+}
+
+// "TextOptions{}": what has fields is checked where they are used.
+static bool is_shape(const char *word, size_t bytes)
+{
+    return bytes > 2 && word[0] != '{' && word[bytes - 1] == '}';
+}
+
+// One alternative of a type, such as "Vector3", "{Entity}" or "TextOptions{}".
+static bool fits_word(lua_State *thread, int index, const char *word, size_t bytes)
+{
+    if (word_is(word, bytes, "any")) {
+        return true;
+    }
+    if (word_is(word, bytes, "number")) {
+        return lua_type(thread, index) == LUA_TNUMBER;
+    }
+    if (word_is(word, bytes, "integer")) {
+        int exact = 0;
+        (void)lua_tointegerx(thread, index, &exact);
+        return lua_type(thread, index) == LUA_TNUMBER && exact != 0;
+    }
+    if (word_is(word, bytes, "Vector3")) {
+        return object_is_vector(thread, index);
+    }
+    if (word_is(word, bytes, "Entity")) {
+        return object_is_entity(thread, index);
+    }
+    if (word_is(word, bytes, "Player")) {
+        return object_is_player(thread, index);
+    }
+    if (word[0] == '{' || is_shape(word, bytes)) {
+        return lua_type(thread, index) == LUA_TTABLE;
+    }
+    return word_is(word, bytes, luaL_typename(thread, index));
+}
+
+bool api_has_type(lua_State *thread, int index, const char *type)
+{
+    for (const char *word = type;;) {
+        const char *bar = strstr(word, " | ");
+        const size_t bytes = bar != NULL ? (size_t)(bar - word) : strlen(word);
+        if (fits_word(thread, index, word, bytes)) {
+            return true;
+        }
+        if (bar == NULL) {
+            return false;
+        }
+        word = bar + 3;
+    }
+}
+
+// Vectors calculate with whatever there is, as numbers do; everything else takes finite ones only,
+// so that no NaN reaches the simulation, a timer or a store.
+static bool wants_finite(const ApiRow *row, const char *type)
+{
+    return strcmp(row->owner, "Vector3") != 0 &&
+           (strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0);
+}
+
+// Of a value that fits such a type.
+static bool is_finite(lua_State *thread, int index)
+{
+    if (lua_type(thread, index) == LUA_TNUMBER) {
+        const double number = lua_tonumber(thread, index);
+        return number - number == 0;
+    }
+    return vec3_is_finite(*(const Vec3 *)lua_touserdata(thread, index));
+}
+
+static const char *type_name(lua_State *thread, int index)
+{
+    if (luaL_getmetafield(thread, index, "__name") == LUA_TSTRING) {
+        const char *name = lua_tostring(thread, -1);
+        lua_pop(thread, 1); // the metatable keeps it alive
+        return name;
+    }
+    return luaL_typename(thread, index);
+}
+
+static void full_name(const ApiRow *row, char *out, size_t capacity)
+{
+    const char *joint = row->kind == API_KIND_METHOD ? ":" : row->owner[0] != 0 ? "." : "";
+    snprintf(out, capacity, "%s%s%s", row->owner, joint, row->name);
+}
+
+static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParsed *parsed,
+                            int first)
+{
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        const ApiArgument *argument = &parsed->arguments[i];
+        const int index = first + (int)i;
+        if (argument->variadic || (argument->optional && lua_isnoneornil(thread, index))) {
+            continue;
+        }
+        const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
+        if (fits && (!argument->finite || is_finite(thread, index))) {
+            continue;
+        }
+        char name[64];
+        full_name(row, name, sizeof name);
+        if (fits) {
+            luaL_error(thread, "%s: argument %d (%s) must be finite, not NaN or infinity", name,
+                       (int)i + 1, argument->name);
+        }
+        const char *type =
+            is_shape(argument->type, strlen(argument->type)) ? "table" : argument->type;
+        luaL_error(thread, "%s: argument %d (%s) must be %s %s, got %s", name, (int)i + 1,
+                   argument->name, strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a", type,
+                   lua_isnone(thread, index) ? "nothing" : type_name(thread, index));
+    }
+}
+
+static void check_side(lua_State *thread, const ApiRow *row)
+{
+    const ScriptSide side = api_methods(thread)->side;
+    if ((row->side == API_SERVER && side != SCRIPT_SERVER) ||
+        (row->side == API_CLIENT && side != SCRIPT_CLIENT)) {
+        char name[64];
+        full_name(row, name, sizeof name);
+        api_raise_side(thread, name, row->side == API_SERVER ? SCRIPT_SERVER : SCRIPT_CLIENT);
+    }
+}
+
+void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
+{
+    char *text = script_of(thread)->capability_text;
+    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s", what,
+             needed == SCRIPT_SERVER ? "the server" : "a client",
+             needed == SCRIPT_SERVER ? "a client" : "the server");
+    luaL_error(thread, "%s", text);
+    __builtin_unreachable();
+}
+
+void api_charge_work(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint64_t steps = system->methods->work(system->config.world) - system->work_seen;
+    system->work_seen += steps;
+    if (steps != 0) {
+        vm_charge(thread, steps);
+    }
+}
+
+static int call_row(lua_State *thread, lua_CFunction function)
+{
+    api_charge_work(thread); // of a call that raised
+    const int result_count = function(thread);
+    api_charge_work(thread);
+    return result_count;
+}
+
+// A function or global: upvalue 1 is the row.
+static int call_function(lua_State *thread)
+{
+    const lua_Integer index = lua_tointeger(thread, lua_upvalueindex(1));
+    const ApiRow *row = &rows[index];
+    vm_charge(thread, API_CALL_STEPS);
+    check_side(thread, row);
+    check_arguments(thread, row, &parsed_rows(script_of(thread))[index], 1);
+    return call_row(thread, row->function);
+}
+
+// A method: upvalue 2 is the object it was taken from, so that object.Name(…) works like
+// object:Name(…).
+static int call_method(lua_State *thread)
+{
+    const lua_Integer index = lua_tointeger(thread, lua_upvalueindex(1));
+    const ApiRow *row = &rows[index];
+    vm_charge(thread, API_CALL_STEPS);
+    check_side(thread, row);
+    if (lua_gettop(thread) == 0 || !lua_rawequal(thread, 1, lua_upvalueindex(2))) {
+        lua_pushvalue(thread, lua_upvalueindex(2));
+        lua_insert(thread, 1);
+    }
+    check_arguments(thread, row, &parsed_rows(script_of(thread))[index], 2);
+    return call_row(thread, row->function);
+}
+
+// --- classes ------------------------------------------------------------------------------------
+
+// What a class's members table holds: name → row index; shared by all objects of the class.
+static void push_members(lua_State *thread, const char *class)
+{
+    lua_newtable(thread);
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(rows[i].owner, class) == 0 &&
+            (rows[i].kind == API_KIND_METHOD || rows[i].kind == API_KIND_PROPERTY ||
+             rows[i].kind == API_KIND_EVENT)) {
+            lua_pushinteger(thread, (lua_Integer)i);
+            lua_setfield(thread, -2, rows[i].name);
+        }
+    }
+}
+
+// The key under which an engine signal of this owner is kept.
+static void signal_key(lua_State *thread, int object, const ApiRow *row, char *out, size_t capacity)
+{
+    if (object_is_entity(thread, object)) {
+        snprintf(out, capacity, "Entity:%llu.%s", (unsigned long long)object_entity(thread, object),
+                 row->name);
+    } else if (object_is_player(thread, object)) {
+        snprintf(out, capacity, "Player:%llu.%s", (unsigned long long)object_player(thread, object),
+                 row->name);
+    } else {
+        snprintf(out, capacity, "%s.%s", row->owner, row->name);
+    }
+}
+
+// __index of objects and of groups: (object, key), upvalue 1 is the members table.
+static int index_member(lua_State *thread)
+{
+    lua_pushvalue(thread, 2);
+    if (lua_rawget(thread, lua_upvalueindex(1)) != LUA_TNUMBER) {
+        lua_pop(thread, 1);
+        return api_index_unknown(thread);
+    }
+    const lua_Integer index = lua_tointeger(thread, -1);
+    const ApiRow *row = &rows[index];
+    lua_pop(thread, 1);
+    if (row->kind == API_KIND_METHOD) {
+        lua_pushinteger(thread, index);
+        lua_pushvalue(thread, 1);
+        lua_pushcclosure(thread, call_method, 2);
+        return 1;
+    }
+    check_side(thread, row);
+    if (row->kind == API_KIND_EVENT) {
+        char key[96];
+        signal_key(thread, 1, row, key, sizeof key);
+        if (object_is_entity(thread, 1) && strcmp(row->name, "Touched") == 0) {
+            script_watch_touch(script_of(thread), object_entity(thread, 1));
+        }
+        (void)signal_push_named(script_of(thread), thread, key, true);
+        return 1;
+    }
+    lua_settop(thread, 1);
+    return call_row(thread, row->function);
+}
+
+// __newindex of objects: (object, key, value).
+static int set_member(lua_State *thread)
+{
+    lua_pushvalue(thread, 2);
+    if (lua_rawget(thread, lua_upvalueindex(1)) != LUA_TNUMBER) {
+        lua_pop(thread, 1);
+        return api_set_unknown(thread);
+    }
+    const ApiRow *row = &rows[lua_tointeger(thread, -1)];
+    lua_pop(thread, 1);
+    if (row->setter == NULL) {
+        return luaL_error(thread, "%s.%s cannot be set", row->owner, row->name);
+    }
+    vm_charge(thread, API_CALL_STEPS);
+    if (!api_has_type(thread, 3, row->arguments)) {
+        return luaL_error(thread, "%s.%s must be a %s, got %s", row->owner, row->name,
+                          row->arguments, type_name(thread, 3));
+    }
+    if (wants_finite(row, row->arguments) && !is_finite(thread, 3)) {
+        return luaL_error(thread, "%s.%s must be finite, not NaN or infinity", row->owner,
+                          row->name);
+    }
+    lua_remove(thread, 2);
+    return call_row(thread, row->setter);
+}
+
+static void lock_metatable(lua_State *thread, const char *name)
+{
+    lua_pushstring(thread, name);
+    lua_setfield(thread, -2, "__name");
+    lua_pushliteral(thread, "locked");
+    lua_setfield(thread, -2, "__metatable");
+}
+
+// The metatable of a class, by luaL_newmetatable's name.
+static void open_class(lua_State *thread, const char *class)
+{
+    luaL_newmetatable(thread, class);
+    push_members(thread, class);
+    lua_pushvalue(thread, -1);
+    lua_pushcclosure(thread, index_member, 1);
+    lua_setfield(thread, -3, "__index");
+    lua_pushcclosure(thread, set_member, 1);
+    lua_setfield(thread, -2, "__newindex");
+    lock_metatable(thread, class);
+    object_remember_class(thread, class);
+    lua_pop(thread, 1);
+}
+
+// A library table: its functions, frozen, and its properties and events behind __index.
+static void push_group(lua_State *thread, const char *group)
+{
+    lua_newtable(thread);
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].kind == API_KIND_FUNCTION && strcmp(rows[i].owner, group) == 0) {
+            lua_pushinteger(thread, (lua_Integer)i);
+            lua_pushcclosure(thread, call_function, 1);
+            lua_setfield(thread, -2, rows[i].name);
+        }
+    }
+    lua_newtable(thread);
+    push_members(thread, group);
+    lua_pushcclosure(thread, index_member, 1);
+    lua_setfield(thread, -2, "__index");
+    lock_metatable(thread, group);
+    lua_setmetatable(thread, -2);
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static bool owner_has(const char *owner, ApiKind kind)
+{
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].kind == kind && strcmp(rows[i].owner, owner) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void open_api(ScriptSystem *system)
+{
+    lua_State *thread = system->lua;
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].kind != API_KIND_PROPERTY) {
+            ApiParsed *parsed = &parsed_rows(system)[i];
+            parsed->count = api_parse_arguments(rows[i].arguments, parsed->arguments);
+            for (uint32_t a = 0; a < parsed->count; a++) {
+                parsed->arguments[a].finite = wants_finite(&rows[i], parsed->arguments[a].type);
+            }
+        }
+    }
+    int *const tables[] = {&system->entities_ref, &system->players_ref, &system->signals_ref,
+                           &system->ui_ref,       &system->invokes_ref, &system->declares_ref};
+    for (uint32_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        lua_newtable(thread);
+        *tables[i] = luaL_ref(thread, LUA_REGISTRYINDEX);
+    }
+    lua_newtable(thread);
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        const ApiRow *row = &rows[i];
+        const bool named = row->kind == API_KIND_CLASS || row->kind == API_KIND_GROUP;
+        if (row->kind == API_KIND_CLASS || (named && owner_has(row->name, API_KIND_METHOD))) {
+            open_class(thread, row->name);
+        }
+        if (row->kind == API_KIND_GROUP ||
+            (row->kind == API_KIND_CLASS && owner_has(row->name, API_KIND_FUNCTION))) {
+            push_group(thread, row->name);
+            api_extend_group(thread, row->name);
+            vm_freeze(thread, -1);
+            lua_setfield(thread, -2, row->name);
+        } else if (row->kind == API_KIND_GLOBAL) {
+            lua_pushinteger(thread, (lua_Integer)i);
+            lua_pushcclosure(thread, call_function, 1);
+            lua_setfield(thread, -2, row->name);
+        }
+    }
+    system->api_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    api_open_objects(thread);
+    vm_push_environment(thread);
+    lua_getfield(thread, -1, "coroutine");
+    lua_getfield(thread, -1, "resume");
+    system->resume_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    lua_pop(thread, 2);
+}
+
+const ScriptApi script_api = {.memory_bytes = ROW_COUNT * sizeof(ApiParsed),
+                              .open = open_api,
+                              .event = api_event,
+                              .answer = api_answer};
+
+// --- small things for api_*.c -------------------------------------------------------------------
+
+ScriptWorld *api_world(lua_State *thread)
+{
+    return script_of(thread)->config.world;
+}
+
+const ScriptWorldMethods *api_methods(lua_State *thread)
+{
+    return script_of(thread)->methods;
+}
+
+Text api_text(lua_State *thread, int index)
+{
+    Text text;
+    text.data = luaL_checklstring(thread, index, &text.bytes);
+    return text;
+}
+
+// The row of the function or method that runs, or NULL inside something else, such as a setter.
+static const ApiRow *running_row(lua_State *thread)
+{
+    int is_row = 0;
+    const lua_Integer index = lua_tointegerx(thread, lua_upvalueindex(1), &is_row);
+    return is_row != 0 ? &rows[index] : NULL;
+}
+
+// The sizes come first: they bound what is looked at.
+Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max)
+{
+    const Text text = api_text(thread, index);
+    const bool fits = text.bytes >= bytes_min && text.bytes <= bytes_max;
+    const char *problem = fits ? text_error(text.data, text.bytes) : "";
+    if (problem == NULL) {
+        return text;
+    }
+    char what[128] = "a text";
+    const ApiRow *row = running_row(thread);
+    if (row != NULL) {
+        const int number = row->kind == API_KIND_METHOD ? index - 1 : index;
+        const ApiParsed *parsed = &parsed_rows(script_of(thread))[row - rows];
+        ASSERT(number >= 1 && (uint32_t)number <= parsed->count);
+        char name[64];
+        full_name(row, name, sizeof name);
+        snprintf(what, sizeof what, "%s: argument %d (%s)", name, number,
+                 parsed->arguments[number - 1].name);
+    }
+    if (!fits) {
+        luaL_error(thread, "%s must have %d to %d bytes", what, (int)bytes_min, (int)bytes_max);
+    }
+    luaL_error(thread, "%s %s", what, problem);
+    return text;
+}
+
+float api_number(lua_State *thread, int index)
+{
+    const double number = luaL_checknumber(thread, index);
+    if (!(number >= -3.0e38 && number <= 3.0e38)) {
+        luaL_error(thread, "a number must be finite");
+    }
+    return (float)number;
+}
+
+bool api_is_given(lua_State *thread, int index)
+{
+    return !lua_isnoneornil(thread, index);
+}
+
+bool api_option(lua_State *thread, int index, const char *name)
+{
+    lua_pushstring(thread, name);
+    return lua_rawget(thread, index) != LUA_TNIL;
+}
+
+static void say_once(ScriptSystem *system, const char *what)
+{
+    Instance *instance = instance_at(system, system->current_instance);
+    Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    if (script == NULL) {
+        return;
+    }
+    script->account.ignored_write_count += 1;
+    instance->account.ignored_write_count += 1;
+    if (!script->write_was_said) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%s is ignored on a client: only the server changes what everyone sees", what);
+        account_say(system, LOG_WARN, script->path, text);
+        script->write_was_said = true;
+    }
+}
+
+bool api_check_change(lua_State *thread, Status status, const char *what)
+{
+    switch (status) {
+    case STATUS_OK:
+        return true;
+    case STATUS_DENIED:
+        if (api_methods(thread)->side == SCRIPT_CLIENT) {
+            say_once(script_of(thread), what);
+            return false;
+        }
+        break;
+    case STATUS_NOT_FOUND:
+        luaL_error(thread, "%s: the entity is gone, or is not of the right kind", what);
+        break;
+    case STATUS_LIMIT:
+        if (api_world(thread)->refusal != NULL) {
+            const char *refusal = api_world(thread)->refusal;
+            api_world(thread)->refusal = NULL;
+            luaL_error(thread, "%s: %s", what, refusal);
+        }
+        break;
+    default:
+        break;
+    }
+    luaL_error(thread, "%s: %s", what, status_text(status));
+    return false;
+}
+
+void api_fire(ScriptSystem *system, const char *key, int argument_count)
+{
+    lua_State *thread = system->lua;
+    if (!signal_push_named(system, thread, key, false)) {
+        lua_pop(thread, argument_count);
+        return;
+    }
+    lua_insert(thread, -argument_count - 1);
+    if (signal_defer(thread, -argument_count - 1, argument_count) != STATUS_OK) {
+        system->totals.events_dropped += 1;
+    }
+    lua_pop(thread, 1);
+}

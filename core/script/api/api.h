@@ -1,0 +1,140 @@
+// The rows of api.def at work: one dispatcher checks side and arguments of every call, so that the
+// functions in api_*.c begin with good arguments and errors read alike everywhere.
+//
+// A function for the row API_FUNCTION(World, Spawn, …) is named api_World_Spawn: the C name is the
+// script's name, so that one search finds both. Arguments start at stack index 1; for a method the
+// object is at 1 and arguments start at 2. Properties are api_get_Entity_Position (object at 1) and
+// api_set_Entity_Position (object at 1, value at 2).
+#pragma once
+
+#include "core/script/runtime/object.h"
+#include "core/script/runtime/script_inside.h"
+
+typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
+
+typedef enum ApiKind {
+    API_KIND_GROUP,
+    API_KIND_CLASS,
+    API_KIND_FUNCTION,
+    API_KIND_METHOD,
+    API_KIND_PROPERTY,
+    API_KIND_EVENT,
+    API_KIND_GLOBAL,
+    API_KIND_HOOK,
+    // For the reference alone; none of api_rows.
+    API_KIND_SHAPE,
+    API_KIND_FIELD,
+    API_KIND_ITEMS,
+    API_KIND_CONSTANT,
+    API_KIND_LIBRARY,
+    API_KIND_LUA
+} ApiKind;
+
+typedef struct ApiRow {
+    ApiKind kind;
+    const char *owner; // group or class; "" for globals and hooks
+    const char *name;
+    ApiSide side;
+    const char *arguments; // as written in api.def; the type of a property
+    const char *returns;
+    const char *doc;
+    lua_CFunction function; // or the getter of a property
+    lua_CFunction setter;   // RW properties
+} ApiRow;
+
+// All rows in the order of api.def.
+const ApiRow *api_rows(uint32_t *count);
+
+// One argument of a row, parsed.
+typedef struct ApiArgument {
+    char name[24];
+    char type[32]; // as written, without the question mark
+    bool optional;
+    bool variadic;
+    bool finite; // a number or Vector3 that is neither NaN nor infinite
+} ApiArgument;
+#define API_ARGUMENTS_MAX 6
+// Splits "a: T, b: U?" ; returns how many. `finite` is left to the row's owner. Asserts on a row
+// that does not follow the format.
+uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
+
+typedef struct ApiParsed {
+    ApiArgument arguments[API_ARGUMENTS_MAX];
+    uint32_t count;
+} ApiParsed;
+
+// What api_objects.c adds: operators of Vector3, text of objects, names for constants in groups,
+// and fields that a script sets on an entity.
+void api_open_objects(lua_State *thread);
+void api_extend_group(lua_State *thread, const char *group); // the group's table is on top
+int api_index_unknown(lua_State *thread);                    // (object, key)
+int api_set_unknown(lua_State *thread);                      // (object, key, value)
+
+// --- for api_*.c --------------------------------------------------------------------------------
+// Every call, before what the function itself charges. A step is about two nanoseconds; these and
+// the charges in api_*.c are measured costs, rounded up.
+#define API_CALL_STEPS 20
+
+// Charges what the world has done since the last time (ScriptWorldMethods.work). After every call
+// of a row: what a query costs is known only once it has been asked. Nothing of a call can be large
+// enough to matter before that; what could be is charged by its size beforehand.
+void api_charge_work(lua_State *thread);
+
+ScriptWorld *api_world(lua_State *thread);
+const ScriptWorldMethods *api_methods(lua_State *thread);
+
+// Any bytes: for what is only looked for, and for what cleans it.
+Text api_text(lua_State *thread, int index);
+// A text (core/base/text.h), for what is kept or sent; raises, and names the argument.
+Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max);
+float api_number(lua_State *thread, int index);  // finite and within float32; raises
+bool api_is_given(lua_State *thread, int index); // not nil, not none
+// Reads a field of the options table at `index`; pushes it and says whether it is not nil.
+bool api_option(lua_State *thread, int index, const char *name);
+
+// A value that an attribute can hold; false when it is none. Text is not copied.
+bool api_value(lua_State *thread, int index, ScriptValue *out);
+void api_push_value(lua_State *thread, const ScriptValue *value);
+// Degrees about x, y and z, applied z, x, y.
+Quat api_rotation(Vec3 degrees);
+Vec3 api_degrees(Quat rotation);
+// The prefab whose name is most like this one, or "".
+void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity);
+
+// What a change through the world came to: nothing to say, ignored on this side (counted, said
+// once), or an error. Returns true when it took place.
+bool api_check_change(lua_State *thread, Status status, const char *what);
+// Raises a fault of kind capability.
+_Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide needed);
+
+// Whether the value fits a type as api.def writes them.
+bool api_has_type(lua_State *thread, int index, const char *type);
+const char *api_npc_state_name(uint32_t state);
+// What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+void api_event(ScriptSystem *system, const ScriptEvent *event);
+// A finished thread that answers a remote call.
+void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+// A message from the other side.
+void api_message(ScriptSystem *system, const ScriptEvent *event);
+void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);
+// A continuation for requests: (ok, values…) above `context` stack slots; raises when not ok.
+int api_answered(lua_State *thread, int status, lua_KContext context);
+
+// Queues a firing of an engine signal, if somebody asked for it; values are on the main stack's
+// top.
+void api_fire(ScriptSystem *system, const char *key, int argument_count);
+
+// The functions of all rows.
+#define API_FUNCTION(group, name, side, arguments, returns, doc) \
+    int api_##group##_##name(lua_State *thread);
+#define API_METHOD(class, name, side, arguments, returns, doc) \
+    int api_##class##_##name(lua_State *thread);
+#define API_PROPERTY(class, name, access, type, doc) \
+    int api_get_##class##_##name(lua_State *thread); \
+    API_PROTOTYPE_##access(class, name)
+#define API_PROTOTYPE_R(class, name)
+#define API_PROTOTYPE_RW(class, name)                   int api_set_##class##_##name(lua_State *thread);
+#define API_GLOBAL(name, side, arguments, returns, doc) int api_global_##name(lua_State *thread);
+#include "core/script/api.def"
+#undef API_PROTOTYPE_R
+#undef API_PROTOTYPE_RW

@@ -1,0 +1,172 @@
+// What only a client has: keys, a camera, a screen.
+#include "core/script/api/api.h"
+#include "core/script/runtime/value.h"
+
+#include <string.h>
+
+// --- Input and camera ---------------------------------------------------------------------------
+
+int api_Input_IsKeyPressed(lua_State *thread)
+{
+    lua_pushboolean(thread,
+                    api_methods(thread)->key_is_down(api_world(thread), api_text(thread, 1)));
+    return 1;
+}
+
+int api_input_isKeyDown(lua_State *thread)
+{
+    return api_Input_IsKeyPressed(thread);
+}
+
+static Vec3 camera_part(lua_State *thread, bool forward)
+{
+    Vec3 position = VEC3_ZERO;
+    Vec3 direction = {0, 0, 1};
+    if (api_methods(thread)->side != SCRIPT_CLIENT) {
+        api_raise_side(thread, "camera", SCRIPT_CLIENT);
+    }
+    (void)api_methods(thread)->camera(api_world(thread), &position, &direction);
+    return forward ? direction : position;
+}
+
+int api_get_camera_Position(lua_State *thread)
+{
+    object_push_vector(thread, camera_part(thread, false));
+    return 1;
+}
+
+int api_get_camera_Forward(lua_State *thread)
+{
+    object_push_vector(thread, camera_part(thread, true));
+    return 1;
+}
+
+// --- UI: a tree of plain tables -----------------------------------------------------------------
+//
+// A widget function marks its table with the kind of widget. UI.Show copies the tree with handlers
+// replaced by numbers, so that what leaves the Vm is data; a number comes back when the widget is
+// used.
+
+#define UI_DEPTH_MAX 6
+
+static int widget(lua_State *thread, const char *kind)
+{
+    lua_settop(thread, 1);
+    lua_pushstring(thread, kind);
+    lua_setfield(thread, 1, "kind");
+    return 1;
+}
+
+int api_UI_Text(lua_State *thread)
+{
+    return widget(thread, "text");
+}
+
+int api_UI_Image(lua_State *thread)
+{
+    return widget(thread, "image");
+}
+
+int api_UI_Button(lua_State *thread)
+{
+    return widget(thread, "button");
+}
+
+int api_UI_Bar(lua_State *thread)
+{
+    return widget(thread, "bar");
+}
+
+int api_UI_List(lua_State *thread)
+{
+    return widget(thread, "list");
+}
+
+int api_UI_Input(lua_State *thread)
+{
+    return widget(thread, "input");
+}
+
+// Keeps a handler and pushes its number. The handlers of the tree shown now are in a table of the
+// system; UI.Show begins a new one.
+static void push_handler(lua_State *thread, int function, int handlers)
+{
+    const lua_Integer number = (lua_Integer)lua_rawlen(thread, handlers) + 1;
+    lua_pushvalue(thread, function);
+    lua_rawseti(thread, handlers, number);
+    lua_pushinteger(thread, number);
+}
+
+// Pushes a copy of the table at `index`; recursion is bounded by UI_DEPTH_MAX.
+static void push_copy(lua_State *thread, int index, int handlers, uint32_t depth)
+{
+    if (depth > UI_DEPTH_MAX) {
+        luaL_error(thread, "UI.Show: more than %d widgets inside each other", UI_DEPTH_MAX);
+    }
+    luaL_checkstack(thread, 8, "UI.Show");
+    lua_newtable(thread);
+    const int copy = lua_gettop(thread);
+    lua_pushnil(thread);
+    while (lua_next(thread, index) != 0) {
+        vm_charge(thread, 4);
+        const int value = lua_gettop(thread);
+        lua_pushvalue(thread, value - 1);
+        if (lua_type(thread, value) == LUA_TFUNCTION) {
+            push_handler(thread, value, handlers);
+        } else if (lua_type(thread, value) == LUA_TTABLE) {
+            push_copy(thread, value, handlers, depth + 1);
+        } else {
+            lua_pushvalue(thread, value);
+        }
+        lua_rawset(thread, copy);
+        lua_settop(thread, value - 1);
+    }
+}
+
+// The key of a script's handlers among the engine's signals: handlers end with the instance's
+// number.
+static void show(lua_State *thread, int tree)
+{
+    ScriptSystem *system = script_of(thread);
+    const Instance *instance = instance_at(system, system->current_instance);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
+    const int all = lua_gettop(thread);
+    lua_newtable(thread);
+    const int handlers = lua_gettop(thread);
+    lua_createtable(thread, 0, 2);
+    const int message = lua_gettop(thread);
+    const lua_Integer owner = (lua_Integer)instance->number;
+    lua_pushinteger(thread, owner);
+    lua_setfield(thread, message, "owner");
+    if (tree != 0) {
+        push_copy(thread, tree, handlers, 0);
+        lua_setfield(thread, message, "tree");
+    }
+    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+    if (bytes == NULL) {
+        arena_reset(&system->json_arena);
+        bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+        ASSERT(bytes != NULL);
+    }
+    ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
+    char error[VALUE_ERROR_BYTES];
+    if (value_write(thread, message, message, &writer, error) != STATUS_OK) {
+        luaL_error(thread, "UI.Show: %s", error);
+    }
+    lua_pushvalue(thread, handlers);
+    lua_rawseti(thread, all, owner);
+    api_check_change(thread, api_methods(thread)->ui(api_world(thread), bytes, writer.at),
+                     "UI.Show");
+}
+
+int api_UI_Show(lua_State *thread)
+{
+    show(thread, 1);
+    return 0;
+}
+
+int api_UI_Clear(lua_State *thread)
+{
+    show(thread, 0);
+    return 0;
+}

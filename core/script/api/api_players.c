@@ -1,0 +1,206 @@
+// Players: who is here, their bodies, teams and numbers on the leaderboard.
+#include "core/script/api/api.h"
+
+#include <string.h>
+
+#define PLAYERS_MAX 256 // listed at a time
+
+static bool find_player(lua_State *thread, uint64_t player_id, ScriptPlayerInfo *out)
+{
+    ScriptPlayerInfo players[PLAYERS_MAX];
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
+        if (players[i].player_id == player_id) {
+            *out = players[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static ScriptPlayerInfo info_of(lua_State *thread)
+{
+    ScriptPlayerInfo info = {0};
+    if (!find_player(thread, object_player(thread, 1), &info)) {
+        luaL_error(thread, "this player has left");
+    }
+    return info;
+}
+
+int api_get_Players_LocalPlayer(lua_State *thread)
+{
+    object_push_player(thread, api_methods(thread)->local_player(api_world(thread)));
+    return 1;
+}
+
+int api_Players_GetPlayers(lua_State *thread)
+{
+    ScriptPlayerInfo players[PLAYERS_MAX];
+    uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    count = count < PLAYERS_MAX ? count : PLAYERS_MAX;
+    vm_charge(thread, (uint64_t)count * 30);
+    lua_createtable(thread, (int)count, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        object_push_player(thread, players[i].player_id);
+        lua_rawseti(thread, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+int api_Players_GetPlayerByName(lua_State *thread)
+{
+    ScriptPlayerInfo players[PLAYERS_MAX];
+    const Text name = api_text(thread, 1);
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
+        if (players[i].name.bytes == name.bytes &&
+            memcmp(players[i].name.data, name.data, name.bytes) == 0) {
+            object_push_player(thread, players[i].player_id);
+            return 1;
+        }
+    }
+    lua_pushnil(thread);
+    return 1;
+}
+
+int api_get_Player_UserId(lua_State *thread)
+{
+    lua_pushinteger(thread, (lua_Integer)object_player(thread, 1));
+    return 1;
+}
+
+static int push_text(lua_State *thread, Text text)
+{
+    lua_pushlstring(thread, text.data != NULL ? text.data : "", text.bytes);
+    return 1;
+}
+
+int api_get_Player_Name(lua_State *thread)
+{
+    return push_text(thread, info_of(thread).name);
+}
+
+int api_get_Player_Team(lua_State *thread)
+{
+    return push_text(thread, info_of(thread).team);
+}
+
+// What is assigned has no argument to be named by.
+static Text valid_name(lua_State *thread, const char *what)
+{
+    const Text name = api_text(thread, 2);
+    const char *problem = text_error(name.data, name.bytes);
+    if (problem != NULL) {
+        luaL_error(thread, "%s %s", what, problem);
+    }
+    return name;
+}
+
+int api_set_Player_Team(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->player_team(api_world(thread), object_player(thread, 1),
+                                                      valid_name(thread, "Player.Team")),
+                     "Player.Team");
+    return 0;
+}
+
+int api_get_Player_Character(lua_State *thread)
+{
+    object_push_entity(thread, info_of(thread).entity);
+    return 1;
+}
+
+int api_Player_Spawn(lua_State *thread)
+{
+    const bool has_position = api_is_given(thread, 2);
+    const Vec3 position = has_position ? object_vector(thread, 2) : VEC3_ZERO;
+    const Vec3 *where = has_position ? &position : NULL;
+    api_check_change(
+        thread,
+        api_methods(thread)->player_spawn(api_world(thread), object_player(thread, 1), where),
+        "Player.Spawn");
+    return 0;
+}
+
+static void kill_character(lua_State *thread, uint64_t entity, const char *what)
+{
+    ScriptEntityInfo info;
+    if (entity == 0 || !api_methods(thread)->entity(api_world(thread), entity, &info)) {
+        return; // no body, nothing to kill
+    }
+    api_check_change(thread, api_methods(thread)->damage(api_world(thread), entity, info.health, 0),
+                     what);
+}
+
+int api_Player_Kill(lua_State *thread)
+{
+    kill_character(thread, info_of(thread).entity, "Player.Kill");
+    return 0;
+}
+
+int api_global_KillPlayer(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    uint64_t entity = 0;
+    if (object_is_player(thread, 1)) {
+        entity = info_of(thread).entity;
+    } else if (object_is_entity(thread, 1)) {
+        entity = object_entity(thread, 1);
+    } else {
+        entity = thread_at(system, system->current_thread)->trigger_other;
+        if (entity == 0) {
+            return luaL_error(thread, "KillPlayer() without a player works inside OnTriggerEnter, "
+                                      "OnTriggerLeave and OnTouch only");
+        }
+    }
+    kill_character(thread, entity, "KillPlayer");
+    return 0;
+}
+
+// --- leaderstats: a table whose fields are the player's numbers ---------------------------------
+
+// (proxy, name); upvalue 1 is the player.
+static int stat_index(lua_State *thread)
+{
+    double value = 0;
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
+    if (lua_type(thread, 2) != LUA_TSTRING ||
+        !api_methods(thread)->player_stat_read(api_world(thread), player, api_text(thread, 2),
+                                               &value)) {
+        lua_pushnil(thread);
+        return 1;
+    }
+    const ScriptValue number = {.type = SCRIPT_NUMBER, .number = value};
+    api_push_value(thread, &number);
+    return 1;
+}
+
+static int stat_set(lua_State *thread)
+{
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
+    vm_charge(thread, API_CALL_STEPS);
+    api_check_change(thread,
+                     api_methods(thread)->player_stat(api_world(thread), player,
+                                                      valid_name(thread, "the name in leaderstats"),
+                                                      luaL_checknumber(thread, 3)),
+                     "leaderstats");
+    return 0;
+}
+
+int api_get_Player_leaderstats(lua_State *thread)
+{
+    vm_charge(thread, 200);
+    lua_newtable(thread);
+    lua_newtable(thread);
+    lua_pushvalue(thread, 1);
+    lua_pushcclosure(thread, stat_index, 1);
+    lua_setfield(thread, -2, "__index");
+    lua_pushvalue(thread, 1);
+    lua_pushcclosure(thread, stat_set, 1);
+    lua_setfield(thread, -2, "__newindex");
+    lua_pushliteral(thread, "locked");
+    lua_setfield(thread, -2, "__metatable");
+    lua_setmetatable(thread, -2);
+    return 1;
+}

@@ -1,0 +1,247 @@
+// Small services: the log, random numbers, JSON, sound, chat, modules.
+#include "core/script/api/api.h"
+
+#include "core/base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- the log ------------------------------------------------------------------------------------
+
+// The arguments as one line, separated by tabs, as print does.
+static int write_log(lua_State *thread, LogLevel level)
+{
+    const int count = lua_gettop(thread);
+    luaL_Buffer line;
+    luaL_checkstack(thread, 8, NULL);
+    luaL_buffinit(thread, &line);
+    for (int i = 1; i <= count; i++) {
+        if (i > 1) {
+            luaL_addchar(&line, '\t');
+        }
+        luaL_tolstring(thread, i, NULL);
+        luaL_addvalue(&line);
+    }
+    luaL_pushresult(&line);
+    size_t bytes = 0;
+    const char *text = lua_tolstring(thread, -1, &bytes);
+    vm_charge_bytes(thread, bytes);
+    account_log(script_of(thread), level, text, bytes);
+    return 0;
+}
+
+int api_global_print(lua_State *thread)
+{
+    return write_log(thread, LOG_INFO);
+}
+
+int api_global_warn(lua_State *thread)
+{
+    return write_log(thread, LOG_WARN);
+}
+
+int api_Log_Debug(lua_State *thread)
+{
+    return write_log(thread, LOG_DEBUG);
+}
+
+int api_Log_Info(lua_State *thread)
+{
+    return write_log(thread, LOG_INFO);
+}
+
+int api_Log_Warn(lua_State *thread)
+{
+    return write_log(thread, LOG_WARN);
+}
+
+int api_Log_Error(lua_State *thread)
+{
+    return write_log(thread, LOG_ERROR);
+}
+
+// --- Random -------------------------------------------------------------------------------------
+
+int api_Random_new(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint64_t seed =
+        api_is_given(thread, 1) ? (uint64_t)luaL_checkinteger(thread, 1) : rng_u64(&system->rng);
+    Rng *rng = lua_newuserdatauv(thread, sizeof *rng, 0);
+    *rng = rng_make(seed, 11);
+    luaL_setmetatable(thread, "Random");
+    return 1;
+}
+
+int api_Random_NextNumber(lua_State *thread)
+{
+    Rng *rng = luaL_checkudata(thread, 1, "Random");
+    const double low = api_is_given(thread, 2) ? luaL_checknumber(thread, 2) : 0;
+    const double high = api_is_given(thread, 3) ? luaL_checknumber(thread, 3) : 1;
+    if (!(high - low - (high - low) == 0)) {
+        return luaL_error(thread, "Random:NextNumber: min and max are too far apart");
+    }
+    const double unit = (double)(rng_u64(rng) >> 11) / 9007199254740992.0; // 53 bits
+    lua_pushnumber(thread, low + unit * (high - low));
+    return 1;
+}
+
+// Uniform in [0, span]; a 64-bit span needs the whole draw.
+static uint64_t draw_up_to(Rng *rng, uint64_t span)
+{
+    if (span == UINT64_MAX) {
+        return rng_u64(rng);
+    }
+    const uint64_t count = span + 1;
+    const uint64_t unfair = UINT64_MAX - UINT64_MAX % count;
+    uint64_t drawn = rng_u64(rng);
+    while (drawn >= unfair) {
+        drawn = rng_u64(rng);
+    }
+    return drawn % count;
+}
+
+int api_Random_NextInteger(lua_State *thread)
+{
+    Rng *rng = luaL_checkudata(thread, 1, "Random");
+    const lua_Integer low = luaL_checkinteger(thread, 2);
+    const lua_Integer high = luaL_checkinteger(thread, 3);
+    if (low > high) {
+        return luaL_error(thread, "Random:NextInteger: min is above max");
+    }
+    const uint64_t span = (uint64_t)high - (uint64_t)low;
+    lua_pushinteger(thread, (lua_Integer)((uint64_t)low + draw_up_to(rng, span)));
+    return 1;
+}
+
+// --- Json ---------------------------------------------------------------------------------------
+
+int api_Json_Encode(lua_State *thread)
+{
+    params_encode(thread, 1);
+    return 1;
+}
+
+int api_Json_Decode(lua_State *thread)
+{
+    const Text text = api_text(thread, 1);
+    char error[SCRIPT_MESSAGE_BYTES];
+    vm_charge_bytes(thread, text.bytes * 4);
+    if (params_push_value(thread, text.data, text.bytes, error, sizeof error) != STATUS_OK) {
+        return luaL_error(thread, "Json.Decode: %s", error);
+    }
+    return 1;
+}
+
+// --- Sound and Chat -----------------------------------------------------------------------------
+
+int api_Sound_Play(lua_State *thread)
+{
+    lua_settop(thread, 2);
+    float volume = 1;
+    uint64_t player = 0;
+    Vec3 position = VEC3_ZERO;
+    bool placed = false;
+    if (api_is_given(thread, 2)) {
+        if (api_option(thread, 2, "volume")) {
+            volume = math_clamp(api_number(thread, -1), 0, 1);
+        }
+        if (api_option(thread, 2, "player")) {
+            player = object_player(thread, -1);
+        }
+        if (api_option(thread, 2, "position")) {
+            position = object_vector(thread, -1);
+            placed = true;
+        }
+    }
+    api_check_change(thread,
+                     api_methods(thread)->sound(api_world(thread),
+                                                api_valid_text(thread, 1, 1, SOUND_NAME_BYTES_MAX),
+                                                player, placed ? &position : NULL, volume),
+                     "Sound.Play");
+    return 0;
+}
+
+// What is longer is cut before it is cleaned, so that cleaning has a bounded cost.
+#define CHAT_LOOKED_BYTES (4u * CHAT_BYTES_MAX)
+
+// Often it is what a player wrote, so it is cleaned and cut instead of refused.
+int api_Chat_Send(lua_State *thread)
+{
+    Text text = api_text(thread, 1);
+    text.bytes = utf8_cut(text.data, text.bytes, CHAT_LOOKED_BYTES);
+    const uint64_t player = api_is_given(thread, 2) ? object_player(thread, 2) : 0;
+    char clean[CHAT_BYTES_MAX];
+    vm_charge(thread, text.bytes);
+    const size_t bytes = text_clean(text.data, text.bytes, clean, sizeof clean);
+    if (bytes > 0) {
+        api_check_change(thread,
+                         api_methods(thread)->chat(api_world(thread), (Text){clean, bytes}, player),
+                         "Chat.Send");
+    }
+    return 0;
+}
+
+// --- require ------------------------------------------------------------------------------------
+
+static void leave_module(ScriptSystem *system)
+{
+    ASSERT(system->require_count > 0);
+    system->require_count -= 1;
+}
+
+static int module_has_run(lua_State *thread, int status, lua_KContext context)
+{
+    (void)status;
+    ScriptSystem *system = script_of(thread);
+    const Handle handle = system->require_stack[context];
+    leave_module(system);
+    script_loaded(system, handle, thread, 1);
+    lua_settop(thread, 2);
+    return 1;
+}
+
+// "A → B → A": the modules that wait for each other.
+static int raise_cycle(lua_State *thread, const ScriptSystem *system, const char *path)
+{
+    char chain[512];
+    size_t used = 0;
+    for (uint32_t i = 0; i < system->require_count && used < sizeof chain; i++) {
+        const Script *script = script_at(system, system->require_stack[i]);
+        if (script != NULL) {
+            used += (size_t)snprintf(chain + used, sizeof chain - used, "%s -> ", script->path);
+        }
+    }
+    return luaL_error(thread, "require: modules require each other: %s%s",
+                      used < sizeof chain ? chain : "…", path);
+}
+
+int api_global_require(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const char *path = lua_tostring(thread, 1);
+    const Handle handle = script_find(system, path);
+    Script *script = script_at(system, handle);
+    if (script == NULL) {
+        return luaL_error(thread, "require: there is no module \"%s\"", path);
+    }
+    if (script->load == LOAD_DONE && script->module_ref != 0) {
+        lua_rawgeti(thread, LUA_REGISTRYINDEX, script->module_ref);
+        return 1;
+    }
+    for (uint32_t i = 0; i < system->require_count; i++) {
+        if (handle_equal(system->require_stack[i], handle)) {
+            return raise_cycle(thread, system, path);
+        }
+    }
+    if (system->require_count == SCRIPT_REQUIRE_MAX) {
+        return luaL_error(thread, "require: more than %d modules inside each other",
+                          SCRIPT_REQUIRE_MAX);
+    }
+    lua_settop(thread, 1);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, script->chunk_ref);
+    const lua_KContext at = (lua_KContext)system->require_count;
+    system->require_stack[system->require_count++] = handle;
+    lua_callk(thread, 0, 1, at, module_has_run);
+    return module_has_run(thread, LUA_OK, at);
+}

@@ -1,0 +1,209 @@
+// DataStore: requests that leave the Vm and pause the caller until the answer is durable.
+#include "core/script/api/api.h"
+#include "core/script/runtime/value.h"
+
+#define UPDATE_TRIES 8
+
+typedef struct StoreObject {
+    char name[WORLD_NAME_BYTES_MAX + 1];
+    uint32_t name_bytes;
+    bool ordered;
+} StoreObject;
+
+static int open_store(lua_State *thread, bool ordered)
+{
+    const Text name = api_valid_text(thread, 1, 1, WORLD_NAME_BYTES_MAX);
+    StoreObject *store = lua_newuserdatauv(thread, sizeof *store, 0);
+    *store = (StoreObject){.name_bytes = (uint32_t)name.bytes, .ordered = ordered};
+    for (size_t i = 0; i < name.bytes; i++) {
+        store->name[i] = name.data[i];
+    }
+    luaL_setmetatable(thread, "DataStore");
+    return 1;
+}
+
+int api_DataStore_GetDataStore(lua_State *thread)
+{
+    return open_store(thread, false);
+}
+
+int api_DataStore_GetOrderedDataStore(lua_State *thread)
+{
+    return open_store(thread, true);
+}
+
+static StoreRequest request_of(lua_State *thread, StoreOperation operation)
+{
+    const StoreObject *store = luaL_checkudata(thread, 1, "DataStore");
+    return (StoreRequest){.operation = operation,
+                          .ordered = store->ordered,
+                          .store = {store->name, store->name_bytes}};
+}
+
+static void set_key(lua_State *thread, StoreRequest *request)
+{
+    request->key = api_valid_text(thread, 2, 1, STORE_KEY_BYTES_MAX);
+}
+
+static void set_value(lua_State *thread, StoreRequest *request, int index)
+{
+    ScriptSystem *system = script_of(thread);
+    if (request->ordered && !lua_isinteger(thread, index)) {
+        luaL_error(thread, "an ordered store keeps integers");
+    }
+    arena_reset(&system->json_arena);
+    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+    ASSERT(bytes != NULL);
+    ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
+    char error[VALUE_ERROR_BYTES];
+    if (value_write(thread, index, index, &writer, error) != STATUS_OK) {
+        luaL_error(thread, "DataStore: %s", error);
+    }
+    request->value = bytes;
+    request->value_bytes = writer.at;
+}
+
+static void submit(lua_State *thread, StoreRequest *request)
+{
+    request->request_id = schedule_request(thread);
+    const Status status = api_methods(thread)->store(api_world(thread), request);
+    if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
+        luaL_error(thread, "DataStore: too many requests at once; slow down");
+    }
+    api_check_change(thread, status, "DataStore");
+}
+
+static int ask(lua_State *thread, StoreRequest *request)
+{
+    submit(thread, request);
+    return lua_yieldk(thread, 0, lua_gettop(thread), api_answered);
+}
+
+// The answer to a read is (value, version); scripts see the value.
+static int read_is_over(lua_State *thread, int status, lua_KContext context)
+{
+    (void)api_answered(thread, status, context);
+    lua_settop(thread, (int)context + 2);
+    return 1;
+}
+
+int api_DataStore_GetAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_GET);
+    set_key(thread, &request);
+    submit(thread, &request);
+    return lua_yieldk(thread, 0, lua_gettop(thread), read_is_over);
+}
+
+int api_DataStore_SetAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_SET);
+    set_key(thread, &request);
+    set_value(thread, &request, 3);
+    return ask(thread, &request);
+}
+
+int api_DataStore_IncrementAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_INCREMENT);
+    set_key(thread, &request);
+    request.number = api_is_given(thread, 3) ? (double)luaL_checkinteger(thread, 3) : 1;
+    return ask(thread, &request);
+}
+
+int api_DataStore_RemoveAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_REMOVE);
+    set_key(thread, &request);
+    return ask(thread, &request);
+}
+
+int api_DataStore_GetSortedAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_SORTED);
+    if (!request.ordered) {
+        return luaL_error(thread, "GetSortedAsync works on a store from GetOrderedDataStore");
+    }
+    request.ascending = lua_toboolean(thread, 2) != 0;
+    request.number = (double)luaL_checkinteger(thread, 3);
+    if (!(request.number >= 1 && request.number <= 100)) {
+        return luaL_error(thread, "GetSortedAsync: count is between 1 and 100");
+    }
+    return ask(thread, &request);
+}
+
+int api_DataStore_ListVersionsAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_VERSIONS);
+    set_key(thread, &request);
+    return ask(thread, &request);
+}
+
+// --- UpdateAsync: read, transform, write if nobody else did -------------------------------------
+//
+// The stack while it goes on: 1 store, 2 key, 3 transform, 4 tries left, 5 version, 6 old value, 7
+// new value.
+
+static int update_read(lua_State *thread);
+static int update_transformed(lua_State *thread, int status, lua_KContext context);
+
+static int update_was_read(lua_State *thread, int status, lua_KContext context)
+{
+    (void)api_answered(thread, status, context); // 4 tries, 5 true, 6 value, 7 version
+    lua_settop(thread, 7);
+    lua_pushvalue(thread, 7);
+    lua_replace(thread, 5);
+    lua_settop(thread, 6);
+    lua_pushvalue(thread, 3);
+    lua_pushvalue(thread, 6);
+    lua_callk(thread, 1, 1, 0, update_transformed);
+    return update_transformed(thread, LUA_OK, 0);
+}
+
+static int update_was_written(lua_State *thread, int status, lua_KContext context)
+{
+    (void)api_answered(thread, status, context); // 8 true, 9 whether it was still that version
+    if (lua_toboolean(thread, 9)) {
+        lua_settop(thread, 7);
+        return 1;
+    }
+    const lua_Integer left = lua_tointeger(thread, 4) - 1;
+    if (left <= 0) {
+        return luaL_error(thread, "UpdateAsync: others keep writing this key; try again later");
+    }
+    lua_settop(thread, 3);
+    lua_pushinteger(thread, left);
+    return update_read(thread);
+}
+
+static int update_transformed(lua_State *thread, int status, lua_KContext context)
+{
+    (void)status;
+    (void)context;
+    lua_settop(thread, 7);
+    if (lua_isnil(thread, 7)) {
+        lua_pushvalue(thread, 6);
+        return 1;
+    }
+    StoreRequest request = request_of(thread, STORE_COMPARE_AND_SET);
+    set_key(thread, &request);
+    set_value(thread, &request, 7);
+    request.version = (uint64_t)lua_tointeger(thread, 5);
+    submit(thread, &request);
+    return lua_yieldk(thread, 0, 7, update_was_written);
+}
+
+static int update_read(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_GET);
+    set_key(thread, &request);
+    submit(thread, &request);
+    return lua_yieldk(thread, 0, 4, update_was_read);
+}
+
+int api_DataStore_UpdateAsync(lua_State *thread)
+{
+    lua_settop(thread, 3);
+    lua_pushinteger(thread, UPDATE_TRIES);
+    return update_read(thread);
+}

@@ -1,0 +1,564 @@
+// World and Entity: reading and changing what is there.
+#include "core/script/api/api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RESULTS_MAX 256
+
+static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "None",
+                                                          [ENTITY_PLAYER] = "Player",
+                                                          [ENTITY_NPC] = "Npc",
+                                                          [ENTITY_PROJECTILE] = "Projectile",
+                                                          [ENTITY_PART] = "Part",
+                                                          [ENTITY_PROP] = "Prop",
+                                                          [ENTITY_STRUCTURE] = "Structure"};
+
+static Vec3 optional_vector(lua_State *thread, int index)
+{
+    return api_is_given(thread, index) ? object_vector(thread, index) : VEC3_ZERO;
+}
+
+static VoxelCoord voxel_argument(lua_State *thread, int index)
+{
+    return voxel_at(object_vector(thread, index));
+}
+
+// "0 (air), 1 (sand), 2 (rock)"; of many only the first.
+#define KIND_NAMES_MAX 16
+static void list_kinds(const Text *names, uint32_t count, char *out, size_t capacity)
+{
+    size_t at = (size_t)snprintf(out, capacity, "0 (air)");
+    for (uint32_t kind = 1; kind < count && kind <= KIND_NAMES_MAX && at < capacity; kind++) {
+        const Text name = names[kind - 1];
+        at += (size_t)snprintf(out + at, capacity - at, ", %u (%.*s)", (unsigned)kind,
+                               (int)name.bytes, name.data);
+    }
+    if (count - 1 > KIND_NAMES_MAX && at < capacity) {
+        snprintf(out + at, capacity - at, " and so on, up to %u", (unsigned)count - 1);
+    }
+}
+
+static VoxelKind kind_argument(lua_State *thread, int index)
+{
+    const lua_Integer kind = luaL_checkinteger(thread, index);
+    const Text *names = NULL;
+    const uint32_t count = api_methods(thread)->voxel_kinds(api_world(thread), &names);
+    if (kind >= 0 && kind < (lua_Integer)count) {
+        return (VoxelKind)kind;
+    }
+    char list[KIND_NAMES_MAX * 80 + 64];
+    if (names == NULL) {
+        snprintf(list, sizeof list, "0 to %u", (unsigned)count - 1);
+    } else {
+        list_kinds(names, count, list, sizeof list);
+    }
+    luaL_error(thread, "there is no voxel kind %I here; the kinds are %s", (LUAI_UACINT)kind, list);
+    return VOXEL_AIR;
+}
+
+// --- World --------------------------------------------------------------------------------------
+
+static int spawn(lua_State *thread, bool local, const char *what)
+{
+    uint64_t net_id = 0;
+    vm_charge(thread, 500);
+    const Status status = api_methods(thread)->spawn(api_world(thread), api_text(thread, 1),
+                                                     optional_vector(thread, 2), local, &net_id);
+    if (status == STATUS_NOT_FOUND) {
+        char nearest[64];
+        api_nearest_prefab(thread, api_text(thread, 1), nearest, sizeof nearest);
+        return luaL_error(thread, "%s: the place has no prefab \"%s\"%s%s%s", what,
+                          lua_tostring(thread, 1), nearest[0] != 0 ? "; did you mean \"" : "",
+                          nearest, nearest[0] != 0 ? "\"?" : "");
+    }
+    object_push_entity(thread, api_check_change(thread, status, what) ? net_id : 0);
+    return 1;
+}
+
+int api_World_Spawn(lua_State *thread)
+{
+    return spawn(thread, false, "World.Spawn");
+}
+
+int api_World_SpawnLocal(lua_State *thread)
+{
+    return spawn(thread, true, "World.SpawnLocal");
+}
+
+int api_World_Destroy(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->destroy(api_world(thread), object_entity(thread, 1)),
+                     "World.Destroy");
+    return 0;
+}
+
+int api_World_Find(lua_State *thread)
+{
+    object_push_entity(thread, api_methods(thread)->find(api_world(thread), api_text(thread, 1)));
+    return 1;
+}
+
+static void set_vector(lua_State *thread, const char *name, Vec3 value)
+{
+    object_push_vector(thread, value);
+    lua_setfield(thread, -2, name);
+}
+
+int api_World_Raycast(lua_State *thread)
+{
+    const Vec3 origin = object_vector(thread, 1);
+    const Vec3 direction = object_vector(thread, 2);
+    const float length = vec3_length(direction);
+    const float distance = api_is_given(thread, 3) ? api_number(thread, 3) : length;
+    const uint64_t ignore = api_is_given(thread, 4) ? object_entity(thread, 4) : 0;
+    if (!(length > 0) || !(distance > 0)) {
+        lua_pushnil(thread);
+        return 1;
+    }
+    const float reach = math_min(distance, 4096);
+    vm_charge(thread, 300 + (uint64_t)reach * 4); // and what it looked at, once that is known
+    ScriptRayHit hit;
+    if (!api_methods(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach,
+                                  ignore, &hit)) {
+        lua_pushnil(thread);
+        return 1;
+    }
+    lua_createtable(thread, 0, 6);
+    set_vector(thread, "Position", hit.point);
+    set_vector(thread, "Normal", hit.normal);
+    lua_pushnumber(thread, (double)hit.distance);
+    lua_setfield(thread, -2, "Distance");
+    if (hit.entity != 0) {
+        object_push_entity(thread, hit.entity);
+        lua_setfield(thread, -2, "Entity");
+    } else {
+        set_vector(thread, "Voxel",
+                   vec3((float)hit.voxel.x, (float)hit.voxel.y, (float)hit.voxel.z));
+        lua_pushinteger(thread, hit.kind);
+        lua_setfield(thread, -2, "Kind");
+    }
+    return 1;
+}
+
+static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t count)
+{
+    vm_charge(thread, (uint64_t)count * 30);
+    lua_createtable(thread, (int)count, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        object_push_entity(thread, net_ids[i]);
+        lua_rawseti(thread, -2, (lua_Integer)i + 1);
+    }
+}
+
+static uint32_t type_mask(lua_State *thread, int index)
+{
+    if (!api_is_given(thread, index)) {
+        return ENTITY_MASK_ALL;
+    }
+    const char *name = luaL_checkstring(thread, index);
+    for (uint32_t type = ENTITY_PLAYER; type < ENTITY_TYPE_COUNT; type++) {
+        if (strcmp(name, type_names[type]) == 0) {
+            return ENTITY_MASK(type);
+        }
+    }
+    return (uint32_t)luaL_error(thread,
+                                "there is no type \"%s\"; the types are Player, Npc, "
+                                "Projectile, Part, Prop and Structure",
+                                name);
+}
+
+int api_World_GetInRadius(lua_State *thread)
+{
+    uint64_t found[RESULTS_MAX];
+    const uint32_t mask = type_mask(thread, 3);
+    const float radius = math_min(api_number(thread, 2), 1024);
+    vm_charge(thread, 1000);
+    const uint32_t count = api_methods(thread)->in_radius(
+        api_world(thread), object_vector(thread, 1), radius, mask, found, RESULTS_MAX);
+    push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
+    return 1;
+}
+
+int api_World_GetTagged(lua_State *thread)
+{
+    uint64_t found[RESULTS_MAX];
+    vm_charge(thread, 1000);
+    const uint32_t count =
+        api_methods(thread)->tagged(api_world(thread), api_text(thread, 1), found, RESULTS_MAX);
+    push_entities(thread, found, count < RESULTS_MAX ? count : RESULTS_MAX);
+    return 1;
+}
+
+int api_World_GetVoxel(lua_State *thread)
+{
+    lua_pushinteger(thread,
+                    api_methods(thread)->voxel(api_world(thread), voxel_argument(thread, 1)));
+    return 1;
+}
+
+int api_World_SetVoxel(lua_State *thread)
+{
+    vm_charge(thread, 100);
+    api_check_change(thread,
+                     api_methods(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
+                                                    kind_argument(thread, 2)),
+                     "World.SetVoxel");
+    return 0;
+}
+
+int api_World_FillBox(lua_State *thread)
+{
+    const VoxelCoord a = voxel_argument(thread, 1);
+    const VoxelCoord b = voxel_argument(thread, 2);
+    const VoxelCoord min = {a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z};
+    const VoxelCoord max = {a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z};
+    const uint64_t edge = VOXEL_EDIT_BOX_EDGE_MAX;
+    const uint64_t x = (uint64_t)((int64_t)max.x - min.x + 1);
+    const uint64_t y = (uint64_t)((int64_t)max.y - min.y + 1);
+    const uint64_t z = (uint64_t)((int64_t)max.z - min.z + 1);
+    if (x > edge || y > edge || z > edge) {
+        return luaL_error(thread, "World.FillBox: at most %d voxels along an edge",
+                          VOXEL_EDIT_BOX_EDGE_MAX);
+    }
+    vm_charge(thread, 500 + x * y * z * 4);
+    api_check_change(
+        thread,
+        api_methods(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
+        "World.FillBox");
+    return 0;
+}
+
+int api_World_FillSphere(lua_State *thread)
+{
+    const float radius = api_number(thread, 2);
+    if (!(radius >= 0 && radius <= VOXEL_EDIT_SPHERE_RADIUS_MAX)) {
+        return luaL_error(thread, "World.FillSphere: a radius is between 0 and %d",
+                          (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
+    }
+    vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
+    api_check_change(thread,
+                     api_methods(thread)->fill_sphere(api_world(thread), object_vector(thread, 1),
+                                                      radius, kind_argument(thread, 3)),
+                     "World.FillSphere");
+    return 0;
+}
+
+int api_World_Time(lua_State *thread)
+{
+    const ScriptSystem *system = script_of(thread);
+    lua_pushnumber(thread, (double)api_methods(thread)->tick(api_world(thread)) /
+                               (double)system->config.tick_rate);
+    return 1;
+}
+
+int api_World_Tick(lua_State *thread)
+{
+    lua_pushinteger(thread, (lua_Integer)api_methods(thread)->tick(api_world(thread)));
+    return 1;
+}
+
+// --- Entity: reading ----------------------------------------------------------------------------
+
+static ScriptEntityInfo info_of(lua_State *thread)
+{
+    ScriptEntityInfo info;
+    const uint64_t net_id = object_entity(thread, 1);
+    if (!api_methods(thread)->entity(api_world(thread), net_id, &info)) {
+        luaL_error(thread, "entity %I is gone", (LUAI_UACINT)net_id);
+    }
+    return info;
+}
+
+int api_get_Entity_Id(lua_State *thread)
+{
+    lua_pushinteger(thread, (lua_Integer)object_entity(thread, 1));
+    return 1;
+}
+
+int api_get_Entity_Name(lua_State *thread)
+{
+    const Text name = api_methods(thread)->name(api_world(thread), object_entity(thread, 1));
+    lua_pushlstring(thread, name.data != NULL ? name.data : "", name.bytes);
+    return 1;
+}
+
+int api_get_Entity_Type(lua_State *thread)
+{
+    lua_pushstring(thread, type_names[info_of(thread).type]);
+    return 1;
+}
+
+int api_get_Entity_Position(lua_State *thread)
+{
+    object_push_vector(thread, info_of(thread).position);
+    return 1;
+}
+
+int api_get_Entity_Velocity(lua_State *thread)
+{
+    object_push_vector(thread, info_of(thread).velocity);
+    return 1;
+}
+
+int api_get_Entity_Rotation(lua_State *thread)
+{
+    object_push_vector(thread, api_degrees(info_of(thread).rotation));
+    return 1;
+}
+
+int api_get_Entity_Size(lua_State *thread)
+{
+    object_push_vector(thread, info_of(thread).size);
+    return 1;
+}
+
+int api_get_Entity_Health(lua_State *thread)
+{
+    lua_pushnumber(thread, (double)info_of(thread).health);
+    return 1;
+}
+
+static bool push_player_if_known(lua_State *thread, uint64_t player_id)
+{
+    ScriptPlayerInfo players[RESULTS_MAX];
+    const uint32_t count = api_methods(thread)->players(api_world(thread), players, RESULTS_MAX);
+    for (uint32_t i = 0; i < count && i < RESULTS_MAX && player_id != 0; i++) {
+        if (players[i].player_id == player_id) {
+            object_push_player(thread, player_id);
+            return true;
+        }
+    }
+    lua_pushnil(thread);
+    return false;
+}
+
+int api_get_Entity_Owner(lua_State *thread)
+{
+    (void)push_player_if_known(thread, info_of(thread).owner_id);
+    return 1;
+}
+
+int api_get_Entity_Player(lua_State *thread)
+{
+    const ScriptEntityInfo info = info_of(thread);
+    (void)push_player_if_known(thread, info.type == ENTITY_PLAYER ? info.owner_id : 0);
+    return 1;
+}
+
+int api_get_Entity_params(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint32_t slot = script_instance_of(system, object_entity(thread, 1), 0);
+    const Instance *instance = slot != 0 ? pool_at(&system->instances, slot) : NULL;
+    if (instance != NULL && instance->params_ref != 0) {
+        lua_rawgeti(thread, LUA_REGISTRYINDEX, instance->params_ref);
+    } else {
+        lua_newtable(thread);
+    }
+    return 1;
+}
+
+int api_Entity_IsValid(lua_State *thread)
+{
+    ScriptEntityInfo info;
+    lua_pushboolean(
+        thread, api_methods(thread)->entity(api_world(thread), object_entity(thread, 1), &info));
+    return 1;
+}
+
+int api_Entity_GetAttribute(lua_State *thread)
+{
+    ScriptValue value = {0};
+    if (!api_methods(thread)->attribute(api_world(thread), object_entity(thread, 1),
+                                        api_text(thread, 2), &value)) {
+        lua_pushnil(thread);
+        return 1;
+    }
+    api_push_value(thread, &value);
+    return 1;
+}
+
+int api_Entity_HasTag(lua_State *thread)
+{
+    lua_pushboolean(thread, api_methods(thread)->has_tag(
+                                api_world(thread), object_entity(thread, 1), api_text(thread, 2)));
+    return 1;
+}
+
+// --- Entity: changing ---------------------------------------------------------------------------
+
+int api_Entity_SetPosition(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->set_position(api_world(thread), object_entity(thread, 1),
+                                                       object_vector(thread, 2)),
+                     "Entity.SetPosition");
+    return 0;
+}
+
+int api_set_Entity_Position(lua_State *thread)
+{
+    return api_Entity_SetPosition(thread);
+}
+
+int api_Entity_SetVelocity(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->set_velocity(api_world(thread), object_entity(thread, 1),
+                                                       object_vector(thread, 2)),
+                     "Entity.SetVelocity");
+    return 0;
+}
+
+int api_set_Entity_Velocity(lua_State *thread)
+{
+    return api_Entity_SetVelocity(thread);
+}
+
+int api_Entity_SetRotation(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->set_rotation(api_world(thread), object_entity(thread, 1),
+                                                       api_rotation(object_vector(thread, 2))),
+                     "Entity.SetRotation");
+    return 0;
+}
+
+int api_set_Entity_Rotation(lua_State *thread)
+{
+    return api_Entity_SetRotation(thread);
+}
+
+int api_Entity_MoveTo(lua_State *thread)
+{
+    const ScriptEntityInfo info = info_of(thread);
+    const Quat rotation =
+        api_is_given(thread, 4) ? api_rotation(object_vector(thread, 4)) : info.rotation;
+    const float seconds = api_number(thread, 3);
+    if (!(seconds > 0 && seconds <= 3600)) {
+        return luaL_error(thread, "Entity.MoveTo: seconds must be more than 0 and at most 3600");
+    }
+    const Pose pose = {object_vector(thread, 2), rotation};
+    api_check_change(thread,
+                     api_methods(thread)->move_to(api_world(thread), info.net_id, pose, seconds),
+                     "Entity.MoveTo");
+    return 0;
+}
+
+int api_Entity_TakeDamage(lua_State *thread)
+{
+    const uint64_t cause = api_is_given(thread, 3) ? object_entity(thread, 3) : 0;
+    api_check_change(thread,
+                     api_methods(thread)->damage(api_world(thread), object_entity(thread, 1),
+                                                 api_number(thread, 2), cause),
+                     "Entity.TakeDamage");
+    return 0;
+}
+
+int api_Entity_Destroy(lua_State *thread)
+{
+    api_check_change(thread,
+                     api_methods(thread)->destroy(api_world(thread), object_entity(thread, 1)),
+                     "Entity.Destroy");
+    return 0;
+}
+
+static bool flag_option(lua_State *thread, int index, const char *name)
+{
+    const bool on = api_is_given(thread, index) && api_option(thread, index, name) &&
+                    lua_toboolean(thread, -1) != 0;
+    lua_settop(thread, index);
+    return on;
+}
+
+int api_Entity_SetAttribute(lua_State *thread)
+{
+    lua_settop(thread, 4);
+    ScriptValue value = {0};
+    if (!api_value(thread, 3, &value)) {
+        return luaL_error(thread,
+                          "Entity.SetAttribute: a value is nil, a boolean, a number, a "
+                          "text of at most 1 KiB, a Vector3 or an Entity, not a %s",
+                          luaL_typename(thread, 3));
+    }
+    uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
+    flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
+    api_check_change(thread,
+                     api_methods(thread)->set_attribute(
+                         api_world(thread), object_entity(thread, 1),
+                         api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), &value, flags),
+                     "Entity.SetAttribute");
+    return 0;
+}
+
+static int set_tag(lua_State *thread, bool on, const char *what)
+{
+    api_check_change(
+        thread,
+        api_methods(thread)->set_tag(api_world(thread), object_entity(thread, 1),
+                                     api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), on),
+        what);
+    return 0;
+}
+
+int api_Entity_AddTag(lua_State *thread)
+{
+    return set_tag(thread, true, "Entity.AddTag");
+}
+
+int api_Entity_RemoveTag(lua_State *thread)
+{
+    return set_tag(thread, false, "Entity.RemoveTag");
+}
+
+// Reads the part's data, lets the caller change it, and writes it back.
+static int change_part(lua_State *thread, uint32_t flag, bool on, const PartData *change,
+                       const char *what)
+{
+    PartData data;
+    const uint64_t net_id = object_entity(thread, 1);
+    if (!api_check_change(thread, api_methods(thread)->part_data(api_world(thread), net_id, &data),
+                          what)) {
+        return 0;
+    }
+    data.flags = on ? data.flags | flag : data.flags & ~flag;
+    if (flag == PART_BOUNCE) {
+        data.bounce_speed = change->bounce_speed;
+    } else if (flag == PART_CONVEYOR) {
+        data.conveyor_speed = change->conveyor_speed;
+    } else if (flag == PART_DAMAGE) {
+        data.damage = change->damage;
+    }
+    api_check_change(thread, api_methods(thread)->set_part_data(api_world(thread), net_id, &data),
+                     what);
+    return 0;
+}
+
+int api_Entity_SetBounce(lua_State *thread)
+{
+    const bool on = api_is_given(thread, 2);
+    const PartData change = {.bounce_speed = on ? api_number(thread, 2) : 0};
+    return change_part(thread, PART_BOUNCE, on, &change, "Entity.SetBounce");
+}
+
+int api_Entity_SetConveyor(lua_State *thread)
+{
+    const bool on = api_is_given(thread, 2);
+    const PartData change = {.conveyor_speed = optional_vector(thread, 2)};
+    return change_part(thread, PART_CONVEYOR, on, &change, "Entity.SetConveyor");
+}
+
+int api_Entity_SetDamage(lua_State *thread)
+{
+    const bool on = api_is_given(thread, 2);
+    const PartData change = {.damage = on ? api_number(thread, 2) : 0};
+    return change_part(thread, PART_DAMAGE, on, &change, "Entity.SetDamage");
+}
+
+int api_Entity_SetSolid(lua_State *thread)
+{
+    const PartData change = {0};
+    return change_part(thread, PART_GHOST, !lua_toboolean(thread, 2), &change, "Entity.SetSolid");
+}

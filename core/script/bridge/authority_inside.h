@@ -1,0 +1,42 @@
+// The inside of an Authority, for authority*.c alone.
+#pragma once
+
+#include "core/script/bridge/authority.h"
+#include "core/script/bridge/scene_names.h"
+#include "core/script/bridge/world_read.h"
+
+#define AUTHORITY_RADIUS_MAX 1024 // found by one question
+
+struct Authority {
+    ScriptWorld world; // first
+    AuthorityConfig config;
+    Sim *sim;
+    AttributeTable attributes;
+    Roster roster;
+    EffectQueue effects;
+
+    SceneNames scene_names;
+
+    ScriptEvent *events;
+    uint32_t event_count;
+    uint8_t *event_bytes;
+    size_t event_bytes_used;
+    AuthorityBind *binds;
+    uint32_t bind_count;
+    uint64_t collected_tick;
+    uint64_t charged_tick;                      // whose work the scripts have been charged for
+    uint64_t harvested_tick;                    // of this tick's sim events
+    uint32_t harvested_count;                   // so many are translated
+    SimRef *refs;                               // scratch
+    uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
+    AuthorityCounters counters;
+};
+
+// What scripts may see by that net id.
+bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out);
+// Queues an event; counted when there is no room.
+bool authority_push(Authority *authority, const ScriptEvent *event);
+// Translates what the sim has emitted since the last time.
+void authority_harvest(Authority *authority);
+// authority_methods.c
+const ScriptWorldMethods *authority_methods(void);

@@ -1,0 +1,814 @@
+// What scripts on the server call: the functions of ScriptWorldMethods over a Sim. Each looks its
+// entity up anew, because anything may be gone; see authority.h for when it is.
+#include "core/script/bridge/authority_inside.h"
+
+#include "core/base/check.h"
+#include "core/sim/structure.h"
+
+#define FIRE_RADIUS_M   0.05f
+#define FIRE_LIFETIME_S 10
+
+// Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
+#define NAME_STEPS       10  // one more thing of that name
+#define PLAYER_STEPS     5   // one player in a list
+#define RECORD_STEPS     300 // an attribute or a tag, and telling clients
+#define CHANGE_STEPS     100 // a shape or a voxel changed: characters look where they stand
+#define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
+#define THAW_STEPS       500
+#define EFFECT_STEPS     100 // a message, sound or text
+#define RECIPIENT_STEPS  40  // for each player who gets it
+#define STORE_STEPS      2000
+#define EFFECT_BYTE_PART 16 // so many bytes are copied in a step
+
+static Authority *of(ScriptWorld *world)
+{
+    return (Authority *)world;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static uint64_t method_tick(ScriptWorld *world)
+{
+    return sim_tick(of(world)->sim);
+}
+
+static uint64_t method_work(ScriptWorld *world)
+{
+    return sim_work(of(world)->sim);
+}
+
+static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out)
+{
+    WorldThing thing;
+    if (!authority_find(of(world), net_id, &thing)) {
+        return false;
+    }
+    *out = world_read_info(of(world)->sim, net_id, &thing);
+    return true;
+}
+
+// Net ids of the scene are below all others.
+static uint64_t method_find(ScriptWorld *world, Text name)
+{
+    const Authority *authority = of(world);
+    WorldThing thing;
+    uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
+    while (net_id != 0 && !authority_find(authority, net_id, &thing)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        net_id = scene_names_find(&authority->scene_names, name, net_id);
+    }
+    if (net_id != 0) {
+        return net_id;
+    }
+    const Record *record = attribute_table_named(&authority->attributes, name, NULL);
+    while (record != NULL && !authority_find(authority, record->net_id, &thing)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        record = attribute_table_named(&authority->attributes, name, record);
+    }
+    return record == NULL ? 0 : record->net_id;
+}
+
+static Text method_name(ScriptWorld *world, uint64_t net_id)
+{
+    const Text name = scene_names_at(&of(world)->scene_names, net_id);
+    return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
+}
+
+static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
+{
+    const PrefabTable *table = &of(world)->config.prefabs;
+    if (index >= table->count) {
+        return false;
+    }
+    *name = table->prefabs[index].name;
+    return true;
+}
+
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
+{
+    Authority *authority = of(world);
+    if (!vec3_is_finite(centre)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
+                                            authority->refs, AUTHORITY_RADIUS_MAX);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && i < AUTHORITY_RADIUS_MAX && count < max; i++) {
+        WorldThing thing;
+        if (authority_find(authority, authority->refs[i].net_id, &thing)) {
+            out[count++] = authority->refs[i].net_id;
+        }
+    }
+    return count;
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       uint64_t ignore, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+}
+
+static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
+{
+    return terrain_voxel(sim_terrain_view(of(world)->sim), at);
+}
+
+static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
+{
+    *names = of(world)->config.voxel_kind_names;
+    return terrain_kind_count(sim_terrain_view(of(world)->sim));
+}
+
+static uint32_t method_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
+{
+    sim_add_work(of(world)->sim, (uint64_t)PLAYER_STEPS * roster_count(&of(world)->roster));
+    return roster_list(&of(world)->roster, out, max);
+}
+
+static bool method_attribute(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out)
+{
+    WorldThing thing;
+    return authority_find(of(world), net_id, &thing) &&
+           attribute_table_attribute(&of(world)->attributes, net_id, name, out, NULL);
+}
+
+static bool method_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
+{
+    WorldThing thing;
+    return authority_find(of(world), net_id, &thing) &&
+           attribute_table_has_tag(&of(world)->attributes, net_id, tag);
+}
+
+static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
+{
+    const Authority *authority = of(world);
+    uint32_t count = 0;
+    uint32_t slot = attribute_table_tagged(&authority->attributes, tag, 0);
+    for (; slot != 0 && count < max;
+         slot = attribute_table_tagged(&authority->attributes, tag, slot)) {
+        const uint64_t net_id = attribute_table_at(&authority->attributes, slot)->net_id;
+        WorldThing thing;
+        if (authority_find(authority, net_id, &thing)) {
+            out[count++] = net_id;
+        }
+    }
+    return count;
+}
+
+// --- spawning and destroying --------------------------------------------------------------------
+
+#define TEXT_OF(number)    #number
+#define LIMIT_TEXT(number) TEXT_OF(number)
+
+// Whether scripts that have `all` of something may have one more, where `most` fit. The last ones
+// are kept for scripts that have few.
+static bool all_have_room(uint32_t all, uint32_t most, uint32_t mine)
+{
+    return all < (mine < SCRIPT_THINGS_OWN ? most : most - most / 16);
+}
+
+// STATUS_LIMIT if the caller has as many as one script may have, or all scripts together as many as
+// leave room for players; then the world says so.
+static Status check_room(Authority *authority, EntityType type)
+{
+    const uint32_t caller = authority->world.caller;
+    const SimConfig *config = sim_config(authority->sim);
+    const SimMaker maker = sim_maker(authority->sim, caller);
+    const SimMaker all = sim_maker(authority->sim, 0);
+    authority->world.refusal = NULL;
+    if (caller == 0) {
+        return STATUS_OK;
+    }
+    if (type == ENTITY_PROJECTILE && maker.counts[type] >= SCRIPT_PROJECTILES_MAX) {
+        authority->world.refusal = "a script has at most " LIMIT_TEXT(
+            SCRIPT_PROJECTILES_MAX) " projectiles in the air; wait until some have ended";
+    } else if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
+        authority->world.refusal =
+            "a script has at most " LIMIT_TEXT(SCRIPT_NPCS_MAX) " NPCs; destroy some first";
+    } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
+        authority->world.refusal = "a script has at most " LIMIT_TEXT(
+            SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
+    } else if (!all_have_room(all.things, config->entity_max / 4 * 3, maker.things)) {
+        authority->world.refusal = "the scripts of this world have as many entities together as "
+                                   "there is room for; destroy some first";
+    } else if (type == ENTITY_NPC &&
+               !all_have_room(all.counts[type], config->npc_max, maker.counts[type])) {
+        authority->world.refusal = "the scripts of this world have as many NPCs together as there "
+                                   "is room for; destroy some first";
+    }
+    return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+static EntityType prefab_type(const Prefab *prefab)
+{
+    static const EntityType types[] = {[PREFAB_PART] = ENTITY_PART,
+                                       [PREFAB_PROP] = ENTITY_PROP,
+                                       [PREFAB_NPC] = ENTITY_NPC,
+                                       [PREFAB_PROJECTILE] = ENTITY_PROJECTILE};
+    return types[prefab->kind];
+}
+
+static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle *out)
+{
+    if (prefab->kind == PREFAB_NPC) {
+        NpcDesc desc = prefab->npc;
+        desc.net_id = 0;
+        desc.owner_id = 0;
+        desc.position = position;
+        return npc_spawn(sim, &desc, out);
+    }
+    if (prefab->kind == PREFAB_PROJECTILE) {
+        ProjectileDesc desc = prefab->projectile;
+        desc.net_id = 0;
+        desc.owner_id = 0;
+        desc.shooter = HANDLE_NONE;
+        desc.position = position;
+        desc.velocity = VEC3_ZERO;
+        return projectile_fire(sim, &desc, out);
+    }
+    ShapeDesc desc = {.part = prefab->part};
+    desc.part.pose.position = position;
+    return prefab->kind == PREFAB_PART ? sim_spawn_part(sim, &desc, out)
+                                       : sim_spawn_prop(sim, &desc, out);
+}
+
+// The record of a new entity, which is the caller's; without one the entity goes again.
+static Status keep_record(Authority *authority, Handle handle, Record **out)
+{
+    sim_set_maker(authority->sim, handle, authority->world.caller);
+    const Status status = attribute_table_open(&authority->attributes,
+                                               sim_entity(authority->sim, handle)->net_id, out);
+    if (status != STATUS_OK) {
+        sim_remove(authority->sim, handle);
+        return status;
+    }
+    (*out)->entity = handle;
+    return STATUS_OK;
+}
+
+static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t net_id)
+{
+    Status status = attribute_table_set_name(&authority->attributes, net_id, prefab->name);
+    for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
+        const PrefabAttribute *attribute = &prefab->attributes[i];
+        status = attribute_table_set_attribute(&authority->attributes, net_id, attribute->name,
+                                               &attribute->value, attribute->flags);
+    }
+    for (uint32_t i = 0; i < prefab->tag_count && status == STATUS_OK; i++) {
+        status = attribute_table_set_tag(&authority->attributes, net_id, prefab->tags[i], true);
+    }
+    if (status == STATUS_OK && prefab->script_path != NULL) {
+        if (authority->bind_count == authority->config.bind_max) {
+            authority->counters.binds_dropped += 1;
+            return STATUS_LIMIT;
+        }
+        authority->binds[authority->bind_count++] = (AuthorityBind){net_id, prefab};
+    }
+    return status;
+}
+
+static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
+{
+    Authority *authority = of(world);
+    if (local) {
+        return STATUS_DENIED; // only a client has entities of its own
+    }
+    const Prefab *prefab = prefab_find(&authority->config.prefabs, name);
+    if (prefab == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    if (!vec3_is_finite(position)) {
+        return STATUS_RANGE;
+    }
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, prefab_type(prefab));
+    if (status == STATUS_OK) {
+        status = spawn_thing(authority->sim, prefab, position, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const uint64_t net_id = record->net_id;
+    status = keep_prefab(authority, prefab, net_id);
+    if (status != STATUS_OK) {
+        sim_remove(authority->sim, handle);
+        attribute_table_remove(&authority->attributes, net_id);
+        return status;
+    }
+    *out = net_id;
+    return STATUS_OK;
+}
+
+// An anchored part becomes an entity, and has a record so that its end is reported.
+static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
+{
+    if (thing->entity != NULL) {
+        return STATUS_OK;
+    }
+    Record *record = NULL;
+    sim_add_work(authority->sim, THAW_STEPS);
+    Status status = check_room(authority, ENTITY_PART);
+    if (status == STATUS_OK) {
+        status = attribute_table_open(&authority->attributes, net_id, &record);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = sim_thaw_part(authority->sim, net_id, &thing->handle);
+    if (status != STATUS_OK) {
+        if (record->attribute_count == 0 && record->tag_count == 0) {
+            attribute_table_remove(&authority->attributes, net_id);
+        }
+        return status;
+    }
+    thing->entity = sim_entity(authority->sim, thing->handle);
+    record->entity = thing->handle;
+    sim_set_maker(authority->sim, thing->handle, authority->world.caller);
+    authority->counters.thawed_count += 1;
+    return STATUS_OK;
+}
+
+// The entity behind a net id, ready to be written.
+static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
+{
+    sim_add_work(authority->sim, CHANGE_STEPS);
+    return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
+}
+
+// Lets what was just marked for removal be read until the script phase is over.
+static void note_removed(Authority *authority, uint64_t net_id)
+{
+    Record *record = NULL;
+    if (attribute_table_open(&authority->attributes, net_id, &record) == STATUS_OK) {
+        record->removed_tick = sim_tick(authority->sim);
+        record->entity = sim_find(authority->sim, net_id);
+    }
+}
+
+static Status method_destroy(ScriptWorld *world, uint64_t net_id)
+{
+    Authority *authority = of(world);
+    WorldThing thing;
+    const Status status = find_for_writing(authority, net_id, &thing);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    sim_remove(authority->sim, thing.handle);
+    sim_add_work(authority->sim, REMOVE_STEPS);
+    note_removed(authority, net_id);
+    return STATUS_OK;
+}
+
+// --- changing what is there ---------------------------------------------------------------------
+
+static Status method_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
+{
+    WorldThing thing;
+    if (!vec3_is_finite(position)) {
+        return STATUS_RANGE;
+    }
+    const Status status = find_for_writing(of(world), net_id, &thing);
+    return status != STATUS_OK ? status : sim_set_position(of(world)->sim, thing.handle, position);
+}
+
+static Status method_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
+{
+    WorldThing thing;
+    const Status status = find_for_writing(of(world), net_id, &thing);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return entity_has_shape(thing.entity)
+               ? sim_drift_part(of(world)->sim, thing.handle, velocity)
+               : sim_set_velocity(of(world)->sim, thing.handle, velocity);
+}
+
+static Status method_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rotation)
+{
+    WorldThing thing;
+    if (!quat_is_finite(rotation)) {
+        return STATUS_RANGE;
+    }
+    const Status status = find_for_writing(of(world), net_id, &thing);
+    return status != STATUS_OK ? status : sim_set_rotation(of(world)->sim, thing.handle, rotation);
+}
+
+static Status method_set_part_data(ScriptWorld *world, uint64_t net_id, const PartData *data)
+{
+    WorldThing thing;
+    const Status checked = part_data_check(data);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    const Status status = find_for_writing(of(world), net_id, &thing);
+    return status != STATUS_OK ? status : sim_set_part_data(of(world)->sim, thing.handle, data);
+}
+
+static Status method_part_data(ScriptWorld *world, uint64_t net_id, PartData *out)
+{
+    WorldThing thing;
+    const bool found =
+        authority_find(of(world), net_id, &thing) && world_read_part_data(&thing, out);
+    return found ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds)
+{
+    Authority *authority = of(world);
+    WorldThing thing;
+    const float ticks = math_floor(seconds * (float)sim_config(authority->sim)->tick_rate + 0.5f);
+    if (!(seconds > 0) || !(ticks <= MOTION_TICKS_MAX) || !vec3_is_finite(pose.position) ||
+        !quat_is_finite(pose.rotation)) {
+        return STATUS_RANGE;
+    }
+    const Status status = find_for_writing(authority, net_id, &thing);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
+}
+
+static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
+                                   const ScriptValue *value, uint32_t flags)
+{
+    WorldThing thing;
+    sim_add_work(of(world)->sim, RECORD_STEPS);
+    if (!authority_find(of(world), net_id, &thing)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Status status =
+        attribute_table_set_attribute(&of(world)->attributes, net_id, name, value, flags);
+    Record *record =
+        status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
+    if (record != NULL) {
+        record->entity = thing.handle;
+    }
+    return status;
+}
+
+static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
+{
+    WorldThing thing;
+    sim_add_work(of(world)->sim, RECORD_STEPS);
+    if (!authority_find(of(world), net_id, &thing)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Status status = attribute_table_set_tag(&of(world)->attributes, net_id, tag, on);
+    Record *record =
+        status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
+    if (record != NULL) {
+        record->entity = thing.handle;
+    }
+    return status;
+}
+
+static Status method_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
+{
+    sim_add_work(of(world)->sim, CHANGE_STEPS);
+    return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
+}
+
+static Status method_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
+{
+    return terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL);
+}
+
+static Status method_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
+{
+    return terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL);
+}
+
+static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
+{
+    Authority *authority = of(world);
+    WorldThing thing;
+    if (!authority_find(authority, net_id, &thing) || thing.entity == NULL ||
+        (!entity_is_character(thing.entity) && thing.entity->type != ENTITY_STRUCTURE)) {
+        return STATUS_NOT_FOUND;
+    }
+    if (!math_is_finite(amount)) {
+        return STATUS_RANGE;
+    }
+    const bool was_removing = thing.entity->removing;
+    (void)sim_damage(authority->sim, thing.handle, amount, cause);
+    if (thing.entity->removing && !was_removing) {
+        note_removed(authority, net_id);
+    }
+    authority_harvest(authority);
+    return STATUS_OK;
+}
+
+// --- players ------------------------------------------------------------------------------------
+
+static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
+{
+    return authority_player_spawn(of(world), player_id,
+                                  position != NULL ? *position
+                                                   : authority_spawn_point(of(world), player_id));
+}
+
+static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
+{
+    return roster_set_team(&of(world)->roster, player_id, team);
+}
+
+static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
+{
+    return roster_set_stat(&of(world)->roster, player_id, name, value);
+}
+
+static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
+{
+    return roster_stat(&of(world)->roster, player_id, name, out);
+}
+
+// --- things that fly, think and stand -----------------------------------------------------------
+
+static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
+                          float damage, float gravity, uint32_t kind, uint64_t *out)
+{
+    Authority *authority = of(world);
+    WorldThing thing = {0};
+    if (shooter != 0 && !authority_find(authority, shooter, &thing)) {
+        return STATUS_NOT_FOUND;
+    }
+    const ProjectileDesc desc = {.owner_id = thing.entity != NULL ? thing.entity->owner_id : 0,
+                                 .shooter = thing.handle,
+                                 .position = origin,
+                                 .velocity = velocity,
+                                 .radius = FIRE_RADIUS_M,
+                                 .gravity = gravity,
+                                 .damage = damage,
+                                 .lifetime_ticks =
+                                     FIRE_LIFETIME_S * sim_config(authority->sim)->tick_rate,
+                                 .kind = kind};
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, ENTITY_PROJECTILE);
+    if (status == STATUS_OK) {
+        status = projectile_fire(authority->sim, &desc, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status == STATUS_OK) {
+        *out = record->net_id;
+    }
+    return status;
+}
+
+// HANDLE_NONE, which no NPC function takes, for what is gone or anchored.
+static Handle find_handle(const Authority *authority, uint64_t net_id)
+{
+    WorldThing thing;
+    return authority_find(authority, net_id, &thing) ? thing.handle : HANDLE_NONE;
+}
+
+static Status method_npc_move_to(ScriptWorld *world, uint64_t net_id, Vec3 position)
+{
+    const Status status = npc_move_to(of(world)->sim, find_handle(of(world), net_id), position);
+    authority_harvest(of(world));
+    return status;
+}
+
+static Status method_npc_target(ScriptWorld *world, uint64_t net_id, uint64_t target)
+{
+    const Handle chased = find_handle(of(world), target);
+    const Entity *entity = sim_entity(of(world)->sim, chased);
+    if (target != 0 && (entity == NULL || !entity_is_character(entity))) {
+        return STATUS_NOT_FOUND;
+    }
+    const Status status = npc_set_target(of(world)->sim, find_handle(of(world), net_id), chased);
+    authority_harvest(of(world));
+    return status;
+}
+
+static Status method_npc_patrol(ScriptWorld *world, uint64_t net_id, const Vec3 *points,
+                                uint32_t count)
+{
+    const Status status =
+        npc_set_patrol(of(world)->sim, find_handle(of(world), net_id), points, count);
+    authority_harvest(of(world));
+    return status;
+}
+
+static Status method_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
+{
+    Authority *authority = of(world);
+    NpcDesc desc = npc_desc_default();
+    desc.position = position;
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, ENTITY_NPC);
+    if (status == STATUS_OK) {
+        status = npc_spawn(authority->sim, &desc, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status == STATUS_OK) {
+        *out = record->net_id;
+    }
+    return status;
+}
+
+static Status method_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state,
+                               float *suspicion)
+{
+    const Npc *npc = npc_at(of(world)->sim, find_handle(of(world), net_id));
+    if (npc == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    *state = (uint32_t)npc->state;
+    *suspicion = npc->suspicion;
+    return STATUS_OK;
+}
+
+static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoord cell,
+                                     uint32_t turn, uint64_t owner_id, uint64_t *out)
+{
+    Authority *authority = of(world);
+    const StructureDesc desc = {.owner_id = owner_id, .piece = piece, .cell = cell, .turn = turn};
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, ENTITY_STRUCTURE);
+    if (status == STATUS_OK) {
+        status = structure_place(authority->sim, &desc, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status == STATUS_OK) {
+        *out = record->net_id;
+    }
+    return status;
+}
+
+static Status method_structure_remove(ScriptWorld *world, uint64_t net_id)
+{
+    const Status status = structure_remove(of(world)->sim, find_handle(of(world), net_id), 0);
+    sim_add_work(of(world)->sim, REMOVE_STEPS);
+    if (status == STATUS_OK) {
+        note_removed(of(world), net_id);
+    }
+    return status;
+}
+
+// --- a client's alone ---------------------------------------------------------------------------
+
+static bool method_key_is_down(ScriptWorld *world, Text key)
+{
+    (void)world;
+    (void)key;
+    return false;
+}
+
+static bool method_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
+{
+    (void)world;
+    (void)position;
+    (void)forward;
+    return false;
+}
+
+static uint64_t method_local_player(ScriptWorld *world)
+{
+    (void)world;
+    return 0;
+}
+
+static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+{
+    (void)world;
+    (void)tree;
+    (void)bytes;
+    return STATUS_DENIED;
+}
+
+// --- to the outside -----------------------------------------------------------------------------
+
+static bool player_is_known(const Authority *authority, uint64_t player_id)
+{
+    return player_id == 0 || roster_find(&authority->roster, player_id) != NULL;
+}
+
+// Counts one more effect of the caller, and what it costs to pass it on; STATUS_LIMIT when it has
+// had as many as one script may in a tick.
+static Status count_effect(Authority *authority, uint64_t recipients, size_t bytes)
+{
+    const uint32_t caller = authority->world.caller;
+    authority->world.refusal = NULL;
+    sim_add_work(authority->sim,
+                 EFFECT_STEPS + recipients * (RECIPIENT_STEPS + bytes / EFFECT_BYTE_PART));
+    if (caller == 0) {
+        return STATUS_OK;
+    }
+    if (authority->effect_counts[caller] == SCRIPT_EFFECTS_PER_TICK_MAX) {
+        authority->world.refusal = "a script sends at most " LIMIT_TEXT(
+            SCRIPT_EFFECTS_PER_TICK_MAX) " messages, sounds and requests in a tick; slow down";
+        authority->effects.dropped_count += 1;
+        return STATUS_LIMIT;
+    }
+    authority->effect_counts[caller] += 1;
+    return STATUS_OK;
+}
+
+// The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
+// is not there.
+static Status check_effect(Authority *authority, uint64_t player_id, size_t bytes)
+{
+    if (!player_is_known(authority, player_id)) {
+        return STATUS_NOT_FOUND;
+    }
+    return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
+}
+
+static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
+                           float volume)
+{
+    const Status status = check_effect(of(world), player_id, name.bytes);
+    return status != STATUS_OK ? status
+                               : effect_sound(&of(world)->effects, name, player_id, at, volume);
+}
+
+static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
+{
+    const Status status = check_effect(of(world), player_id, text.bytes);
+    return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
+}
+
+static Status method_send(ScriptWorld *world, const ScriptMessage *message)
+{
+    const Status status =
+        check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
+    return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
+}
+
+static Status method_store(ScriptWorld *world, const StoreRequest *request)
+{
+    sim_add_work(of(world)->sim, STORE_STEPS);
+    const Status status = count_effect(of(world), 1, request->value_bytes);
+    return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
+}
+
+static const ScriptWorldMethods methods = {
+    .side = SCRIPT_SERVER,
+    .tick = method_tick,
+    .work = method_work,
+    .entity = method_entity,
+    .find = method_find,
+    .name = method_name,
+    .prefab = method_prefab,
+    .in_radius = method_in_radius,
+    .ray = method_ray,
+    .voxel = method_voxel,
+    .voxel_kinds = method_voxel_kinds,
+    .players = method_players,
+    .attribute = method_attribute,
+    .has_tag = method_has_tag,
+    .tagged = method_tagged,
+    .spawn = method_spawn,
+    .destroy = method_destroy,
+    .set_position = method_set_position,
+    .set_velocity = method_set_velocity,
+    .set_rotation = method_set_rotation,
+    .set_part_data = method_set_part_data,
+    .part_data = method_part_data,
+    .move_to = method_move_to,
+    .set_attribute = method_set_attribute,
+    .set_tag = method_set_tag,
+    .set_voxel = method_set_voxel,
+    .fill_box = method_fill_box,
+    .fill_sphere = method_fill_sphere,
+    .damage = method_damage,
+    .player_spawn = method_player_spawn,
+    .player_team = method_player_team,
+    .player_stat = method_player_stat,
+    .player_stat_read = method_player_stat_read,
+    .fire = method_fire,
+    .npc_move_to = method_npc_move_to,
+    .npc_target = method_npc_target,
+    .npc_patrol = method_npc_patrol,
+    .npc_spawn = method_npc_spawn,
+    .npc_state = method_npc_state,
+    .structure_place = method_structure_place,
+    .structure_remove = method_structure_remove,
+    .key_is_down = method_key_is_down,
+    .camera = method_camera,
+    .local_player = method_local_player,
+    .ui = method_ui,
+    .sound = method_sound,
+    .chat = method_chat,
+    .send = method_send,
+    .store = method_store,
+};
+
+const ScriptWorldMethods *authority_methods(void)
+{
+    return &methods;
+}

@@ -1,0 +1,154 @@
+// Effects of scripts on the world outside; see effect.h.
+#include "core/script/bridge/effect.h"
+
+#include "core/base/check.h"
+#include "core/base/text.h"
+#include "core/script/runtime/value.h"
+
+#include <string.h>
+
+size_t effect_bytes(uint32_t effect_max, size_t bytes_max)
+{
+    return arena_need(effect_max * sizeof(Effect)) + arena_need(bytes_max);
+}
+
+Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_max, size_t bytes_max)
+{
+    *queue = (EffectQueue){.effect_max = effect_max, .bytes_max = bytes_max};
+    queue->items = arena_array(arena, effect_max, sizeof(Effect));
+    queue->bytes = arena_alloc(arena, bytes_max);
+    return queue->items == NULL || queue->bytes == NULL ? STATUS_LIMIT : STATUS_OK;
+}
+
+void effect_clear(EffectQueue *queue)
+{
+    queue->count = 0;
+    queue->bytes_used = 0;
+}
+
+static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
+{
+    if (text.bytes < bytes_min || text.bytes > bytes_max) {
+        return STATUS_RANGE;
+    }
+    return text_is_valid(text.data, text.bytes) ? STATUS_OK : STATUS_MALFORMED;
+}
+
+// Room for one more with so many bytes; everything after this succeeds.
+static Status reserve(EffectQueue *queue, size_t bytes, Effect **out)
+{
+    if (queue->count == queue->effect_max || bytes > queue->bytes_max - queue->bytes_used) {
+        queue->dropped_count += 1;
+        return STATUS_LIMIT;
+    }
+    *out = &queue->items[queue->count++];
+    **out = (Effect){0};
+    return STATUS_OK;
+}
+
+static const uint8_t *keep(EffectQueue *queue, const void *data, size_t bytes)
+{
+    uint8_t *kept = queue->bytes + queue->bytes_used;
+    ASSERT(bytes <= queue->bytes_max - queue->bytes_used);
+    if (bytes > 0) {
+        memcpy(kept, data, bytes);
+    }
+    queue->bytes_used += bytes;
+    return kept;
+}
+
+static Text keep_text(EffectQueue *queue, Text text)
+{
+    return (Text){(const char *)keep(queue, text.data, text.bytes), text.bytes};
+}
+
+Status effect_message(EffectQueue *queue, const ScriptMessage *message)
+{
+    const Status checked = text_check(message->name, 1, WORLD_NAME_BYTES_MAX);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    if (message->payload_bytes > VALUE_BYTES_MAX) {
+        return STATUS_RANGE;
+    }
+    Effect *effect = NULL;
+    const Status status = reserve(queue, message->name.bytes + message->payload_bytes, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_MESSAGE;
+    effect->player_id = message->player_id;
+    effect->message = *message;
+    effect->message.name = keep_text(queue, message->name);
+    effect->message.payload = keep(queue, message->payload, message->payload_bytes);
+    return STATUS_OK;
+}
+
+Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id)
+{
+    const Status checked = text_check(text, 1, CHAT_BYTES_MAX);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    Effect *effect = NULL;
+    const Status status = reserve(queue, text.bytes, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_CHAT;
+    effect->player_id = player_id;
+    effect->text = keep_text(queue, text);
+    return STATUS_OK;
+}
+
+Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at, float volume)
+{
+    const Status checked = text_check(name, 1, SOUND_NAME_BYTES_MAX);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    if (!(volume >= 0 && volume <= 1) || (at != NULL && !vec3_is_finite(*at))) {
+        return STATUS_RANGE;
+    }
+    Effect *effect = NULL;
+    const Status status = reserve(queue, name.bytes, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_SOUND;
+    effect->player_id = player_id;
+    effect->text = keep_text(queue, name);
+    effect->has_position = at != NULL;
+    effect->position = at != NULL ? *at : VEC3_ZERO;
+    effect->volume = volume;
+    return STATUS_OK;
+}
+
+Status effect_store(EffectQueue *queue, const StoreRequest *request)
+{
+    Status checked = text_check(request->store, 1, WORLD_NAME_BYTES_MAX);
+    if (checked == STATUS_OK) {
+        // Sorted reads are of a whole store.
+        checked = text_check(request->key, request->operation == STORE_SORTED ? 0 : 1,
+                             STORE_KEY_BYTES_MAX);
+    }
+    if (checked == STATUS_OK &&
+        (request->value_bytes > VALUE_BYTES_MAX || !(request->number - request->number == 0))) {
+        checked = STATUS_RANGE;
+    }
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    Effect *effect = NULL;
+    const size_t bytes = request->store.bytes + request->key.bytes + request->value_bytes;
+    const Status status = reserve(queue, bytes, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_STORE;
+    effect->store = *request;
+    effect->store.store = keep_text(queue, request->store);
+    effect->store.key = keep_text(queue, request->key);
+    effect->store.value = keep(queue, request->value, request->value_bytes);
+    return STATUS_OK;
+}

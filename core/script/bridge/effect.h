@@ -1,0 +1,42 @@
+// What scripts want to happen outside the world: messages, chat, sounds, stored data. A bounded
+// queue that the owner reads once per tick and then clears; texts and payloads are in the queue's
+// own bytes and valid until then. What does not fit is STATUS_LIMIT and counted.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/limits.h"
+#include "core/script/runtime/script_world.h"
+
+typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STORE } EffectType;
+
+typedef struct Effect {
+    EffectType type;
+    uint64_t player_id; // on the server whom it is for, 0: everybody; on a client its own player
+    Text text;          // chat: what is said; sound: which
+    ScriptMessage message;
+    StoreRequest store;
+    bool has_position;
+    Vec3 position; // sound
+    float volume;
+} Effect;
+
+typedef struct EffectQueue {
+    Effect *items;
+    uint32_t count, effect_max;
+    uint8_t *bytes;
+    size_t bytes_used, bytes_max;
+    uint64_t dropped_count;
+} EffectQueue;
+
+size_t effect_bytes(uint32_t effect_max, size_t bytes_max);
+MUST_USE Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_max,
+                            size_t bytes_max);
+void effect_clear(EffectQueue *queue);
+
+// STATUS_RANGE for a size or number outside its limits, STATUS_MALFORMED for what is no text
+// (text.h), STATUS_LIMIT when the queue is full.
+MUST_USE Status effect_message(EffectQueue *queue, const ScriptMessage *message);
+MUST_USE Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id);
+MUST_USE Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at,
+                             float volume);
+MUST_USE Status effect_store(EffectQueue *queue, const StoreRequest *request);

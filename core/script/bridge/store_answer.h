@@ -1,0 +1,37 @@
+// What every store of scripts' data has in common, in memory or in a database: which requests make
+// sense, and how answers look (value.h). Each check that fails has written the text that the script
+// sees, and returns false.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/script/runtime/store_request.h"
+#include "core/script/runtime/value.h"
+
+#define STORE_VALUE_BYTES  (VALUE_BYTES_MAX - 64) // an answer adds a version
+#define STORE_VERSIONS_MAX 16                     // remembered of each key
+#define STORE_PAGE_MAX     100                    // rows of one STORE_SORTED
+#define STORE_ANSWER_MAX   VALUE_BYTES_MAX
+
+typedef enum StoreTag {
+    STORE_TAG_NIL = 0,
+    STORE_TAG_FALSE = 1,
+    STORE_TAG_TRUE = 2,
+    STORE_TAG_INTEGER = 3,
+    STORE_TAG_TEXT = 5,
+    STORE_TAG_LIST = 6,
+    STORE_TAG_MAP = 7
+} StoreTag;
+
+void store_answer_list(ByteWriter *answer, uint64_t count);
+void store_answer_integer(ByteWriter *answer, int64_t value);
+void store_answer_text(ByteWriter *answer, const char *data, size_t bytes);
+// Replaces the answer by an error; always false.
+bool store_answer_fail(ByteWriter *answer, const char *message);
+
+// The names of store and key.
+bool store_answer_check(const StoreRequest *request, ByteWriter *answer);
+// The value to store, without the list around it.
+bool store_answer_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
+                        ByteWriter *answer);
+// False when it is no integer.
+bool store_answer_read_integer(const uint8_t *value, size_t bytes, int64_t *out);

@@ -1,0 +1,86 @@
+// A client's side of script_world.h. Scripts read a Sim that others change, and what the owner of
+// the view says of names, attributes, tags and players; every change of replicated state is
+// STATUS_DENIED.
+//
+// What is a client's own: local entities (SpawnLocal), which no other machine sees, which block
+// nothing and are met by no ray; keys, camera, the UI tree, sounds, messages to the server. Local
+// net ids start at VIEW_LOCAL_FIRST, where no server's net id comes.
+//
+// As on the server, setters take effect at once, and a destroyed local entity can be read until
+// view_step, which the owner calls once per tick, after its sim has stepped.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/place/prefab.h"
+#include "core/script/bridge/attribute_table.h"
+#include "core/script/bridge/effect.h"
+#include "core/script/bridge/roster.h"
+
+#define VIEW_LOCAL_FIRST (1ull << 52)
+#define VIEW_KEYS_MAX    64 // down at once
+#define VIEW_KEY_BYTES   32
+
+typedef struct View View;
+
+typedef struct ViewConfig {
+    const Sim *sim;          // kept
+    PrefabTable prefabs;     // kept
+    const Text *scene_names; // as in AuthorityConfig; kept
+    AttributeTableConfig attributes;
+    uint32_t player_max;
+    uint32_t local_max; // local entities
+    uint32_t effect_max;
+    size_t effect_bytes_max;
+    uint64_t local_player; // player id of this client
+} ViewConfig;
+
+ViewConfig view_config_default(void);
+MUST_USE Status view_create(Heap *heap, const ViewConfig *config, View **out);
+void view_destroy(Heap *heap, View *view);
+ScriptWorld *view_world(View *view);
+
+// --- what the owner says ------------------------------------------------------------------------
+// Names, attributes and tags of replicated entities, except the names of the scene; never give it
+// anything private.
+AttributeTable *view_attributes(View *view);
+Roster *view_roster(View *view);
+// Keys and actions compare without regard to case, "W" and "w" alike. STATUS_LIMIT when too many
+// are down at once.
+MUST_USE Status view_set_key(View *view, Text key, bool down);
+void view_set_camera(View *view, Vec3 position, Vec3 forward);
+// Moves local entities by a tick; those whose time is over or that were destroyed go.
+void view_step(View *view);
+
+// --- what the owner shows -----------------------------------------------------------------------
+const Effect *view_effects(const View *view, uint32_t *count);
+void view_effects_clear(View *view);
+// A sound of the server, to be played with those of the scripts here.
+MUST_USE Status view_play(View *view, const Effect *sound);
+// The tree that scripts want shown (value.h); the version rises with every change.
+const uint8_t *view_ui(const View *view, size_t *bytes, uint64_t *version);
+
+typedef struct ViewLocal {
+    uint64_t net_id;
+    const Prefab *prefab;
+    Shape shape;
+    PartData data;
+    Pose pose;
+    Vec3 velocity;
+    float gravity;
+    uint32_t ticks_left; // 0: stays
+    bool removing;
+    Motion motion; // from MoveTo
+} ViewLocal;
+// Walks the local entities in slot order: start with 0, ends with 0.
+uint32_t view_local_next(const View *view, uint32_t after);
+const ViewLocal *view_local_at(const View *view, uint32_t slot);
+// Local entities that went since the last call, oldest first; the owner tells the scripts.
+uint32_t view_local_gone(View *view, uint64_t *out, uint32_t max);
+
+typedef struct ViewCounters {
+    uint64_t effects_dropped;
+    uint64_t records_refused;
+    uint64_t locals_refused;
+    uint64_t denied_count; // writes of replicated state
+} ViewCounters;
+ViewCounters view_counters(const View *view);

@@ -1,0 +1,46 @@
+// The inside of a View, for view*.c alone.
+#pragma once
+
+#include "core/script/bridge/scene_names.h"
+#include "core/script/bridge/view.h"
+#include "core/script/bridge/world_read.h"
+#include "core/script/runtime/value.h"
+
+#define VIEW_RADIUS_MAX 512 // found by one question
+
+typedef struct ViewKey {
+    uint8_t bytes;
+    char name[VIEW_KEY_BYTES]; // lower case
+} ViewKey;
+
+struct View {
+    ScriptWorld world; // first
+    ViewConfig config;
+    const Sim *sim;
+    SceneNames scene_names;
+    AttributeTable attributes;
+    Roster roster;
+    EffectQueue effects;
+    Pool locals; // of ViewLocal
+    IdMap local_map;
+    uint64_t next_local;
+    uint64_t *gone; // net ids of local entities
+    uint32_t gone_count;
+    ViewKey keys[VIEW_KEYS_MAX];
+    uint32_t key_count;
+    bool has_camera;
+    Vec3 camera_position, camera_forward;
+    uint8_t *ui;
+    size_t ui_bytes;
+    uint64_t ui_version;
+    SimRef *refs; // scratch
+    uint64_t locals_refused;
+    uint64_t denied_count;
+};
+
+ViewLocal *view_local_find(const View *view, uint64_t net_id); // NULL: none
+bool view_find(const View *view, uint64_t net_id, WorldThing *out);
+// False for a name that no key has; folds to lower case.
+bool view_key_make(Text key, ViewKey *out);
+// view_methods.c
+const ScriptWorldMethods *view_methods(void);

@@ -1,0 +1,47 @@
+// What the world does for scripts, put on their accounts: what they ask for while they run, and
+// what the things that they made do in every tick.
+#include "core/base/limits.h"
+#include "core/script/runtime/script_inside.h"
+
+#include <stdio.h>
+
+void account_enter(ScriptSystem *system, const Instance *instance)
+{
+    ScriptWorld *world = system->config.world;
+    const uint32_t slot = instance != NULL ? instance->script.index : 0;
+    world->caller = slot <= SIM_MAKERS_MAX ? slot : SIM_MAKERS_MAX;
+    system->work_seen = system->methods->work(world);
+}
+
+void account_leave(ScriptSystem *system)
+{
+    ScriptWorld *world = system->config.world;
+    const uint64_t left = system->methods->work(world) - system->work_seen;
+    system->work_seen += left;
+    if (pool_is_live(&system->scripts, world->caller)) {
+        account_charge_work(system, pool_handle(&system->scripts, world->caller), left);
+    }
+    script_charge_work(system, world->caller, left, 0);
+    world->caller = 0;
+}
+
+void script_charge_work(ScriptSystem *system, uint32_t slot, uint64_t steps, uint32_t skipped)
+{
+    if (!pool_is_live(&system->scripts, slot)) {
+        return; // it is gone, and what it made will be
+    }
+    Script *script = pool_at(&system->scripts, slot);
+    script->account.work_step_count += steps;
+    script->account.work_skipped_count += skipped;
+    if (skipped == 0 || (script->work_fault_tick != 0 &&
+                         system->tick < script->work_fault_tick + system->config.tick_rate)) {
+        return;
+    }
+    script->work_fault_tick = system->tick;
+    char message[SCRIPT_MESSAGE_BYTES];
+    snprintf(message, sizeof message,
+             "its projectiles, NPCs and parts took %llu steps in one tick; the things of all "
+             "scripts together have %d, so %u of them stood still",
+             (unsigned long long)steps, SIM_MAKER_STEPS_PER_TICK, (unsigned)skipped);
+    account_work_fault(system, script, message);
+}

@@ -1,0 +1,601 @@
+// Binding scripts to entities, what comes from outside, and the tick; the contract is in script.h.
+#include "core/script/runtime/script.h"
+
+#include "core/script/runtime/object.h"
+#include "core/script/runtime/script_inside.h"
+#include "core/script/runtime/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- creation -----------------------------------------------------------------------------------
+
+ScriptConfig script_config_default(void)
+{
+    return (ScriptConfig){
+        .vm = vm_config_default(),
+        .script_max = 1024,
+        .instance_max = 8192,
+        .call_ms = 5,
+        .tick_ms = 8,
+        .loads_per_tick = 16,
+        .tick_rate = 60,
+        .seed = 1,
+    };
+}
+
+// Of all scripts together: what each has for itself, and what they share.
+static uint32_t threads_max(const ScriptConfig *config)
+{
+    return config->script_max * SCRIPT_COROUTINES_OWN + SCRIPT_COROUTINES_SHARED;
+}
+
+static uint32_t deferred_max(const ScriptConfig *config)
+{
+    return config->script_max * SCRIPT_DEFERRED_OWN + SCRIPT_DEFERRED_SHARED + SCRIPT_EVENTS_MAX;
+}
+
+static size_t block_bytes(const ScriptConfig *config)
+{
+    return arena_need(sizeof(ScriptSystem)) + pool_bytes(config->script_max, sizeof(Script)) +
+           pool_bytes(config->instance_max, sizeof(Instance)) +
+           pool_bytes(threads_max(config), sizeof(Thread)) + id_map_bytes(threads_max(config)) +
+           2 * arena_need((config->script_max + 1) * sizeof(uint32_t)) +
+           arena_need(deferred_max(config) * sizeof(Deferred)) +
+           arena_need(SCRIPT_EVENTS_MAX * sizeof(ScriptEvent)) + arena_need(SCRIPT_EVENT_DATA_MAX) +
+           arena_need(SCRIPT_FAULTS_MAX * sizeof(ScriptFault)) +
+           arena_need(2 * threads_max(config) * sizeof(SleepEntry)) +
+           arena_need(SCRIPT_JSON_BYTES) + arena_need(config->api->memory_bytes);
+}
+
+static Status fill_block(ScriptSystem *system, Arena *arena)
+{
+    const ScriptConfig *config = &system->config;
+    if (pool_init(&system->scripts, arena, config->script_max, sizeof(Script)) != STATUS_OK ||
+        pool_init(&system->instances, arena, config->instance_max, sizeof(Instance)) != STATUS_OK ||
+        pool_init(&system->threads, arena, threads_max(config), sizeof(Thread)) != STATUS_OK ||
+        id_map_init(&system->thread_slots, arena, threads_max(config)) != STATUS_OK) {
+        return STATUS_LIMIT;
+    }
+    system->sleeper_max = 2 * threads_max(config);
+    system->deferred_max = deferred_max(config);
+    system->active = arena_array(arena, config->script_max + 1, sizeof(uint32_t));
+    system->ready_scripts = arena_array(arena, config->script_max + 1, sizeof(uint32_t));
+    system->deferred = arena_array(arena, system->deferred_max, sizeof(Deferred));
+    system->events = arena_array(arena, SCRIPT_EVENTS_MAX, sizeof(ScriptEvent));
+    system->event_data = arena_alloc(arena, SCRIPT_EVENT_DATA_MAX);
+    system->faults = arena_array(arena, SCRIPT_FAULTS_MAX, sizeof(ScriptFault));
+    system->sleepers = arena_array(arena, system->sleeper_max, sizeof(SleepEntry));
+    system->api_memory = arena_alloc(arena, config->api->memory_bytes);
+    void *json = arena_alloc(arena, SCRIPT_JSON_BYTES);
+    if (system->deferred == NULL || system->events == NULL || system->event_data == NULL ||
+        system->faults == NULL || system->sleepers == NULL || json == NULL ||
+        system->api_memory == NULL || system->active == NULL || system->ready_scripts == NULL) {
+        return STATUS_LIMIT;
+    }
+    arena_init(&system->json_arena, json, SCRIPT_JSON_BYTES);
+    return STATUS_OK;
+}
+
+Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
+{
+    if (config->world == NULL || config->api == NULL || config->script_max < 1 ||
+        config->script_max > SCRIPTS_OF_A_SIDE_MAX || config->instance_max < 1 ||
+        config->call_ms < 1 || config->call_ms > 1000 || config->tick_ms < 1 ||
+        config->tick_ms > 1000 || config->loads_per_tick < 1 || config->tick_rate < 1) {
+        return STATUS_RANGE;
+    }
+    const size_t bytes = block_bytes(config);
+    void *block = heap_alloc(heap, bytes);
+    if (block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init_zeroed(&arena, block, bytes);
+    ScriptSystem *system = arena_alloc(&arena, sizeof *system);
+    ASSERT(system != NULL);
+    system->config = *config;
+    system->methods = config->world->methods;
+    system->rng = rng_make(config->seed, 7);
+    system->call_ms_now = config->call_ms;
+    Status status = fill_block(system, &arena);
+    if (status == STATUS_OK) {
+        status = vm_create(heap, &config->vm, &system->vm);
+    }
+    if (status != STATUS_OK) {
+        heap_free(heap, block);
+        return status;
+    }
+    vm_set_user(system->vm, system);
+    system->lua = vm_main(system->vm);
+    config->api->open(system);
+    *out = system;
+    return STATUS_OK;
+}
+
+void script_destroy(Heap *heap, ScriptSystem *system)
+{
+    if (system != NULL) {
+        vm_destroy(heap, system->vm);
+        heap_free(heap, system); // the system is the first thing in its block
+    }
+}
+
+bool script_is_dead(const ScriptSystem *system)
+{
+    return system->is_dead;
+}
+
+uint64_t script_ticks(const ScriptSystem *system, double seconds)
+{
+    // Less than a tick (and what is no number) is one tick; a day is as long as anything may take.
+    const double ticks = seconds * (double)system->config.tick_rate;
+    if (!(ticks >= 1)) {
+        return 1;
+    }
+    const double most = 86400.0 * (double)system->config.tick_rate;
+    return (uint64_t)(ticks < most ? ticks + 0.5 : most);
+}
+
+// --- instances ----------------------------------------------------------------------------------
+
+Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out)
+{
+    if (desc->script_id == NULL || desc->script_id[0] == 0) {
+        if (desc->enabled) {
+            char text[96];
+            snprintf(text, sizeof text, "entity %llu has an enabled script without a path; skipped",
+                     (unsigned long long)desc->entity);
+            account_say(system, LOG_WARN, "scene", text);
+        }
+        return STATUS_NOT_FOUND;
+    }
+    const Handle script = script_find(system, desc->script_id);
+    if (handle_is_none(script)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Handle handle = pool_acquire(&system->instances);
+    Instance *instance = instance_at(system, handle);
+    if (instance == NULL) {
+        return STATUS_LIMIT;
+    }
+    instance->script = script;
+    instance->entity = desc->entity;
+    instance->number = ++system->next_number;
+    instance->generation_number = instance->number;
+    instance->enabled = desc->enabled;
+    script_set_parameters(system, handle.index, desc->parameters, desc->parameters_bytes,
+                          desc->parameters_hash);
+    *out = handle.index;
+    return STATUS_OK;
+}
+
+void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json, size_t bytes,
+                           const char *hash)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    if (instance->params_ref != 0 && hash != NULL && strcmp(hash, instance->params_hash) == 0) {
+        return;
+    }
+    char error[SCRIPT_MESSAGE_BYTES];
+    bool pushed = false;
+    if (json != NULL) {
+        pushed = params_push(system->lua, json, bytes, error, sizeof error);
+        if (!pushed) {
+            const Script *script = script_at(system, instance->script);
+            char text[SCRIPT_MESSAGE_BYTES + 64];
+            snprintf(text, sizeof text, "parameters of entity %llu: %s",
+                     (unsigned long long)instance->entity, error);
+            account_say(system, LOG_ERROR, script->path, text);
+            system->totals.params_failed += 1;
+            if (instance->params_ref != 0) {
+                return; // the last good ones stay
+            }
+        }
+    }
+    if (!pushed) {
+        lua_newtable(system->lua);
+    }
+    script_forget_ref(system, &instance->params_ref);
+    instance->params_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    snprintf(instance->params_hash, sizeof instance->params_hash, "%s",
+             pushed && hash != NULL ? hash : "");
+}
+
+// Pushes what hooks get as self: the entity, or nil. Returns 1.
+static int push_self(ScriptSystem *system, const Instance *instance)
+{
+    object_push_entity(system->lua, instance->entity);
+    return 1;
+}
+
+static void call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script != NULL && script->hook_refs[hook] != 0) {
+        const int count = push_self(system, instance);
+        hook_call(system, pool_handle(&system->instances, slot), hook, script->hook_refs[hook],
+                  count);
+    }
+}
+
+// For a hook that cannot wait: it runs at once, whatever the share of its script, unless that is
+// very deep in debt.
+static void call_hook_now(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+{
+    const Instance *instance = pool_at(&system->instances, slot);
+    Script *script = script_at(system, instance->script);
+    if (script == NULL || script->hook_refs[hook] == 0) {
+        return;
+    }
+    system->ignores_share = true;
+    if (share_may_run(system, script)) {
+        call_hook(system, slot, hook);
+    } else {
+        account_dropped(system, script, hook_name(hook));
+    }
+    system->ignores_share = false;
+}
+
+void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    if (instance->enabled == enabled) {
+        return;
+    }
+    instance->enabled = enabled;
+    if (instance->started) {
+        call_hook_now(system, slot, enabled ? HOOK_ENABLE : HOOK_DISABLE);
+    }
+}
+
+void script_unbind(ScriptSystem *system, uint32_t slot)
+{
+    if (!pool_is_live(&system->instances, slot)) {
+        return;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    const Handle handle = pool_handle(&system->instances, slot);
+    if (instance->ending) {
+        return;
+    }
+    instance->ending = true;
+    if (instance->started && !system->is_dead) {
+        call_hook_now(system, slot, HOOK_DESTROY);
+    }
+    if (!system->is_dead) {
+        schedule_cancel_instance(system, handle);
+        script_forget_ref(system, &instance->params_ref);
+    }
+    (void)pool_release(&system->instances, handle);
+}
+
+void script_unbind_entity(ScriptSystem *system, uint64_t entity)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && entity != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (((Instance *)pool_at(&system->instances, i))->entity == entity) {
+            script_unbind(system, i);
+        }
+    }
+    object_forget_entity(system, entity);
+}
+
+uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after)
+{
+    for (uint32_t i = pool_next(&system->instances, after + 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (((const Instance *)pool_at(&system->instances, i))->entity == entity) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint64_t other)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    if (script == NULL || script->hook_refs[hook] == 0 || !instance->started ||
+        !instance->enabled) {
+        return;
+    }
+    const Handle handle = pool_handle(&system->instances, slot);
+    const uint32_t thread = hook_event_thread(system, handle, hook);
+    if (thread == 0) {
+        return;
+    }
+    lua_State *lua = thread_at(system, thread)->lua;
+    thread_at(system, thread)->trigger_other = other;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, script->hook_refs[hook]);
+    object_push_entity(lua, instance->entity);
+    object_push_entity(lua, other);
+    hook_run(system, thread, 2);
+}
+
+ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
+                             uint32_t execution_ms_max, float delta_seconds)
+{
+    ExecuteResult result = {.ok = false};
+    if (!pool_is_live(&system->instances, slot) || (unsigned)hook >= HOOK_HANDLER) {
+        snprintf(result.error, sizeof result.error, "there is no such instance or hook");
+        return result;
+    }
+    Instance *instance = pool_at(&system->instances, slot);
+    const Handle handle = pool_handle(&system->instances, slot);
+    const uint64_t faults = instance->account.fault_count;
+    const uint64_t steps = instance->account.step_count;
+    const double began = script_now_ms(system);
+    system->call_ms_now = execution_ms_max != 0 ? execution_ms_max : system->config.call_ms;
+    system->ignores_share = true;
+    Script *script = script_at(system, instance->script);
+    if (script != NULL) {
+        script->share.credit_steps = 0; // who asks for this one call wants it to run
+    }
+    if (script != NULL && script->load == LOAD_PENDING) {
+        script_run_file(system, instance->script, handle);
+    }
+    if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
+        int count = push_self(system, instance);
+        if (hook == HOOK_UPDATE) {
+            lua_pushnumber(system->lua, (double)delta_seconds);
+            count += 1;
+        }
+        instance->started = instance->started || hook == HOOK_START;
+        hook_call(system, handle, hook, script->hook_refs[hook], count);
+    }
+    system->ignores_share = false;
+    system->call_ms_now = system->config.call_ms;
+    instance = instance_at(system, handle);
+    if (instance != NULL) {
+        result.steps = instance->account.step_count - steps;
+        result.ok = instance->account.fault_count == faults;
+    }
+    result.exec_ms = system->config.clock_ms != NULL ? script_now_ms(system) - began
+                                                     : (double)result.steps / VM_STEPS_PER_MS;
+    if (!result.ok && system->fault_count > 0) {
+        const uint32_t last = (system->fault_first + system->fault_count - 1) % SCRIPT_FAULTS_MAX;
+        snprintf(result.error, sizeof result.error, "%s", system->faults[last].message);
+    }
+    return result;
+}
+
+// --- what comes from outside --------------------------------------------------------------------
+
+static const uint8_t *keep_bytes(ScriptSystem *system, const void *data, size_t bytes)
+{
+    uint8_t *kept = system->event_data + system->event_data_bytes;
+    if (bytes > 0) {
+        memcpy(kept, data, bytes);
+    }
+    system->event_data_bytes += bytes;
+    return kept;
+}
+
+Status script_event(ScriptSystem *system, const ScriptEvent *event)
+{
+    const size_t bytes = event->name.bytes + event->payload_bytes;
+    if (system->event_count == SCRIPT_EVENTS_MAX ||
+        bytes > SCRIPT_EVENT_DATA_MAX - system->event_data_bytes) {
+        system->totals.events_dropped += 1;
+        return STATUS_LIMIT;
+    }
+    ScriptEvent kept = *event;
+    kept.name.data = (const char *)keep_bytes(system, event->name.data, event->name.bytes);
+    kept.payload = keep_bytes(system, event->payload, event->payload_bytes);
+    system->events[system->event_count++] = kept;
+    return STATUS_OK;
+}
+
+// With (true, values…) or (false, message).
+static void wake_with_answer(ScriptSystem *system, Handle waiting, bool ok, const uint8_t *bytes,
+                             size_t count)
+{
+    lua_State *thread = system->lua;
+    const int before = lua_gettop(thread);
+    int pushed = 0;
+    lua_pushboolean(thread, ok);
+    if (!ok) {
+        lua_pushlstring(thread, (const char *)bytes,
+                        count < SCRIPT_MESSAGE_BYTES ? count : SCRIPT_MESSAGE_BYTES);
+        pushed = 1;
+    } else {
+        const Status status = value_read(thread, bytes, count, &pushed);
+        if (status != STATUS_OK) {
+            lua_settop(thread, before);
+            lua_pushboolean(thread, 0);
+            lua_pushliteral(thread, "the answer cannot be read");
+            pushed = 1;
+        }
+    }
+    schedule_wake(system, waiting, pushed + 1);
+}
+
+Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const uint8_t *bytes,
+                       size_t count)
+{
+    for (uint32_t i = pool_next(&system->threads, 1); i != 0 && request_id != 0;
+         i = pool_next(&system->threads, i + 1)) {
+        const Thread *thread = thread_at(system, i);
+        if (thread->state != THREAD_WAITING || thread->request_id != request_id) {
+            continue;
+        }
+        wake_with_answer(system, pool_handle(&system->threads, i), ok, bytes, count);
+        return STATUS_OK;
+    }
+    return STATUS_NOT_FOUND;
+}
+
+static void run_events(ScriptSystem *system)
+{
+    // New events may be fed while handlers run (a local loop does that): they belong to the next
+    // tick.
+    const uint32_t count = system->event_count;
+    for (uint32_t i = 0; i < count && !system->is_dead; i++) {
+        system->config.api->event(system, &system->events[i]);
+    }
+    if (system->event_count == count) {
+        system->event_count = 0;
+        system->event_data_bytes = 0;
+        return;
+    }
+    for (uint32_t i = count; i < system->event_count; i++) {
+        system->events[i - count] = system->events[i];
+    }
+    system->event_count -= count;
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+// What onReload gets: the globals of the version before, or what that returned if this version's
+// hook is returned too.
+static void push_old(ScriptSystem *system, const Script *script)
+{
+    const int ref = script->reload_is_exported ? script->old_module_ref : script->old_ref;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref); // nil behind 0
+    if (!lua_istable(system->lua, -1)) {
+        lua_pop(system->lua, 1);
+        lua_newtable(system->lua);
+    }
+}
+
+// Only parts that somebody listens to report who touches them.
+void script_watch_touch(ScriptSystem *system, uint64_t net_id)
+{
+    PartData data;
+    ScriptWorld *world = system->config.world;
+    if (system->methods->side == SCRIPT_SERVER &&
+        system->methods->part_data(world, net_id, &data) == STATUS_OK &&
+        (data.flags & PART_TRIGGER) == 0) {
+        data.flags |= PART_TRIGGER;
+        (void)system->methods->set_part_data(world, net_id, &data);
+    }
+}
+
+static void start_one(ScriptSystem *system, uint32_t slot)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    Script *script = script_at(system, instance->script);
+    if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
+        return;
+    }
+    const ScriptHook hook =
+        instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0 ? HOOK_RELOAD : HOOK_START;
+    if (script->hook_refs[hook] != 0 && !share_may_run(system, script)) {
+        return;
+    }
+    if (script->hook_refs[HOOK_TOUCH] != 0) {
+        script_watch_touch(system, instance->entity);
+    }
+    instance->reloaded = false;
+    instance->started = true;
+    if (hook == HOOK_RELOAD) {
+        push_old(system, script);
+        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
+                  script->hook_refs[HOOK_RELOAD], 1);
+        return;
+    }
+    call_hook(system, slot, HOOK_START);
+}
+
+static void run_starts(ScriptSystem *system)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        if (!instance->started) {
+            start_one(system, i);
+        }
+    }
+}
+
+static void update_one(ScriptSystem *system, uint32_t slot)
+{
+    Instance *instance = pool_at(&system->instances, slot);
+    Script *script = script_at(system, instance->script);
+    if (script == NULL || !instance->started || !instance->enabled ||
+        script->hook_refs[HOOK_UPDATE] == 0 || instance->update_tick == system->tick ||
+        !account_may_run(system, script)) {
+        return;
+    }
+    if (!share_may_run(system, script)) {
+        system->update_missed = system->update_missed != 0 ? system->update_missed : slot;
+        return;
+    }
+    // One that was left out gets the time that it missed.
+    const uint64_t ticks = instance->missed_updates + 1u;
+    instance->missed_updates = 0;
+    instance->update_tick = system->tick;
+    const int count = push_self(system, instance);
+    lua_pushnumber(system->lua, (double)ticks / (double)system->config.tick_rate);
+    hook_call(system, pool_handle(&system->instances, slot), HOOK_UPDATE,
+              script->hook_refs[HOOK_UPDATE], count + 1);
+}
+
+// Begins with the first that had no turn in the tick before.
+static void run_updates(ScriptSystem *system)
+{
+    uint32_t slot = pool_next(&system->instances, system->update_next);
+    system->update_missed = 0;
+    for (uint32_t seen = system->instances.count; seen > 0 && !system->is_dead; seen--) {
+        if (slot == 0) {
+            slot = pool_next(&system->instances, 1);
+        }
+        if (slot == 0) {
+            break;
+        }
+        update_one(system, slot);
+        slot = pool_next(&system->instances, slot + 1);
+    }
+}
+
+// After the last round: those that had no turn are given the time of this tick later.
+static void count_missed_updates(ScriptSystem *system)
+{
+    system->update_next = system->update_missed != 0 ? system->update_missed : 1;
+    if (system->update_missed == 0) {
+        return;
+    }
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        Instance *instance = pool_at(&system->instances, i);
+        const Script *script = script_at(system, instance->script);
+        if (script != NULL && script->share.waits && instance->started && instance->enabled &&
+            instance->update_tick != system->tick) {
+            instance->missed_updates += 1;
+        }
+    }
+}
+
+void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds)
+{
+    if (system->is_dead) {
+        return;
+    }
+    system->tick += 1;
+    system->require_count = 0; // a module that failed never left
+    uint32_t loads_left = system->config.loads_per_tick;
+    vm_set_time(system->vm, unix_seconds, world_seconds);
+    share_begin(system);
+    do {
+        script_run_loads(system, &loads_left);
+        if (system->round_count == 0) {
+            run_events(system);
+        }
+        run_starts(system);
+        schedule_run(system);
+        run_updates(system);
+        signal_run(system);
+        schedule_run(system); // what signals woke
+    } while (share_next_round(system));
+    share_end(system);
+    count_missed_updates(system);
+    vm_collect(system->vm, 64);
+}

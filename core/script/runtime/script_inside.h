@@ -1,0 +1,411 @@
+// The inside of a ScriptSystem, for the files of this room and for the API (core/script/api) alone.
+//
+//   script.c    binding, events, the tick           script_source.c  sources to code, run once
+//   hook.c      the only place that enters Lua      schedule.c  sleeping and waiting coroutines
+//   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
+//   share.c     who may run in a tick, and caps     params.c    parameters from JSON
+//   object.c    objects that scripts hold           value.c     values as bytes
+//
+// Lua values that C must find again live in the registry under integer references (luaL_ref); 0
+// means none here, because luaL_ref never gives it.
+#pragma once
+
+#include "core/base/check.h"
+#include "core/base/id_map.h"
+#include "core/base/limits.h"
+#include "core/base/pool.h"
+#include "core/base/rng.h"
+#include "core/script/runtime/script.h"
+#include "core/script/vm/vm.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#define SCRIPT_HASH_BYTES     72
+#define SCRIPT_EVENTS_MAX     4096
+#define SCRIPT_FAULTS_MAX     64
+#define SCRIPT_EVENT_DATA_MAX (512 << 10) // bytes of all queued payloads
+#define SCRIPT_LOG_PER_SECOND 20
+// A call costs this beyond the steps of the script: taking a coroutine, pushing arguments,
+// counting.
+#define SCRIPT_DROP_STEPS  20
+#define SCRIPT_ENTRY_STEPS 200
+#define SCRIPT_ROUNDS_MAX  16 // handlers that fire signals, one inside the other
+#define SCRIPT_REQUIRE_MAX 32
+#define SCRIPT_IDLE_MAX    64
+#define SCRIPT_JSON_BYTES  (4 << 20) // scratch for one JSON text
+#define SCHEDULE_ELAPSED   (-1)      // argument_count of a sleeper that gets the time slept
+
+typedef enum ScriptLoad { LOAD_PENDING, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } ScriptLoad;
+
+// What a script has of the things that all scripts share: time, coroutines, deferred calls
+// (share.c).
+typedef struct ScriptShare {
+    int64_t credit_steps; // time it has left; below zero it is in debt
+    uint64_t used_steps;  // in the tick `used_tick`
+    uint64_t used_tick;
+    uint64_t charged_steps; // between ticks, for its next one
+    uint32_t good_ticks;    // in a row, in which it ran and kept to its share
+    uint32_t over_count;    // ticks in which it used more, since the last good one
+    uint64_t over_until;    // it counts as throttled until this tick
+    uint64_t over_said;     // the tick in which that was last said, 0: never
+    uint64_t drop_said;     // the tick in which a dropped call was last said, 0: never
+    bool has_called;        // something besides its top level has run in that tick
+    bool waits;             // something of it could not run in this round
+    bool is_listed;         // in ScriptSystem.ready_scripts
+    uint32_t ready_first, ready_last, ready_count; // threads that wait for its share, in order
+    uint32_t thread_count, deferred_count;
+} ScriptShare;
+
+// One source, with its environment. A slot of ScriptSystem.scripts.
+typedef struct Script {
+    char path[SCRIPT_PATH_BYTES];
+    char file[SCRIPT_FILE_BYTES]; // what Lua calls it
+    char hash[SCRIPT_HASH_BYTES];
+    ScriptLoad load;
+    int chunk_ref;       // the compiled file
+    int environment_ref; // its globals
+    int old_ref;         // globals of the version before, for onReload
+    int old_module_ref;  // what it returned, for an onReload that is returned too
+    int module_ref;      // what the file returned, once it has run
+    int hook_refs[HOOK_COUNT];
+    bool is_module;          // runs by require only
+    bool reload_is_exported; // onReload is in what the file returned
+    // Faults: each adds one, and one is forgiven every minute.
+    ScriptState state;
+    uint32_t faults_held;
+    uint64_t forgive_tick;
+    uint64_t wake_tick; // throttled until then
+    uint64_t log_tick;  // the second that log_count counts
+    uint32_t log_count;
+    uint64_t work_fault_tick; // the last fault for what its things cost
+    bool write_was_said;
+    ScriptShare share;
+    ScriptAccount account;
+} Script;
+
+// A script bound to an entity, or to none. A slot of ScriptSystem.instances.
+typedef struct Instance {
+    Handle script;
+    uint64_t entity;
+    uint64_t number; // order of binding
+    bool enabled;
+    bool started;  // onStart has run
+    bool reloaded; // onReload is due
+    bool ending;
+    uint32_t missed_updates; // since onUpdate ran
+    uint64_t update_tick;    // in which it ran
+    uint32_t thread_count;
+    uint64_t generation_number; // changes with a reload: what was made before it is dead
+    int params_ref;
+    char params_hash[SCRIPT_HASH_BYTES];
+    ScriptAccount account;
+} Instance;
+
+typedef enum ThreadState {
+    THREAD_FREE,    // pooled, its coroutine may be used again
+    THREAD_READY,   // has a function and arguments on its stack
+    THREAD_RUNNING, // is being resumed now
+    THREAD_SLEEPING,
+    THREAD_QUEUED,  // could run, but its script has used up its share
+    THREAD_WAITING, // for a signal or for an answer from outside
+    THREAD_PARKED   // yielded by itself; only another coroutine can go on with it
+} ThreadState;
+
+// A coroutine that the scheduler knows: one of ours from the pool, or a script's own that waits.
+typedef struct Thread {
+    lua_State *lua;
+    int ref; // anchors it in the registry
+    ThreadState state;
+    bool pooled; // made by us, used again
+    Handle instance;
+    Handle script;                      // of the instance, also when that is gone
+    uint32_t ready_before, ready_after; // queued: its neighbours in the script's queue
+    uint32_t depth;                     // of the signal that it handles
+    bool listed;                        // schedule_find finds it
+    ScriptHook hook;
+    uint64_t due_tick;                 // sleeping
+    uint64_t number;                   // order of coming to sleep, breaks ties
+    uint64_t began_tick;               // when it went to sleep or began to wait
+    uint64_t request_id;               // waiting for an answer from outside
+    int argument_count;                // ready: values on the stack
+    uint64_t invoke_id, invoke_player; // its results answer a remote call
+    uint64_t trigger_other;            // inside a trigger hook: who entered
+    Handle load_script;                // runs the top level of this one
+} Thread;
+
+// A deferred call: a signal that fired, or a function from task.defer.
+typedef struct Deferred {
+    int target_ref;    // the Signal, or a function
+    int arguments_ref; // a packed table, 0: none
+    Handle instance;   // of a function; none for a signal
+    Handle script;     // that fired or deferred it; none for an event of the world
+    uint32_t depth;    // handlers inside each other
+} Deferred;
+
+typedef struct SleepEntry {
+    uint64_t due_tick;
+    uint64_t number;
+    Handle thread;
+} SleepEntry;
+
+typedef enum ObjectClass {
+    OBJECT_VECTOR,
+    OBJECT_ENTITY,
+    OBJECT_PLAYER,
+    OBJECT_CLASS_COUNT
+} ObjectClass;
+
+struct ScriptSystem {
+    ScriptConfig config;
+    Heap *heap;
+    Vm *vm;
+    lua_State *lua; // the main thread: for building things, never for running scripts
+    const ScriptWorldMethods *methods;
+
+    Pool scripts;                   // of Script
+    Pool instances;                 // of Instance
+    Pool threads;                   // of Thread
+    int idle_refs[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
+    uint32_t idle_count;
+    SleepEntry *sleepers; // heap
+    uint32_t sleeper_count, sleeper_max;
+    IdMap thread_slots; // lua_State of a thread that pauses → its slot
+    Arena json_arena;
+    Rng rng;
+    bool is_dead; // the Vm passed its hard cap
+
+    uint64_t tick;
+    uint64_t next_number;
+    uint64_t next_request;
+    uint32_t update_next;   // slot at which onUpdate goes on when a tick ran out of steps
+    uint32_t update_missed; // the first slot whose onUpdate had to wait in this round, 0: none
+
+    // The time of a tick, and who gets it (share.c).
+    int64_t tick_steps_left;
+    int64_t charge_steps_left; // that may still be taken for work charged between ticks
+    bool in_tick;
+    int64_t share_steps;  // what a script gets in each tick while time is short
+    uint64_t short_until; // time is short until this tick
+    uint32_t trust_floor; // while time is short: scripts below it wait in this round
+    uint32_t round_count;
+    bool ignores_share; // runs in any case: script_execute, onDestroy
+    uint32_t serving;   // slot of the script whose queue is being run
+    uint32_t *active;   // slots of the scripts that ran or waited in this tick
+    uint32_t active_count;
+    uint32_t *ready_scripts; // slots of those that have a queue
+    uint32_t ready_script_count;
+    uint32_t threads_shared, deferred_shared, deferred_of_world; // taken
+
+    Handle require_stack[SCRIPT_REQUIRE_MAX]; // modules that are running their top level
+    uint32_t require_count;
+
+    uint64_t work_seen; // of the world's work; the rest is still to be charged to who runs
+
+    // What is running now.
+    Handle current_instance;
+    uint32_t current_thread;
+    uint32_t current_depth;
+    uint32_t call_ms_now;
+    char capability_text[SCRIPT_MESSAGE_BYTES]; // the last error that said: not on this side
+
+    Deferred *deferred;
+    uint32_t deferred_count, deferred_max;
+    ScriptEvent *events; // names and payloads point into event_data
+    uint32_t event_count;
+    uint8_t *event_data;
+    size_t event_data_bytes;
+
+    ScriptFault *faults; // ring
+    uint32_t fault_first, fault_count;
+    ScriptStats totals; // the sums; lists are filled by script_stats
+
+    void *api_memory; // the API's own
+
+    // Metatables of the classes whose objects are checked most; by pointer, which is only compared.
+    int class_refs[OBJECT_CLASS_COUNT];
+    const void *class_pointers[OBJECT_CLASS_COUNT];
+
+    // Registry references of shared things.
+    int entities_ref; // net id → Entity object
+    int players_ref;  // player id → Player object
+    int signals_ref;  // "owner key" → Signal
+    int ui_ref;       // instance number → handlers of the tree it shows
+    int invokes_ref;  // message name → {handler, instance}
+    int declares_ref; // message name → what was declared
+    int resume_ref;   // coroutine.resume
+    int api_ref;      // the frozen API tables, copied into each environment
+};
+
+static inline ScriptSystem *script_of(lua_State *thread)
+{
+    return (ScriptSystem *)vm_user(vm_of(thread));
+}
+static inline Script *script_at(const ScriptSystem *system, Handle script)
+{
+    return (Script *)pool_find(&system->scripts, script);
+}
+static inline uint32_t script_slot(const ScriptSystem *system, const Script *script)
+{
+    return (uint32_t)(script - (const Script *)(const void *)system->scripts.items);
+}
+static inline Instance *instance_at(const ScriptSystem *system, Handle instance)
+{
+    return (Instance *)pool_find(&system->instances, instance);
+}
+static inline Thread *thread_at(const ScriptSystem *system, uint32_t slot)
+{
+    return (Thread *)pool_at(&system->threads, slot);
+}
+static inline void script_forget_ref(ScriptSystem *system, int *ref)
+{
+    if (*ref != 0) {
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, *ref);
+        *ref = 0;
+    }
+}
+static inline double script_now_ms(const ScriptSystem *system)
+{
+    return system->config.clock_ms != NULL ? system->config.clock_ms(system->config.clock_user) : 0;
+}
+uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
+// The next instance bound to the entity after a slot, or 0.
+uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
+// Makes a part report who touches it, if it does not yet.
+void script_watch_touch(ScriptSystem *system, uint64_t net_id);
+// Calls a hook with (self, other).
+void script_call_hook(ScriptSystem *system, uint32_t instance, ScriptHook hook, uint64_t other);
+
+// --- script_source.c ----------------------------------------------------------------------------
+Handle script_find(const ScriptSystem *system, const char *path); // HANDLE_NONE when not loaded
+// Runs the top level on behalf of an instance. Whether there is time for it was asked before.
+void script_run_file(ScriptSystem *system, Handle script, Handle instance);
+// Runs those that wait and whose turn it is; `left` is how many more the tick may.
+void script_run_loads(ScriptSystem *system, uint32_t *left);
+// For hook.c: the top level of a script has run, or failed.
+void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+void script_load_failed(ScriptSystem *system, Handle script);
+
+// --- hook.c: entering Lua -----------------------------------------------------------------------
+// A slot for a coroutine of an instance, counted; none when its script has too many.
+Handle hook_slot(ScriptSystem *system, Handle instance, ScriptHook hook);
+// A pooled thread for an instance, with an empty stack; 0 when its script has too many.
+uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook);
+// The same for something that happened: when there is no room it is dropped, and that is said.
+uint32_t hook_event_thread(ScriptSystem *system, Handle instance, ScriptHook hook);
+// Resumes a thread whose function and arguments (or results of a wait) are on its stack. Deals with
+// the outcome: done, asleep, fault. Scripts that are throttled or off do not run: the thread is
+// given back. When the script has used up its share the thread is queued and runs later.
+void hook_run(ScriptSystem *system, uint32_t thread, int argument_count);
+// Calls the function behind a registry reference with the values on the main stack's top.
+void hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,
+               int argument_count);
+// Records that a coroutine inside the running entry has failed; the error is on top of `thread`.
+void hook_fault_of(ScriptSystem *system, lua_State *coroutine, lua_State *thread);
+const char *hook_name(ScriptHook hook);                   // "onUpdate"
+void hook_give_back(ScriptSystem *system, uint32_t slot); // ends a thread that is not running
+
+// --- schedule.c ---------------------------------------------------------------------------------
+// For API functions that pause: note why, then `return lua_yieldk(...)`. They raise when the
+// coroutine may not yield, or when there are too many.
+void schedule_sleep(lua_State *thread, double seconds);
+uint64_t schedule_request(lua_State *thread); // waits for script_complete of the id it gives
+Handle schedule_wait(lua_State *thread);      // waits for schedule_wake
+// Makes a thread that will call the function at `function_index`, with the arguments after it, in
+// that tick; gives its slot. The stack is as before.
+uint32_t schedule_call(lua_State *thread, int function_index, int argument_count,
+                       uint64_t due_tick);
+// Wakes a waiting thread with the values on top of the main stack, which are popped.
+void schedule_wake(ScriptSystem *system, Handle thread, int argument_count);
+void schedule_cancel(ScriptSystem *system, uint32_t slot);
+void schedule_cancel_instance(ScriptSystem *system, Handle instance);
+// Runs the queues, then what is due in this tick, by due tick, then number. What has to wait is
+// queued.
+void schedule_run(ScriptSystem *system);
+void schedule_forget(ScriptSystem *system, Thread *thread); // schedule_find finds it no more
+Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
+
+// --- signal.c -----------------------------------------------------------------------------------
+// Pushes a new Signal.
+void signal_push_new(lua_State *thread);
+// Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
+// asked; false and nothing pushed when there is none.
+bool signal_push_named(ScriptSystem *system, lua_State *thread, const char *key, bool make);
+// Queues a firing of the signal at `index` with the top `argument_count` values, which are popped.
+// STATUS_LIMIT when its script has too many queued, STATUS_RANGE when handlers nest too deep.
+MUST_USE Status signal_defer(lua_State *thread, int index, int argument_count);
+MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int argument_count);
+// Raises the error for what the two above give, unless that is STATUS_OK.
+int signal_raise(lua_State *thread, Status status);
+// Runs queued firings round by round, until there are none or the tick is over.
+void signal_run(ScriptSystem *system);
+// Rows of api.def.
+int signal_connect(lua_State *thread);
+int signal_once(lua_State *thread);
+int signal_wait(lua_State *thread);
+int signal_fire(lua_State *thread);
+int signal_disconnect_all(lua_State *thread);
+int connection_disconnect(lua_State *thread);
+bool connection_is_connected(lua_State *thread, int index);
+int timer_after(lua_State *thread); // (seconds, function)
+int timer_every(lua_State *thread);
+
+// --- account.c ----------------------------------------------------------------------------------
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
+// Charges a script for work that something else did for it, as if it had used the steps itself.
+void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
+// Something that happened was not told to the script, which is behind or has too much waiting.
+void account_dropped(ScriptSystem *system, Script *script, const char *what);
+// A fault that is shown and does not count against the script.
+void account_over_share(ScriptSystem *system, Script *script);
+void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
+                   uint32_t line, const char *message, const char *traceback);
+// A fault of kind budget for what a script's things cost, whoever of its instances made them.
+void account_work_fault(ScriptSystem *system, Script *script, const char *message);
+
+// Whether the script may run in this tick.
+bool account_may_run(ScriptSystem *system, Script *script);
+void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
+void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
+
+// --- account_work.c -----------------------------------------------------------------------------
+// Around an entry: the world knows who calls, and its work is charged to that script. A call that
+// raised has not been charged by api_charge_work; leaving does it.
+void account_enter(ScriptSystem *system, const Instance *instance);
+void account_leave(ScriptSystem *system);
+// --- share.c ------------------------------------------------------------------------------------
+void share_begin(ScriptSystem *system); // of a tick
+// Whether there is another round in this tick: somebody waits, and there is time.
+bool share_next_round(ScriptSystem *system);
+void share_end(ScriptSystem *system);
+// Whether the script may run something now; if not, it is noted that it waits.
+bool share_may_run(ScriptSystem *system, Script *script);
+void share_use(ScriptSystem *system, Script *script, uint64_t steps); // script may be NULL
+// The same at any time, also between ticks.
+void share_charge(ScriptSystem *system, Script *script, uint64_t steps);
+// The queue of a script. The thread's arguments are on its stack.
+void share_queue(ScriptSystem *system, Script *script, uint32_t thread, int argument_count);
+void share_unqueue(ScriptSystem *system, uint32_t thread);
+// Whether a script that has `own` things may take one more, and the counting of it.
+bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
+                uint32_t shared_max);
+void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max);
+void share_forget(ScriptSystem *system, Handle script); // before its slot is released
+
+// --- params.c -----------------------------------------------------------------------------------
+// Pushes a table for JSON text; on failure nothing, and a message.
+bool params_push(lua_State *thread, const char *json, size_t bytes, char *error, size_t capacity);
+// Pushes any value / reads any value; for Json.Decode and Json.Encode.
+MUST_USE Status params_push_value(lua_State *thread, const char *json, size_t bytes, char *error,
+                                  size_t capacity);
+void params_encode(lua_State *thread, int index); // pushes the JSON text; raises
+
+// --- the API, which is above the runtime and known by this table alone --------------------------
+struct ScriptApi {
+    size_t memory_bytes;                // that it has in ScriptSystem.api_memory
+    void (*open)(ScriptSystem *system); // makes everything behind api_ref, once
+    // What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+    void (*event)(ScriptSystem *system, const ScriptEvent *event);
+    // A finished thread that answers a remote call.
+    void (*answer)(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+};

@@ -1,0 +1,374 @@
+// From sources and runes to code: compiled or loaded under a path, put in the place of what was
+// there, and its file run once, on behalf of the first instance that needs it. What was made by the
+// code before it ends with that code.
+#include "core/script/rune/rune.h"
+#include "core/script/runtime/script_inside.h"
+#include "core/wire/script_path.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- paths --------------------------------------------------------------------------------------
+
+Text script_path_plain(Text path)
+{
+    const ScriptPath plain = script_path_trim(path.data, path.bytes);
+    return (Text){plain.data, plain.bytes};
+}
+
+Handle script_find(const ScriptSystem *system, const char *path)
+{
+    for (uint32_t i = pool_next(&system->scripts, 1); i != 0;
+         i = pool_next(&system->scripts, i + 1)) {
+        if (strcmp(((const Script *)pool_at(&system->scripts, i))->path, path) == 0) {
+            return pool_handle(&system->scripts, i);
+        }
+    }
+    return HANDLE_NONE;
+}
+
+// --- code under a path --------------------------------------------------------------------------
+
+static void forget_code(ScriptSystem *system, Script *script)
+{
+    script_forget_ref(system, &script->chunk_ref);
+    script_forget_ref(system, &script->environment_ref);
+    script_forget_ref(system, &script->module_ref);
+    script_forget_ref(system, &script->old_ref);
+    script_forget_ref(system, &script->old_module_ref);
+    for (uint32_t hook = 0; hook < HOOK_COUNT; hook++) {
+        script_forget_ref(system, &script->hook_refs[hook]);
+    }
+}
+
+static bool path_is_module(const char *path)
+{
+    return strncmp(path, "ReplicatedStorage/", 18) == 0;
+}
+
+static CompileResult refuse(ScriptSystem *system, const char *path, const char *message)
+{
+    CompileResult result = {.ok = false};
+    snprintf(result.error, sizeof result.error, "%s", message);
+    account_say(system, LOG_ERROR, path, message);
+    return result;
+}
+
+// Adds the API to a fresh environment at `index`.
+static void extend_environment(ScriptSystem *system, lua_State *thread, int index)
+{
+    index = lua_absindex(thread, index);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->api_ref);
+    lua_pushnil(thread);
+    while (lua_next(thread, -2) != 0) {
+        lua_pushvalue(thread, -2);
+        lua_insert(thread, -2);
+        lua_rawset(thread, index);
+    }
+    lua_pop(thread, 1);
+}
+
+// Pushes a fresh environment; gives its index.
+static int push_environment(ScriptSystem *system)
+{
+    vm_push_environment(system->lua);
+    const int environment = lua_gettop(system->lua);
+    extend_environment(system, system->lua, environment);
+    return environment;
+}
+
+// Compiles into a fresh environment; both are left in the registry.
+static bool compile_into(ScriptSystem *system, Script *script, const CompileRequest *request,
+                         char *error, size_t capacity)
+{
+    lua_State *lua = system->lua;
+    const int environment = push_environment(system);
+    system->totals.compile_count += 1;
+    if (vm_compile(lua, request->script_id, request->code, request->code_bytes, environment) !=
+        STATUS_OK) {
+        snprintf(error, capacity, "%s", lua_tostring(lua, -1));
+        lua_settop(lua, environment - 1);
+        return false;
+    }
+    script->chunk_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    script->environment_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    return true;
+}
+
+Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
+                        size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES])
+{
+    error[0] = 0;
+    if (system->is_dead || strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
+        return STATUS_RANGE;
+    }
+    lua_State *lua = system->lua;
+    const int environment = push_environment(system);
+    system->totals.compile_count += 1;
+    Status status =
+        vm_compile(lua, request->script_id, request->code, request->code_bytes, environment);
+    if (status == STATUS_OK) {
+        status = rune_write(lua, request->script_id, out, capacity, bytes);
+    } else {
+        snprintf(error, SCRIPT_MESSAGE_BYTES, "%s", lua_tostring(lua, -1));
+        status = STATUS_MALFORMED;
+    }
+    lua_settop(lua, environment - 1);
+    return status;
+}
+
+static bool is_loaded_already(const Script *script, const char *hash)
+{
+    return script != NULL && hash != NULL && script->hash[0] != 0 &&
+           strcmp(script->hash, hash) == 0 && script->load != LOAD_FAILED;
+}
+
+// A rune says which file it was made from; a source is called by its path.
+static void take_file(ScriptSystem *system, Script *script)
+{
+    lua_Debug debug;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, script->chunk_ref);
+    lua_getinfo(system->lua, ">S", &debug);
+    snprintf(script->file, sizeof script->file, "%s", debug.short_src);
+}
+
+// Puts freshly compiled code in the place of what was there under that path, if anything.
+static Status install(ScriptSystem *system, Script *fresh, const char *path, const char *hash,
+                      bool keep_old)
+{
+    const Handle handle = script_find(system, path);
+    Script *script = script_at(system, handle);
+    fresh->is_module = path_is_module(path);
+    snprintf(fresh->path, sizeof fresh->path, "%s", path);
+    snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
+    take_file(system, fresh);
+    if (script == NULL) {
+        script = script_at(system, pool_acquire(&system->scripts));
+        if (script == NULL) {
+            forget_code(system, fresh);
+            return STATUS_LIMIT;
+        }
+    } else {
+        fresh->account = script->account;
+        fresh->share = script->share;
+        fresh->share.good_ticks = 0;
+        if (keep_old) {
+            fresh->old_ref = script->environment_ref;
+            fresh->old_module_ref = script->module_ref;
+            script->environment_ref = 0;
+            script->module_ref = 0;
+        }
+        forget_code(system, script);
+    }
+    *script = *fresh;
+    return STATUS_OK;
+}
+
+static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
+{
+    if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
+        return refuse(system, "?", "the path of a script has at most 127 bytes");
+    }
+    if (is_loaded_already(script_at(system, script_find(system, request->script_id)),
+                          request->code_hash)) {
+        system->totals.compile_cached_count += 1;
+        return (CompileResult){.ok = true, .cached = true};
+    }
+    const double began = script_now_ms(system);
+    Script fresh = {.load = LOAD_PENDING};
+    CompileResult result = {.ok = true};
+    if (!compile_into(system, &fresh, request, result.error, sizeof result.error)) {
+        return refuse(system, request->script_id, result.error);
+    }
+    if (install(system, &fresh, request->script_id, request->code_hash, keep_old) != STATUS_OK) {
+        return refuse(system, request->script_id, "too many scripts are loaded");
+    }
+    result.compile_ms = script_now_ms(system) - began;
+    system->totals.compile_ms += result.compile_ms;
+    return result;
+}
+
+// Everything that the instances of a script have made ends with the code that made it.
+static void restart_instances(ScriptSystem *system, Handle script, bool reload)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        Instance *instance = pool_at(&system->instances, i);
+        if (!handle_equal(instance->script, script)) {
+            continue;
+        }
+        schedule_cancel_instance(system, pool_handle(&system->instances, i));
+        instance->generation_number = ++system->next_number;
+        instance->reloaded = reload && instance->started;
+        instance->started = false;
+    }
+}
+
+CompileResult script_compile(ScriptSystem *system, const CompileRequest *request)
+{
+    const Handle before = script_find(system, request->script_id);
+    const CompileResult result = compile(system, request, false);
+    if (result.ok && !result.cached && !handle_is_none(before)) {
+        restart_instances(system, before, false);
+    }
+    return result;
+}
+
+CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
+{
+    const Handle before = script_find(system, request->script_id);
+    const CompileResult result = compile(system, request, true);
+    if (result.ok && !result.cached && !handle_is_none(before)) {
+        restart_instances(system, before, true);
+    }
+    return result;
+}
+
+static Status load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes,
+                        bool reload)
+{
+    Rune checked;
+    const Status status = rune_check(rune, bytes, &checked);
+    if (status != STATUS_OK || strlen(script_id) >= SCRIPT_PATH_BYTES) {
+        return status != STATUS_OK ? status : STATUS_RANGE;
+    }
+    char hash[2 * SHA256_BYTES + 1];
+    sha256_hex(checked.hash, hash);
+    const Handle before = script_find(system, script_id);
+    if (!reload && is_loaded_already(script_at(system, before), hash)) {
+        system->totals.compile_cached_count += 1;
+        return STATUS_OK;
+    }
+    Script fresh = {.load = LOAD_PENDING};
+    const int environment = push_environment(system);
+    const Status loaded = rune_load(system->lua, rune, bytes, environment);
+    if (loaded != STATUS_OK) {
+        lua_settop(system->lua, environment - 1);
+        return loaded;
+    }
+    fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+    const Status installed = install(system, &fresh, script_id, hash, reload);
+    if (installed == STATUS_OK && !handle_is_none(before)) {
+        restart_instances(system, before, reload);
+    }
+    return installed;
+}
+
+Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
+{
+    return load_rune(system, script_id, rune, bytes, false);
+}
+
+Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
+                          size_t bytes)
+{
+    return load_rune(system, script_id, rune, bytes, true);
+}
+
+void script_invalidate(ScriptSystem *system, const char *script_id)
+{
+    const Handle handle = script_find(system, script_id);
+    Script *script = script_at(system, handle);
+    if (script == NULL) {
+        return;
+    }
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (handle_equal(((Instance *)pool_at(&system->instances, i))->script, handle)) {
+            script_unbind(system, i);
+        }
+    }
+    forget_code(system, script);
+    share_forget(system, handle);
+    (void)pool_release(&system->scripts, handle);
+}
+
+// --- running the file itself --------------------------------------------------------------------
+
+// A function of that name in the table behind the reference, if it is one. Nothing of the script's
+// runs for it.
+static bool take_function(ScriptSystem *system, int table_ref, const char *name, int *out)
+{
+    lua_State *lua = system->lua;
+    const int top = lua_gettop(lua);
+    bool found = false;
+    if (lua_rawgeti(lua, LUA_REGISTRYINDEX, table_ref) == LUA_TTABLE) {
+        lua_pushstring(lua, name);
+        found = lua_rawget(lua, -2) == LUA_TFUNCTION;
+    }
+    if (found) {
+        *out = luaL_ref(lua, LUA_REGISTRYINDEX);
+    }
+    lua_settop(lua, top);
+    return found;
+}
+
+// Hooks are what the file defined as globals, or has in the table it returned: TypeScript's exports
+// end up there.
+static void find_hook(ScriptSystem *system, Script *script, ScriptHook hook)
+{
+    int *ref = &script->hook_refs[hook];
+    script_forget_ref(system, ref);
+    if (take_function(system, script->environment_ref, hook_name(hook), ref)) {
+        return;
+    }
+    const bool is_exported = take_function(system, script->module_ref, hook_name(hook), ref);
+    script->reload_is_exported = hook == HOOK_RELOAD ? is_exported : script->reload_is_exported;
+}
+
+void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
+{
+    Script *script = script_at(system, handle);
+    if (script == NULL) {
+        return;
+    }
+    script->load = LOAD_DONE;
+    script_forget_ref(system, &script->module_ref);
+    if (result_count > 0) {
+        lua_pushvalue(thread, -result_count);
+    } else {
+        lua_pushboolean(thread, 1);
+    }
+    script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
+        find_hook(system, script, (ScriptHook)hook);
+    }
+}
+
+void script_load_failed(ScriptSystem *system, Handle handle)
+{
+    Script *script = script_at(system, handle);
+    if (script != NULL) {
+        script->load = LOAD_FAILED;
+    }
+}
+
+void script_run_file(ScriptSystem *system, Handle handle, Handle instance)
+{
+    Script *script = script_at(system, handle);
+    const uint32_t slot = hook_thread(system, instance, HOOK_LOAD);
+    if (slot == 0) {
+        return; // what its coroutines wait for comes first
+    }
+    Thread *thread = thread_at(system, slot);
+    thread->load_script = handle;
+    lua_rawgeti(thread->lua, LUA_REGISTRYINDEX, script->chunk_ref);
+    script->load = LOAD_RUNNING;
+    hook_run(system, slot, 0);
+}
+
+void script_run_loads(ScriptSystem *system, uint32_t *left)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && *left > 0 && !system->is_dead;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        Script *script = script_at(system, instance->script);
+        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled ||
+            !account_may_run(system, script) || !share_may_run(system, script)) {
+            continue;
+        }
+        *left -= 1;
+        script_run_file(system, instance->script, pool_handle(&system->instances, i));
+    }
+}

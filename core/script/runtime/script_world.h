@@ -1,0 +1,136 @@
+// The only door from scripts to a world. API functions call through this table and know nothing
+// else; it has two implementations: authority (the server's sim, everything may change) and view (a
+// client's, where nothing that is replicated may). A function that the side does not allow returns
+// STATUS_DENIED, and the API decides whether that is an error (server services on a client) or is
+// ignored, counted and said once (a client writing replicated state in a script that runs on both).
+//
+// Entities are named by net id. What is kept or sent of a Text must be valid (text.h), or the call
+// returns STATUS_MALFORMED; one that is only looked for may be any bytes. Nothing is kept after a
+// call returns.
+#pragma once
+
+#include "core/base/math.h"
+#include "core/base/status.h"
+#include "core/base/text.h"
+#include "core/script/runtime/store_request.h"
+#include "core/sim/sim.h"
+#include "core/wire/attribute.h"
+
+typedef enum ScriptSide { SCRIPT_SERVER, SCRIPT_CLIENT } ScriptSide;
+
+typedef struct ScriptEntityInfo {
+    uint64_t net_id;
+    uint64_t owner_id;
+    EntityType type;
+    Vec3 position;
+    Vec3 velocity;
+    Quat rotation;
+    Vec3 size;
+    float health;
+    bool is_local; // made by SpawnLocal on this client
+    bool is_anchored;
+} ScriptEntityInfo;
+
+typedef struct ScriptPlayerInfo {
+    uint64_t player_id; // the owner id of what it owns
+    uint64_t entity;    // its character, 0 while it has none
+    Text name;
+    Text team;
+} ScriptPlayerInfo;
+
+typedef struct ScriptRayHit {
+    float distance;
+    Vec3 point, normal;
+    uint64_t entity; // 0: terrain
+    VoxelCoord voxel;
+    VoxelKind kind;
+} ScriptRayHit;
+
+// Where a message goes. On the server: one player, or all (player 0). On the client: the server.
+typedef struct ScriptMessage {
+    uint64_t player_id;
+    Text name;
+    const uint8_t *payload; // value.h
+    size_t payload_bytes;
+    bool reliable;
+    // 0: an event. On the client, a call that wants an answer by script_complete. On the server,
+    // that answer, to the player who asked: "answer" with values, or "refusal" with the text of an
+    // error.
+    uint64_t invoke_id;
+} ScriptMessage;
+
+typedef struct ScriptWorld ScriptWorld;
+
+typedef struct ScriptWorldMethods {
+    ScriptSide side;
+    // --- reading -----------------------------------------------------------------------------
+    uint64_t (*tick)(ScriptWorld *world);
+    // What the world has done so far on behalf of whoever called, in steps of the Vm (vm.h): it
+    // rises with each call below whose work depends on what is there. Scripts are charged for it.
+    uint64_t (*work)(ScriptWorld *world);
+    bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
+    uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
+    Text (*name)(ScriptWorld *world, uint64_t net_id);
+    bool (*prefab)(ScriptWorld *world, uint32_t index, Text *name); // false past the last
+    uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                          uint64_t *out, uint32_t max);
+    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
+                ScriptRayHit *out);
+    VoxelKind (*voxel)(ScriptWorld *world, VoxelCoord at);
+    uint32_t (*players)(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max);
+    bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
+    bool (*has_tag)(ScriptWorld *world, uint64_t net_id, Text tag);
+    uint32_t (*tagged)(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max);
+    // How many kinds of voxels the place has, air included; `names` are those of kind 1 and up, or
+    // NULL where they are not known.
+    uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
+    // --- changing ----------------------------------------------------------------------------
+    Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
+    Status (*destroy)(ScriptWorld *world, uint64_t net_id);
+    Status (*set_position)(ScriptWorld *world, uint64_t net_id, Vec3 position);
+    Status (*set_velocity)(ScriptWorld *world, uint64_t net_id, Vec3 velocity);
+    Status (*set_rotation)(ScriptWorld *world, uint64_t net_id, Quat rotation);
+    Status (*set_part_data)(ScriptWorld *world, uint64_t net_id, const PartData *data);
+    Status (*part_data)(ScriptWorld *world, uint64_t net_id, PartData *out);
+    Status (*move_to)(ScriptWorld *world, uint64_t net_id, Pose pose, float seconds);
+    Status (*set_attribute)(ScriptWorld *world, uint64_t net_id, Text name,
+                            const ScriptValue *value, uint32_t flags);
+    Status (*set_tag)(ScriptWorld *world, uint64_t net_id, Text tag, bool on);
+    Status (*set_voxel)(ScriptWorld *world, VoxelCoord at, VoxelKind kind);
+    Status (*fill_box)(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind);
+    Status (*fill_sphere)(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind);
+    Status (*damage)(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause);
+    // NULL: at a spawn of the scene.
+    Status (*player_spawn)(ScriptWorld *world, uint64_t player_id, const Vec3 *position);
+    Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
+    Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
+    bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
+    Status (*fire)(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity, float damage,
+                   float gravity, uint32_t kind, uint64_t *out);
+    Status (*npc_move_to)(ScriptWorld *world, uint64_t net_id, Vec3 position);
+    Status (*npc_target)(ScriptWorld *world, uint64_t net_id, uint64_t target);
+    Status (*npc_patrol)(ScriptWorld *world, uint64_t net_id, const Vec3 *points, uint32_t count);
+    Status (*npc_spawn)(ScriptWorld *world, Vec3 position, uint64_t *out);
+    Status (*npc_state)(ScriptWorld *world, uint64_t net_id, uint32_t *state, float *suspicion);
+    Status (*structure_place)(ScriptWorld *world, uint32_t piece, VoxelCoord cell, uint32_t turn,
+                              uint64_t owner_id, uint64_t *out);
+    Status (*structure_remove)(ScriptWorld *world, uint64_t net_id);
+    // --- client only -------------------------------------------------------------------------
+    bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
+    bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
+    uint64_t (*local_player)(ScriptWorld *world);
+    Status (*ui)(ScriptWorld *world, const uint8_t *tree, size_t bytes); // value.h
+    // --- both --------------------------------------------------------------------------------
+    Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
+                    float volume);
+    Status (*chat)(ScriptWorld *world, Text text, uint64_t player_id);
+    Status (*send)(ScriptWorld *world, const ScriptMessage *message);
+    Status (*store)(ScriptWorld *world, const StoreRequest *request);
+} ScriptWorldMethods;
+
+// Every implementation begins with this.
+struct ScriptWorld {
+    const ScriptWorldMethods *methods;
+    uint32_t caller;     // slot of the script that runs, 0: none; what it makes is charged to it
+    const char *refusal; // why the last call was STATUS_LIMIT, if it was the caller's own limit
+};

@@ -1,0 +1,23 @@
+// Stored data of scripts in memory: the same operations and answers as a real store, forgotten with
+// the process. Values, keys and stores are bounded; a cap is an error that the script sees.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/script/bridge/attribute_table.h"
+#include "core/script/bridge/store_answer.h"
+
+typedef struct MemoryStore MemoryStore;
+
+typedef struct MemoryStoreConfig {
+    uint32_t key_max;
+    size_t bytes_max; // of all values
+} MemoryStoreConfig;
+
+MemoryStoreConfig memory_store_config_default(void);
+MUST_USE Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemoryStore **out);
+void memory_store_destroy(Heap *heap, MemoryStore *store);
+
+// Does what is asked, now, and writes the answer: a list of values when it returns true, the text
+// of an error when false. The writer has room for STORE_ANSWER_MAX.
+bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
+                      ByteWriter *answer);

@@ -1,0 +1,106 @@
+// The room core/script/vm: Lua made safe. vm.c runs it, vm_heap.c is its memory, sandbox.c what a
+// script finds in its environment, lua_guard.h what our changes to Lua call, number*.c its
+// mathematics and number texts. It always holds that no script can use more memory or steps than it
+// was given, and that the same calls give the same results natively and in WebAssembly.
+//
+// One sandboxed Lua: all memory from its own block, all work counted in steps, and nothing
+// reachable from a script that was not put there on purpose. A Vm knows nothing of worlds, entities
+// or hooks; it is Lua made safe, the same natively and in WebAssembly.
+//
+// Steps are the only clock. The interpreter takes one at each loop back-edge and function entry,
+// and every function or operation whose work depends on a size charges for it before it begins
+// (budget.def). When the budget of an entry is used up the Vm trips: the error that unwinds it
+// cannot be caught by pcall, by a coroutine or by __close, and lasts until the entry is over.
+//
+// Memory has a soft cap, which raises an uncatchable fault at the next safe point, and a hard cap,
+// which only an allocation that cannot fail may pass: then the Vm is dead (VM_DEAD) and its owner
+// makes another.
+#pragma once
+
+#include "core/base/heap.h"
+#include "core/base/limits.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct lua_State lua_State;
+typedef struct Vm Vm;
+
+// A step is one instruction of the interpreter. On a present-day core programs take 0.7 ns for one
+// on average and 2 ns at worst; limits in milliseconds are converted by the worst, so that they
+// hold.
+#define VM_STEPS_PER_MS 500000
+
+#define VM_STRING_BYTES_MAX (1 << 20)
+#define VM_SOURCE_BYTES_MAX SCRIPT_SOURCE_BYTES_MAX
+
+typedef struct VmConfig {
+    size_t memory_soft_bytes;
+    size_t memory_hard_bytes; // the size of the block; at least soft + 2 MiB
+} VmConfig;
+
+VmConfig vm_config_default(void); // 16 MiB soft
+MUST_USE Status vm_create(Heap *heap, const VmConfig *config, Vm **out);
+void vm_destroy(Heap *heap, Vm *vm);
+
+lua_State *vm_main(const Vm *vm);
+Vm *vm_of(lua_State *thread);
+
+// What a script finds in its globals before the API is added: a fresh table, pushed, holding the
+// whitelisted base library. The library tables in it (string, table, math, utf8, coroutine, os) are
+// shared by all scripts of the Vm and frozen: a write to one raises.
+void vm_push_environment(lua_State *thread);
+// Freezes the table at the index: every later write to it, rawset included, raises.
+void vm_freeze(lua_State *thread, int index);
+
+// Text → a function on the stack, with the environment at `environment_index` as its _ENV. Bytecode
+// is refused here (rune.h loads it, when a manifest names it). On failure a message "name:line:
+// what" is pushed instead.
+MUST_USE Status vm_compile(lua_State *thread, const char *name, const char *source, size_t bytes,
+                           int environment_index);
+
+typedef enum VmOutcome {
+    VM_DONE,    // results are on the thread's stack
+    VM_YIELDED, // yielded values are on the thread's stack
+    VM_ERROR,   // the error value, a string or any other value, is on the thread's stack
+    VM_OVER_BUDGET,
+    VM_OVER_MEMORY,
+    VM_DEAD // past the hard cap: destroy the Vm
+} VmOutcome;
+
+// Runs or resumes a thread made by lua_newthread, with the arguments on its stack: the only way
+// into Lua. Never raises. For the three kinds of failure vm_traceback tells where.
+VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t steps_max,
+                    int *result_count);
+uint64_t vm_steps_used(const Vm *vm);  // by the last vm_resume
+uint64_t vm_steps_total(const Vm *vm); // since create
+// "\n\tpath:line: in function 'name'" lines of the last failed entry, at most `capacity` bytes with
+// the terminator; and the innermost script line, 0 when there is none.
+size_t vm_traceback(const Vm *vm, char *out, size_t capacity);
+uint32_t vm_fault_line(const Vm *vm);
+
+// A pointer of the owner, found again from any thread of the Vm.
+void vm_set_user(Vm *vm, void *user);
+void *vm_user(const Vm *vm);
+
+// For C functions that scripts call: takes steps before the work is done, and trips when there are
+// too few. It raises, so hold nothing that needs release.
+void vm_charge(lua_State *thread, uint64_t steps);
+// Charges for reading or writing that many bytes.
+void vm_charge_bytes(lua_State *thread, size_t bytes);
+
+typedef struct VmMemory {
+    size_t used_bytes, peak_bytes, soft_bytes, hard_bytes;
+} VmMemory;
+VmMemory vm_memory(const Vm *vm);
+// Walks the whole heap; for tests.
+bool vm_is_sound(const Vm *vm);
+// A bounded piece of garbage collection, for the end of a tick.
+void vm_collect(Vm *vm, uint32_t kib);
+
+// os.time, os.clock: values that the owner sets with each tick; scripts see no other clock.
+void vm_set_time(Vm *vm, double unix_seconds, double world_seconds);
+double vm_unix_seconds(const Vm *vm);
+double vm_world_seconds(const Vm *vm);
