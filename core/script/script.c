@@ -181,6 +181,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     }
     char error[SCRIPT_MESSAGE_BYTES];
     bool pushed = false;
+    const uint32_t owner = memory_enter(system, instance->script);
     if (json != NULL) {
         pushed = params_push(system->lua, json, bytes, error, sizeof error);
         if (!pushed) {
@@ -190,10 +191,11 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
                      (unsigned long long)instance->entity, error);
             account_say(system, LOG_ERROR, script->path, text);
             system->totals.params_failed += 1;
-            if (instance->params_ref != 0) {
-                return; // the last good ones stay
-            }
         }
+    }
+    memory_leave(system, owner);
+    if (json != NULL && !pushed && instance->params_ref != 0) {
+        return; // the last good ones stay
     }
     if (!pushed) {
         lua_newtable(system->lua);
