@@ -3,6 +3,7 @@
 #include "core/script/authority_inside.h"
 
 #include "core/base/check.h"
+#include "core/base/part.h"
 #include "core/sim/structure.h"
 
 #define FIRE_RADIUS_M   0.05f
@@ -158,6 +159,10 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
 
 #define TEXT_OF(number)    #number
 #define LIMIT_TEXT(number) TEXT_OF(number)
+
+#define PART_TEXT(things)                                                                       \
+    "a script has at most half of all " things ", and the last quarter is for those that have " \
+    "little"
 
 // STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
@@ -414,6 +419,16 @@ static Status face_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, float
     return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
 }
 
+static void say_book(ScriptWorld *world, Status status)
+{
+    of(world)->book.maker = 0;
+    world->refusal = NULL;
+    if (status == STATUS_LIMIT) {
+        world->refusal = "an entity has at most 64 attributes, and " PART_TEXT(
+            "attributes, tags and entities with such");
+    }
+}
+
 static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
                                  const ScriptValue *value, uint32_t flags)
 {
@@ -422,7 +437,9 @@ static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
+    of(world)->book.maker = world->caller;
     const Status status = book_set_attribute(&of(world)->book, net_id, name, value, flags);
+    say_book(world, status);
     Record *record = status == STATUS_OK ? book_find(&of(world)->book, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
@@ -437,7 +454,9 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
+    of(world)->book.maker = world->caller;
     const Status status = book_set_tag(&of(world)->book, net_id, tag, on);
+    say_book(world, status);
     Record *record = status == STATUS_OK ? book_find(&of(world)->book, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
@@ -445,20 +464,58 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
     return status;
 }
 
+// Chunks and pages that edits of a script have taken, less what its edits gave back.
+static Terrain *terrain_enter(ScriptWorld *world, TerrainUse *before)
+{
+    Terrain *terrain = sim_terrain(of(world)->sim);
+    const TerrainPart *part = &of(world)->terrain_parts[world->caller];
+    *before = terrain_use(terrain);
+    if (world->caller != 0) {
+        terrain_set_room(terrain,
+                         (uint32_t)part_room(part->chunks, before->chunk_count, before->chunk_max),
+                         (uint32_t)part_room(part->pages, before->page_count, before->page_max));
+    }
+    return terrain;
+}
+
+static uint32_t part_after(uint32_t own, uint32_t before, uint32_t after)
+{
+    const uint32_t less = before > after ? before - after : 0;
+    return after >= before ? own + (after - before) : own - (less < own ? less : own);
+}
+
+static Status terrain_leave(ScriptWorld *world, const TerrainUse *before, Status status)
+{
+    Terrain *terrain = sim_terrain(of(world)->sim);
+    const TerrainUse after = terrain_use(terrain);
+    TerrainPart *part = &of(world)->terrain_parts[world->caller];
+    terrain_clear_room(terrain);
+    part->chunks = part_after(part->chunks, before->chunk_count, after.chunk_count);
+    part->pages = part_after(part->pages, before->page_count, after.page_count);
+    world->refusal = status == STATUS_LIMIT ? PART_TEXT("terrain that can be changed") : NULL;
+    return status;
+}
+
 static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
+    TerrainUse before;
     sim_add_work(of(world)->sim, CHANGE_STEPS);
-    return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
+    Terrain *terrain = terrain_enter(world, &before);
+    return terrain_leave(world, &before, terrain_set(terrain, at, kind, NULL));
 }
 
 static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
-    return terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL);
+    TerrainUse before;
+    Terrain *terrain = terrain_enter(world, &before);
+    return terrain_leave(world, &before, terrain_fill_box(terrain, min, max, kind, NULL));
 }
 
 static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
 {
-    return terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL);
+    TerrainUse before;
+    Terrain *terrain = terrain_enter(world, &before);
+    return terrain_leave(world, &before, terrain_fill_sphere(terrain, centre, radius, kind, NULL));
 }
 
 static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
@@ -680,6 +737,7 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
 {
     const uint32_t caller = authority->world.caller;
     authority->world.refusal = NULL;
+    authority->effects.maker = caller;
     sim_add_work(authority->sim,
                  EFFECT_STEPS + recipients * (RECIPIENT_STEPS + bytes / EFFECT_BYTE_PART));
     if (caller == 0) {
@@ -693,6 +751,15 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
     }
     authority->effect_counts[caller] += 1;
     return STATUS_OK;
+}
+
+// The queue gives each script its part.
+static Status said(Authority *authority, Status status)
+{
+    if (status == STATUS_LIMIT) {
+        authority->world.refusal = PART_TEXT("bytes that are sent in a tick");
+    }
+    return status;
 }
 
 // The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
@@ -709,28 +776,32 @@ static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, cons
                          float volume)
 {
     const Status status = check_effect(of(world), player_id, name.bytes);
-    return status != STATUS_OK ? status
-                               : effect_sound(&of(world)->effects, name, player_id, at, volume);
+    return status != STATUS_OK
+               ? status
+               : said(of(world), effect_sound(&of(world)->effects, name, player_id, at, volume));
 }
 
 static Status face_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     const Status status = check_effect(of(world), player_id, text.bytes);
-    return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_chat(&of(world)->effects, text, player_id));
 }
 
 static Status face_send(ScriptWorld *world, const ScriptMessage *message)
 {
     const Status status =
         check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
-    return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_message(&of(world)->effects, message));
 }
 
 static Status face_store(ScriptWorld *world, const StoreRequest *request)
 {
     sim_add_work(of(world)->sim, STORE_STEPS);
     const Status status = count_effect(of(world), 1, request->value_bytes);
-    return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_store(&of(world)->effects, request));
 }
 
 static const ScriptWorldFace face = {

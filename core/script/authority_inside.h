@@ -7,6 +7,10 @@
 
 #define AUTHORITY_RADIUS_MAX 1024 // found by one question
 
+typedef struct TerrainPart {
+    uint32_t chunks, pages;
+} TerrainPart;
+
 struct Authority {
     ScriptWorld world; // first
     AuthorityConfig config;
@@ -29,6 +33,7 @@ struct Authority {
     uint32_t harvested_count;                   // so many are translated
     SimRef *refs;                               // scratch
     uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
+    TerrainPart terrain_parts[SIM_MAKERS_MAX + 1];
     AuthorityCounters counters;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/base/part.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct Attribute {
     uint32_t text_pool; // which of Book.texts
     uint32_t text_slot; // 0: no text kept
     uint32_t text_bytes;
+    uint32_t maker, text_maker;
     uint32_t after; // the next by name, 0: none
 } Attribute;
 
@@ -201,16 +203,30 @@ Record *book_find(const Book *book, uint64_t net_id)
     return slot == 0 ? NULL : book_at(book, slot);
 }
 
+static bool has_part(const Book *book, uint32_t kind, uint32_t used, uint32_t max)
+{
+    return book->maker == 0 || part_is_fair(book->parts[kind][book->maker], used, max);
+}
+
+static bool pool_has_part(const Book *book, uint32_t kind, const Pool *pool)
+{
+    return has_part(book, kind, pool->count, pool->slot_count - 1);
+}
+
 Status book_open(Book *book, uint64_t net_id, Record **out)
 {
     ASSERT(net_id != 0);
     Record *record = book_find(book, net_id);
     if (record == NULL) {
-        const Handle handle = pool_acquire(&book->records);
+        const Handle handle = pool_has_part(book, BOOK_PART_RECORDS, &book->records)
+                                  ? pool_acquire(&book->records)
+                                  : HANDLE_NONE;
         if (handle_is_none(handle)) {
             return count_limit(book);
         }
         record = book_at(book, handle.index);
+        record->maker = book->maker;
+        book->parts[BOOK_PART_RECORDS][record->maker] += 1;
         record->net_id = net_id;
         record->removed_tick = UINT64_MAX;
         id_map_put(&book->map, net_id, handle.index);
@@ -269,6 +285,7 @@ void book_remove(Book *book, uint64_t net_id)
         name_unlink(book, record);
     }
     const uint32_t slot = slot_of(book, record);
+    book->parts[BOOK_PART_RECORDS][record->maker] -= 1;
     id_map_remove(&book->map, net_id);
     (void)pool_release(&book->records, pool_handle(&book->records, slot));
     book->removed_count += 1;
@@ -353,6 +370,7 @@ static void text_drop(Book *book, Attribute *attribute)
     if (attribute->text_slot != 0) {
         Pool *pool = &book->texts[attribute->text_pool];
         (void)pool_release(pool, pool_handle(pool, attribute->text_slot));
+        book->parts[BOOK_PART_TEXTS + attribute->text_pool][attribute->text_maker] -= 1;
         attribute->text_slot = 0;
     }
 }
@@ -362,7 +380,9 @@ static Status text_take(Book *book, size_t bytes, uint32_t *pool, uint32_t *slot
 {
     for (uint32_t i = 0; i < BOOK_TEXT_POOLS; i++) {
         if (bytes <= text_pool_bytes[i]) {
-            const Handle handle = pool_acquire(&book->texts[i]);
+            const Handle handle = pool_has_part(book, BOOK_PART_TEXTS + i, &book->texts[i])
+                                      ? pool_acquire(&book->texts[i])
+                                      : HANDLE_NONE;
             if (!handle_is_none(handle)) {
                 *pool = i;
                 *slot = handle.index;
@@ -383,6 +403,7 @@ static void attribute_remove(Book *book, Record *record, Text name)
     Attribute *attribute = attribute_at(book, slot);
     text_drop(book, attribute);
     *link = attribute->after;
+    book->parts[BOOK_PART_ATTRIBUTES][attribute->maker] -= 1;
     (void)pool_release(&book->attributes, pool_handle(&book->attributes, slot));
     record->attribute_count -= 1;
     touch(book, record);
@@ -393,7 +414,9 @@ static Status attribute_make(Book *book, Record *record, Text name, Attribute **
     if (record->attribute_count >= book->config.attributes_per_entity_max) {
         return count_limit(book);
     }
-    const Handle handle = pool_acquire(&book->attributes);
+    const Handle handle = pool_has_part(book, BOOK_PART_ATTRIBUTES, &book->attributes)
+                              ? pool_acquire(&book->attributes)
+                              : HANDLE_NONE;
     if (handle_is_none(handle)) {
         return count_limit(book);
     }
@@ -401,6 +424,8 @@ static Status attribute_make(Book *book, Record *record, Text name, Attribute **
     Attribute *attribute = attribute_at(book, handle.index);
     attribute->name = name_make(name);
     attribute->after = *link;
+    attribute->maker = book->maker;
+    book->parts[BOOK_PART_ATTRIBUTES][attribute->maker] += 1;
     *link = handle.index;
     record->attribute_count += 1;
     *out = attribute;
@@ -439,6 +464,8 @@ static Status attribute_write(Book *book, Record *record, Text name, const Scrip
     attribute->entity = value->entity;
     attribute->text_pool = pool;
     attribute->text_slot = slot;
+    attribute->text_maker = book->maker;
+    book->parts[BOOK_PART_TEXTS + pool][book->maker] += slot != 0;
     attribute->text_bytes = slot != 0 ? (uint32_t)value->text.bytes : 0;
     touch(book, record);
     return STATUS_OK;
@@ -534,13 +561,20 @@ static BookTag *tag_find(const Book *book, Text name)
 
 static BookTag *tag_make(Book *book, Text name)
 {
+    BookTag *found = NULL;
+    uint32_t used = 0;
     for (uint32_t i = 0; i < book->config.tag_max; i++) {
-        if (book->tags[i].use_count == 0) {
-            book->tags[i].name = name_make(name);
-            return &book->tags[i];
-        }
+        BookTag *tag = &book->tags[i];
+        used += tag->use_count > 0;
+        found = found == NULL && tag->use_count == 0 ? tag : found;
     }
-    return NULL;
+    if (found == NULL || !has_part(book, BOOK_PART_TAGS, used, book->config.tag_max)) {
+        return NULL;
+    }
+    found->name = name_make(name);
+    found->maker = book->maker;
+    book->parts[BOOK_PART_TAGS][found->maker] += 1;
+    return found;
 }
 
 static bool tag_has(const BookTag *tag, uint32_t slot)
@@ -554,6 +588,9 @@ static void tag_flip(Book *book, BookTag *tag, Record *record)
     const bool was = tag_has(tag, slot);
     tag->members[slot / 64] ^= 1ull << (slot % 64);
     tag->use_count += was ? (uint32_t)-1 : 1;
+    if (tag->use_count == 0) {
+        book->parts[BOOK_PART_TAGS][tag->maker] -= 1;
+    }
     record->tag_count += was ? (uint32_t)-1 : 1;
     touch(book, record);
 }

@@ -8,6 +8,7 @@
 // later call that forgot to say so.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/pool.h"
 #include "core/script/id_map.h"
 #include "core/script/script_world.h"
@@ -25,6 +26,16 @@ typedef struct BookConfig {
     uint32_t text_large_max; // texts of at most BOOK_TEXT_BYTES
 } BookConfig;
 
+// What scripts have parts of (part.h).
+enum {
+    BOOK_PART_RECORDS,
+    BOOK_PART_ATTRIBUTES,
+    BOOK_PART_TEXTS,
+    BOOK_PART_LARGE,
+    BOOK_PART_TAGS,
+    BOOK_PARTS
+};
+
 typedef struct BookName {
     uint8_t bytes;
     char data[BOOK_NAME_BYTES];
@@ -38,6 +49,7 @@ typedef struct Record {
     uint32_t attribute_first;
     uint32_t attribute_count;
     uint32_t tag_count;
+    uint32_t maker;
     uint32_t name_before, name_after; // records whose names share a bucket, by net id
     BookName name;
 } Record;
@@ -45,7 +57,8 @@ typedef struct Record {
 typedef struct BookTag {
     BookName name;
     uint32_t use_count; // 0: free
-    uint64_t *members;  // one bit per record slot
+    uint32_t maker;
+    uint64_t *members; // one bit per record slot
 } BookTag;
 
 typedef struct Book {
@@ -61,6 +74,8 @@ typedef struct Book {
     uint64_t version;       // rises with every change
     uint64_t removed_count; // records that went
     uint64_t limit_count;
+    uint32_t maker; // the script that changes something now; 0: nobody, who has no part
+    uint32_t parts[BOOK_PARTS][SIM_MAKERS_MAX + 1];
 } Book;
 
 BookConfig book_config_default(void); // of an authority with 16,384 entities
