@@ -3,7 +3,6 @@
 #include "core/script/authority_inside.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
 #include "core/sim/structure.h"
 
 #define FIRE_RADIUS_M   0.05f
@@ -13,7 +12,6 @@
 #define NAME_STEPS       10  // one more thing of that name
 #define PLAYER_STEPS     5   // one player in a list
 #define RECORD_STEPS     300 // an attribute or a tag, and telling clients
-#define CHANGE_STEPS     100 // a shape or a voxel changed: characters look where they stand
 #define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
 #define THAW_STEPS       500
 #define EFFECT_STEPS     100 // a message, sound or text
@@ -156,13 +154,6 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
 }
 
 // --- spawning and destroying --------------------------------------------------------------------
-
-#define TEXT_OF(number)    #number
-#define LIMIT_TEXT(number) TEXT_OF(number)
-
-#define PART_TEXT(things)                                                                       \
-    "a script has at most half of all " things ", and the last quarter is for those that have " \
-    "little"
 
 // STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
@@ -322,7 +313,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
 // The entity behind a net id, ready to be written.
 static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
 {
-    sim_add_work(authority->sim, CHANGE_STEPS);
+    sim_add_work(authority->sim, AUTHORITY_CHANGE_STEPS);
     return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
 }
 
@@ -462,60 +453,6 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
         record->entity = thing.handle;
     }
     return status;
-}
-
-// Chunks and pages that edits of a script have taken, less what its edits gave back.
-static Terrain *terrain_enter(ScriptWorld *world, TerrainUse *before)
-{
-    Terrain *terrain = sim_terrain(of(world)->sim);
-    const TerrainPart *part = &of(world)->terrain_parts[world->caller];
-    *before = terrain_use(terrain);
-    if (world->caller != 0) {
-        terrain_set_room(terrain,
-                         (uint32_t)part_room(part->chunks, before->chunk_count, before->chunk_max),
-                         (uint32_t)part_room(part->pages, before->page_count, before->page_max));
-    }
-    return terrain;
-}
-
-static uint32_t part_after(uint32_t own, uint32_t before, uint32_t after)
-{
-    const uint32_t less = before > after ? before - after : 0;
-    return after >= before ? own + (after - before) : own - (less < own ? less : own);
-}
-
-static Status terrain_leave(ScriptWorld *world, const TerrainUse *before, Status status)
-{
-    Terrain *terrain = sim_terrain(of(world)->sim);
-    const TerrainUse after = terrain_use(terrain);
-    TerrainPart *part = &of(world)->terrain_parts[world->caller];
-    terrain_clear_room(terrain);
-    part->chunks = part_after(part->chunks, before->chunk_count, after.chunk_count);
-    part->pages = part_after(part->pages, before->page_count, after.page_count);
-    world->refusal = status == STATUS_LIMIT ? PART_TEXT("terrain that can be changed") : NULL;
-    return status;
-}
-
-static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
-{
-    TerrainUse before;
-    sim_add_work(of(world)->sim, CHANGE_STEPS);
-    Terrain *terrain = terrain_enter(world, &before);
-    return terrain_leave(world, &before, terrain_set(terrain, at, kind, NULL));
-}
-
-static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
-{
-    TerrainUse before;
-    Terrain *terrain = terrain_enter(world, &before);
-    return terrain_leave(world, &before, terrain_fill_box(terrain, min, max, kind, NULL));
-}
-
-static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
-{
-    TerrainUse before;
-    Terrain *terrain = terrain_enter(world, &before);
-    return terrain_leave(world, &before, terrain_fill_sphere(terrain, centre, radius, kind, NULL));
 }
 
 static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
@@ -830,9 +767,9 @@ static const ScriptWorldFace face = {
     .move_to = face_move_to,
     .set_attribute = face_set_attribute,
     .set_tag = face_set_tag,
-    .set_voxel = face_set_voxel,
-    .fill_box = face_fill_box,
-    .fill_sphere = face_fill_sphere,
+    .set_voxel = authority_set_voxel,
+    .fill_box = authority_fill_box,
+    .fill_sphere = authority_fill_sphere,
     .damage = face_damage,
     .player_spawn = face_player_spawn,
     .player_team = face_player_team,

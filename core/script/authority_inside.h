@@ -5,7 +5,15 @@
 #include "core/script/scene_names.h"
 #include "core/script/world_read.h"
 
-#define AUTHORITY_RADIUS_MAX 1024 // found by one question
+#define TEXT_OF(number)    #number
+#define LIMIT_TEXT(number) TEXT_OF(number)
+// Why a script is refused what part.h divides.
+#define PART_TEXT(things)                                                                       \
+    "a script has at most half of all " things ", and the last quarter is for those that have " \
+    "little"
+// A shape or a voxel changed: characters look where they stand.
+#define AUTHORITY_CHANGE_STEPS 100
+#define AUTHORITY_RADIUS_MAX   1024 // found by one question
 
 typedef struct TerrainPart {
     uint32_t chunks, pages;
@@ -43,5 +51,11 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
 bool authority_push(Authority *authority, const ScriptEvent *event);
 // Translates what the sim has emitted since the last time.
 void authority_harvest(Authority *authority);
+// authority_terrain.c
+MUST_USE Status authority_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind);
+MUST_USE Status authority_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max,
+                                   VoxelKind kind);
+MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float radius,
+                                      VoxelKind kind);
 // authority_face.c
 const ScriptWorldFace *authority_face(void);
