@@ -86,9 +86,9 @@
 // Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
 #define SCRIPT_EFFECTS_PER_TICK_MAX 1024
 
-// Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes, texts
-// and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script has at
-// most a half; the last quarter is for scripts that have less than a sixty-fourth (part.h).
+// Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes,
+// texts and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script
+// has at most a half; the last quarter is for scripts that have less than a sixty-fourth (part.h).
 #define SCRIPT_PART_MOST   2
 #define SCRIPT_PART_LATE   4
 #define SCRIPT_PART_LITTLE 64
