@@ -173,6 +173,8 @@ static Status check_room(Authority *authority, EntityType type)
     } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
         authority->world.refusal = "a script has at most " LIMIT_TEXT(
             SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
+    } else if (!authority_has_room(authority, maker.things)) {
+        authority->world.refusal = PART_TEXT("entities");
     }
     return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
 }
@@ -690,7 +692,6 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
     return STATUS_OK;
 }
 
-// The queue gives each script its part.
 static Status said(Authority *authority, Status status)
 {
     if (status == STATUS_LIMIT) {

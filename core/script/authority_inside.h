@@ -47,6 +47,8 @@ struct Authority {
 
 // What scripts may see by that net id.
 bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out);
+// Whether a script with so many entities may have one more of those there can be (part.h).
+bool authority_has_room(const Authority *authority, uint32_t own);
 // Queues an event; counted when there is no room.
 bool authority_push(Authority *authority, const ScriptEvent *event);
 // Translates what the sim has emitted since the last time.
