@@ -40,7 +40,7 @@ static const Hoard HOARDS[] = {
     {"fast", "for i = 1, 3000 do hoard[#hoard + 1] = { i } end"},
     {"short strings", "for i = 1, 800 do hoard[#hoard + 1] = n .. ':' .. i end"},
     {"long strings", "hoard[#hoard + 1] = string.rep('x', 60000 + n)"},
-    {"keys", "local t = {} for i = 1, 300 do t['k' .. n .. ':' .. i] = true end "
+    {"keys", "local t = {} for i = 1, 450 do t['k' .. n .. ':' .. i] = true end "
              "hoard[#hoard + 1] = t"},
     {"one table", "for i = 1, 5000 do hoard[#hoard + 1] = i end"},
     {"closures", "for i = 1, 1000 do hoard[#hoard + 1] = function() return i, n end end"},
