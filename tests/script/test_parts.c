@@ -93,7 +93,9 @@ TEST(texts_of_attributes)
 
 TEST(messages)
 {
-    live_with("local t = ('x'):rep(60000)\n"
-              "for i = 1, 40 do if not try(Network.Broadcast, 'm', t) then break end end",
+    live_with("for _, bytes in ipairs({ 60000, 6000, 300 }) do\n"
+              "  local t = ('x'):rep(bytes)\n"
+              "  for i = 1, 40 do if not try(Network.Broadcast, 'm', t) then break end end\n"
+              "end",
               "Network.Broadcast('honest', ('y'):rep(1000))");
 }
