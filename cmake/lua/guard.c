@@ -8,6 +8,7 @@
 #include "core/script/vm/lua_guard.h"
 #include "ldebug.h"
 #include "ldo.h"
+#include "lfunc.h"
 #include "lgc.h"
 #include "lobject.h"
 #include "lstate.h"
@@ -90,7 +91,23 @@ void guard_pass_on(lua_State *L)
 
 static int has_room(global_State *g, size_t bytes)
 {
-    return gettotalbytes(g) + bytes <= g->guard.soft_bytes;
+    return gettotalbytes(g) + bytes <= g->guard.soft_bytes &&
+           (g->guard.can_hold == NULL || g->guard.can_hold(g->guard.user, bytes));
+}
+
+static int may_go_on(lua_State *L, size_t bytes)
+{
+    Guard *guard = &G(L)->guard;
+    return guard->on_short != NULL && guard->on_short(guard->user, bytes);
+}
+
+void guard_press(lua_State *L)
+{
+    global_State *g = G(L);
+    g->guard.pressed = 1;
+    if (g->GCdebt <= 0) {
+        luaE_setdebt(g, 1);
+    }
 }
 
 int guard_room(lua_State *L, size_t bytes)
@@ -102,7 +119,7 @@ int guard_room(lua_State *L, size_t bytes)
     if (completestate(g) && !g->gcstopem && !g->gcemergency) {
         luaC_fullgc(L, 1);
     }
-    if (has_room(g, bytes)) {
+    if (has_room(g, bytes) || may_go_on(L, bytes)) {
         return 1;
     }
     set_fault(L, GUARD_MEMORY);
@@ -124,21 +141,30 @@ _Noreturn void guard_no_memory(lua_State *L)
     luaD_throw(L, completestate(G(L)) ? LUA_ERRSTOP : LUA_ERRMEM);
 }
 
-// A sixteenth must be free after a collection: a script that lives at the limit would otherwise
-// collect at every allocation.
+int guard_has_slack(lua_State *L)
+{
+    const global_State *g = G(L);
+    return gettotalbytes(g) <= g->guard.soft_bytes - g->guard.soft_bytes / 16 &&
+           (g->guard.is_full == NULL || !g->guard.is_full(g->guard.user));
+}
+
+// The one who runs pays for what it holds itself; others may hold much more.
 void guard_squeeze(lua_State *L)
 {
     global_State *g = G(L);
     if (!g->guard.entered || g->guard.fault != GUARD_NONE) {
         return;
     }
+    g->guard.pressed = 0;
     const size_t before = gettotalbytes(g);
+    const size_t own = g->guard.own_bytes != NULL ? g->guard.own_bytes(g->guard.user) : before;
+    g->guard.uncharged_bytes += own < before ? before - own : 0;
     luaC_fullgc(L, 0);
-    if (gettotalbytes(g) > g->guard.soft_bytes - g->guard.soft_bytes / 16) {
+    if (!guard_has_slack(L) && !may_go_on(L, 0)) {
         set_fault(L, GUARD_MEMORY);
         luaD_throw(L, LUA_ERRSTOP);
     }
-    guard_charge_bytes(L, before, BUDGET_FULL_COLLECTION);
+    guard_charge_bytes(L, own < before ? own : before, BUDGET_FULL_COLLECTION);
 }
 
 _Noreturn void guard_read_only(lua_State *L)
@@ -169,6 +195,9 @@ void guard_charge_frames(lua_State *L, const void *until, int all)
         }
     }
     G(L)->guard.steps -= steps;
+    if (all && G(L)->guard.on_caught != NULL) {
+        G(L)->guard.on_caught(G(L)->guard.user);
+    }
 }
 
 static const TValue *value_at(lua_State *L, int index)
@@ -206,6 +235,77 @@ int guard_is_frozen(lua_State *L, int index)
 size_t guard_bytes(lua_State *L)
 {
     return gettotalbytes(G(L));
+}
+
+void guard_drop_values(lua_State *L, int (*is_over)(void *user, const void *memory), void *user)
+{
+    const Table *metatable = hvalue(s2v(L->top - 1));
+    for (GCObject *o = G(L)->allgc; o != NULL; o = o->next) {
+        if (o->tt == LUA_VUSERDATA) {
+            Udata *u = gco2u(o);
+            if (u->metatable == metatable && u->nuvalue > 0 && is_over(user, getudatamem(u))) {
+                setnilvalue(&u->uv[0].uv);
+            }
+        }
+    }
+}
+
+struct TakeBack {
+    uint32_t owner;
+    GuardOwnerOf *owner_of;
+    void *user;
+};
+
+// Short strings are one for all who use the same text, so they are never taken.
+static int takes_string(const struct TakeBack *take, const TValue *value)
+{
+    return ttislngstring(value) &&
+           take->owner_of(take->user, gcvalue(value)) == take->owner;
+}
+
+static int takes_table(const struct TakeBack *take, const Table *t, uint32_t array_size)
+{
+    return take->owner_of(take->user, t) == take->owner ||
+           (array_size * sizeof(TValue) >= GUARD_LARGE &&
+            take->owner_of(take->user, t->array) == take->owner) ||
+           (!isdummy(t) && sizenode(t) * sizeof(Node) >= GUARD_LARGE &&
+            take->owner_of(take->user, t->node) == take->owner);
+}
+
+static void clean_table(lua_State *L, const struct TakeBack *take, Table *t)
+{
+    const uint32_t array_size = luaH_realasize(t);
+    const int all = takes_table(take, t, array_size);
+    for (uint32_t i = 0; i < array_size; i++) {
+        if (all || takes_string(take, &t->array[i])) {
+            setempty(&t->array[i]);
+        }
+    }
+    for (int i = 0; i < sizenode(t) && !isdummy(t); i++) {
+        Node *node = gnode(t, i);
+        TValue key;
+        getnodekey(L, &key, node);
+        if (!isempty(gval(node)) &&
+            (all || takes_string(take, &key) || takes_string(take, gval(node)))) {
+            setempty(gval(node));
+        }
+    }
+    if (all) {
+        luaH_resize(L, t, 0, 0);
+    }
+}
+
+void guard_take_back(lua_State *L, uint32_t owner, GuardOwnerOf *owner_of, void *user)
+{
+    const struct TakeBack take = {owner, owner_of, user};
+    for (GCObject *o = G(L)->allgc; o != NULL; o = o->next) {
+        if (o->tt == LUA_VTABLE && owner_of(user, o) != 0) {
+            clean_table(L, &take, gco2t(o));
+        } else if (o->tt == LUA_VUPVAL && !upisopen(gco2upv(o)) &&
+                   takes_string(&take, gco2upv(o)->v)) {
+            setnilvalue(gco2upv(o)->v);
+        }
+    }
 }
 
 void guard_enter(lua_State *L, int64_t steps, GuardEntry *outer)

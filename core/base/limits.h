@@ -98,11 +98,15 @@
 #define SCRIPT_ENTITIES_MAX    4096
 #define SCRIPT_PROJECTILES_MAX 2048
 #define SCRIPT_NPCS_MAX        256
-// A quarter of a world's entities is for players: bodies, shots, structures. Of the others, a
-// sixteenth is for scripts that have no more than so many.
-#define SCRIPT_THINGS_OWN 16
 // Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
 #define SCRIPT_EFFECTS_PER_TICK_MAX 1024
+
+// Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes,
+// texts and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script
+// has at most a half; the last quarter is for scripts that have less than a sixty-fourth (part.h).
+#define SCRIPT_PART_MOST   2
+#define SCRIPT_PART_LATE   4
+#define SCRIPT_PART_LITTLE 64
 
 // Structures a player or a world may have standing.
 #define STRUCTURES_PER_PLAYER_MAX 2000

@@ -123,6 +123,9 @@ bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float dist
 // not finite; a box or sphere that is partly outside is cut at the extent. STATUS_LIMIT
 // when pages or chunks do not suffice (or a version cannot rise beyond 2^32 - 1).
 MUST_USE Status terrain_set(Terrain *terrain, VoxelCoord at, VoxelKind kind, uint32_t *changed);
+// Until it is cleared an edit takes at most so many chunks and pages more, or is STATUS_LIMIT.
+void terrain_set_room(Terrain *terrain, uint32_t chunks, uint32_t pages);
+void terrain_clear_room(Terrain *terrain);
 MUST_USE Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,
                                  uint32_t *changed); // max inclusive
 MUST_USE Status terrain_fill_sphere(Terrain *terrain, Vec3 centre, float radius, VoxelKind kind,

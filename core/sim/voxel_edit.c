@@ -260,6 +260,12 @@ static void edit_commit(const Target *target, const Brush *brush)
     }
 }
 
+static bool room_suffices(const Terrain *terrain, const Need *need)
+{
+    return terrain == NULL || !terrain->has_room ||
+           (need->chunk_count <= terrain->chunk_room && need->page_count <= terrain->page_room);
+}
+
 static Status edit_run(const Target *target, const Brush *brush, uint32_t *changed)
 {
     Need need = {0};
@@ -271,7 +277,8 @@ static Status edit_run(const Target *target, const Brush *brush, uint32_t *chang
         }
         need = edit_need(target, brush);
         if (need.version_is_spent || need.page_count > chunk_pool_left(&target->table->pool) ||
-            need.chunk_count > target->table->chunk_max - target->table->chunk_count) {
+            need.chunk_count > target->table->chunk_max - target->table->chunk_count ||
+            !room_suffices(target->terrain, &need)) {
             return STATUS_LIMIT;
         }
     }

@@ -43,6 +43,8 @@ struct Terrain {
     VoxelKinds kinds;
     uint32_t edit_count;
     uint32_t limit_count;
+    bool has_room; // the next edits may take at most so many
+    uint32_t chunk_room, page_room;
     const Chunk *cells[TERRAIN_CELLS];
 };
 

@@ -257,6 +257,18 @@ TerrainUse terrain_use(const Terrain *terrain)
                         .limit_count = terrain->limit_count};
 }
 
+void terrain_set_room(Terrain *terrain, uint32_t chunks, uint32_t pages)
+{
+    terrain->has_room = true;
+    terrain->chunk_room = chunks;
+    terrain->page_room = pages;
+}
+
+void terrain_clear_room(Terrain *terrain)
+{
+    terrain->has_room = false;
+}
+
 void terrain_clear(Terrain *terrain)
 {
     terrain_own_clear(terrain);

@@ -1,6 +1,7 @@
 // Commands for the owner: saves, DataStore requests, questions of who somebody is. How many may be
 // without an answer is bounded, and what was answered has been taken, so there is always room for
 // the others, whether the owner clears the list or not.
+#include "core/base/part.h"
 #include "core/world/save_inside.h"
 
 #include <string.h>
@@ -123,6 +124,21 @@ void command_put_save(World *world, uint64_t seq, size_t bytes)
     ASSERT(status == STATUS_OK); // there is a place for each that may be out
 }
 
+static bool has_store_part(const World *world)
+{
+    const Saves *saves = world->saves;
+    uint32_t own = 0;
+    uint64_t own_total = 0;
+    for (uint32_t i = 0; i < saves->store_count; i++) {
+        const bool is_own = saves->stores[i].maker == world->effect_maker;
+        own += is_own;
+        own_total += is_own ? saves->stores[i].bytes : 0;
+    }
+    return world->effect_maker == 0 ||
+           (part_is_fair(own, saves->store_count, STORES_OUT_MAX) &&
+            part_is_fair(own_total, saves->store_bytes, STORES_BYTES_MAX));
+}
+
 // Store requests get odd numbers, from the number that the script system gave them.
 Status save_command(World *world, const Command *command)
 {
@@ -132,14 +148,16 @@ Status save_command(World *world, const Command *command)
         return put(world, command);
     }
     const size_t bytes = own_bytes(command);
-    if (saves->store_count == STORES_OUT_MAX || bytes > STORES_BYTES_MAX - saves->store_bytes) {
+    if (saves->store_count == STORES_OUT_MAX || bytes > STORES_BYTES_MAX - saves->store_bytes ||
+        !has_store_part(world)) {
         return STATUS_LIMIT;
     }
     Command kept = *command;
     kept.request = command->store.request_id * 2 + 1;
     kept.epoch = world->config.epoch;
     // The place must be taken first, or the command would count as answered.
-    saves->stores[saves->store_count++] = (StoreOut){kept.request, (uint32_t)bytes};
+    saves->stores[saves->store_count++] =
+        (StoreOut){kept.request, (uint32_t)bytes, world->effect_maker};
     saves->store_bytes += bytes;
     const Status status = put(world, &kept);
     if (status != STATUS_OK) {

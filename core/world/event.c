@@ -9,6 +9,7 @@ static ReplicatorEvent encode(World *world, uint8_t number, const void *body,
     ASSERT(writer.status == STATUS_OK); // the frame has room for the largest event
     ReplicatorEvent event = where != NULL ? *where : (ReplicatorEvent){0};
     event.tick = world->tick;
+    event.maker = world->effect_maker;
     event.message = world->frame;
     event.bytes = writer.at;
     return event;

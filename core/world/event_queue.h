@@ -11,6 +11,7 @@ typedef struct QueuedEvent {
     uint64_t tick;
     uint64_t subject, other;
     uint32_t bytes;    // of the message, which follows
+    uint32_t maker;    // the script that sent it, 0: none
     bool known;        // the session had the subject when it happened
     bool has_position; // and was near the place
 } QueuedEvent;
@@ -18,11 +19,13 @@ typedef struct QueuedEvent {
 typedef struct EventQueue {
     uint8_t *data;
     size_t capacity, begin, end;
+    uint32_t last_maker; // whose bytes are counted, 0: nobody's
+    size_t last_bytes;
 } EventQueue;
 
 void event_queue_init(EventQueue *queue, uint8_t *data, size_t capacity);
 void event_queue_clear(EventQueue *queue);
-// STATUS_LIMIT when there is no room.
+// STATUS_LIMIT when there is no room, or the one who sent it has more than its part (part.h).
 MUST_USE Status event_queue_push(EventQueue *queue, const QueuedEvent *event,
                                  const uint8_t *message);
 size_t event_queue_waiting(const EventQueue *queue); // bytes, with their headers

@@ -303,7 +303,8 @@ static Status enqueue(Replicator *replicator, uint32_t session, const Replicator
     QueuedEvent queued = {.tick = event->tick,
                           .subject = event->subject,
                           .other = event->other,
-                          .bytes = (uint32_t)event->bytes};
+                          .bytes = (uint32_t)event->bytes,
+                          .maker = event->maker};
     if (!concerns(replicator, session, event, aim, &queued)) {
         return STATUS_OK;
     }

@@ -69,6 +69,7 @@ typedef struct ReplicatorEvent {
     uint64_t tick;
     const uint8_t *message;
     size_t bytes;
+    uint32_t maker;    // the script that sends it; 0: none
     uint64_t subject;  // an entity it names; 0: none
     uint64_t other;    // another one, which is entered first if it is in the interest; 0: none
     bool has_position; // only for those whose interest holds this place; also when the subject is

@@ -64,7 +64,8 @@ typedef struct SavedAttributes {
     ShortName name;  // bytes 0: by net id
     uint64_t net_id; // as above
     bool queued;
-    bool waits; // came in, and its entity is not there yet
+    bool waits;     // came in, and its entity is not there yet
+    uint32_t maker; // the script that keeps something there first
     uint32_t byte_count;
     uint8_t bytes[NET_BOOK_BYTES_MAX];
 } SavedAttributes;
@@ -88,6 +89,7 @@ typedef struct SavedResume {
 typedef struct StoreOut {
     uint64_t request;
     uint32_t bytes;
+    uint32_t maker; // the script that asked
 } StoreOut;
 
 typedef struct Saves {

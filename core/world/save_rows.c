@@ -1,4 +1,5 @@
 // What is stored of each thing: its slot, and its row when a command has room. See save_inside.h.
+#include "core/base/part.h"
 #include "core/world/save_inside.h"
 
 #include "core/base/limits.h"
@@ -583,6 +584,23 @@ static size_t write_book(Saves *saves, const AttributeTable *book, const Record 
     return written > 0 ? writer.at : 0;
 }
 
+// A row for what has none yet. Rows that came from the store are nobody's.
+static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
+{
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < saves->attribute_count; i++) {
+        own += saves->attributes[i].maker == record->maker;
+    }
+    SavedAttributes *saved = NULL;
+    if (record->maker == 0 || part_is_fair(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
+        saved = save_attribute_slot(saves, name, record->net_id, true);
+    }
+    if (saved != NULL) {
+        saved->maker = record->maker;
+    }
+    return saved;
+}
+
 static void look_at_record(World *world, const Record *record)
 {
     Saves *saves = world->saves;
@@ -599,7 +617,7 @@ static void look_at_record(World *world, const Record *record)
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
-    saved = saved != NULL ? saved : save_attribute_slot(saves, name, record->net_id, true);
+    saved = saved != NULL ? saved : make_row(saves, name, record);
     if (saved == NULL) {
         saves->counters.attributes_refused += 1;
         return;

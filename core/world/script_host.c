@@ -685,7 +685,8 @@ static void effect_store_asked(World *world, const Effect *effect)
 {
     const Command command = {.type = COMMAND_STORE, .store = effect->store};
     if (save_command(world, &command) != STATUS_OK && world->scripts != NULL) {
-        static const char busy[] = "too many requests to the store";
+        static const char busy[] =
+            "too many requests to the store wait: a script has at most half of them";
         (void)!script_complete(world->scripts, effect->store.request_id, false,
                                (const uint8_t *)busy, sizeof busy - 1);
     }
@@ -696,6 +697,7 @@ void script_host_effects(World *world)
     uint32_t count = 0;
     const Effect *effects = authority_effects(world->authority, &count);
     for (uint32_t i = 0; i < count; i++) {
+        world->effect_maker = effects[i].maker;
         switch (effects[i].type) {
         case EFFECT_MESSAGE:
             remote_down(world, &effects[i].message);
@@ -711,6 +713,7 @@ void script_host_effects(World *world)
             break;
         }
     }
+    world->effect_maker = 0;
     authority_effects_clear(world->authority);
 }
 

@@ -166,6 +166,7 @@ struct World {
     uint32_t session_count;
     uint64_t next_player;
     uint32_t manifest_version;
+    uint32_t effect_maker; // the script whose effect is passed on now; 0: none
     WorldStats stats;
     LogSink no_log; // where the owner wants to hear nothing
     Arena scratch;  // of one message or one job

@@ -4,8 +4,9 @@
 // A hostile script runs unchanged, and then once more as the body of a timer that fires every tick.
 // One honest script is loaded before it and one after. Whatever the hostile ones do, each honest
 // onUpdate runs at least every second tick, its half-second timer is at most a tenth of a second
-// late, both players get their frames, and nothing crashes. Results depend on ticks and steps,
-// never on a clock.
+// late, its store requests are answered, it has no fault though it makes tables and texts, both
+// players get their frames, and nothing crashes. Results depend on ticks and steps, never on a
+// clock.
 #include "core/base/rng.h"
 #include "core/script/runtime/script.h"
 #include "tests/script/embedded.h"
@@ -36,17 +37,26 @@ static const char HONEST[] =
     "    if beat then late = math.max(late, now - beat - 30) end\n"
     "    beat = now\n"
     "end)\n"
+    "local refused, kept = 0, {}\n"
+    "task.spawn(function()\n"
+    "    local store = DataStore.GetDataStore('honest')\n"
+    "    while true do\n"
+    "        if not pcall(store.GetAsync, store, 'key') then refused = refused + 1 end\n"
+    "        task.wait(0.1)\n"
+    "    end\n"
+    "end)\n"
     "function onUpdate()\n"
     "    local now = World.Tick()\n"
+    "    for i = 1, 20 do kept[i] = { 'a text that is made anew in tick ' .. now, { i } } end\n"
     "    if last then gap = math.max(gap, now - last) end\n"
     "    last, updates = now, updates + 1\n"
     "    late = beat and math.max(late, now - beat - 30) or late\n"
-    "    if updates % 15 == 0 then print('fared', updates, gap, late) end\n"
+    "    if updates % 15 == 0 then print('fared', updates, gap, late, refused) end\n"
     "end\n";
 
 typedef struct Honest {
     const char *path;
-    long updates, gap, late;
+    long updates, gap, late, refused, faults;
 } Honest;
 
 static Honest honest[2] = {{.path = "ServerScriptService/Alpha"},
@@ -60,10 +70,12 @@ static void on_log(void *user, const LogEvent *event)
     (void)user;
     for (uint32_t i = 0; i < 2; i++) {
         const size_t bytes = strlen(honest[i].path);
+        honest[i].faults +=
+            event->level == LOG_ERROR && strncmp(event->text, honest[i].path, bytes) == 0;
         if (strncmp(event->text, honest[i].path, bytes) == 0 &&
             strncmp(event->text + bytes, ": fared", 7) == 0) {
-            (void)sscanf(event->text + bytes + 7, "%ld %ld %ld", &honest[i].updates, &honest[i].gap,
-                         &honest[i].late);
+            (void)sscanf(event->text + bytes + 7, "%ld %ld %ld %ld", &honest[i].updates,
+                         &honest[i].gap, &honest[i].late, &honest[i].refused);
         }
     }
 }
@@ -89,12 +101,12 @@ static void check_honest(const char *what, uint32_t ticks)
     for (uint32_t i = 0; i < 2; i++) {
         const long wanted = (long)(ticks - SETTLE_TICKS) / UPDATE_GAP - 15;
         if (honest[i].updates < wanted || honest[i].gap > UPDATE_GAP ||
-            honest[i].late > TIMER_LATE) {
+            honest[i].late > TIMER_LATE || honest[i].refused > 0 || honest[i].faults > 0) {
             test_fail(__FILE__, __LINE__,
                       "%s: %s had %ld updates in %u ticks, up to %ld ticks apart, its timer up to "
-                      "%ld ticks late",
+                      "%ld ticks late, %ld refusals of the store, %ld faults",
                       what, honest[i].path, honest[i].updates, (unsigned)ticks, honest[i].gap,
-                      honest[i].late);
+                      honest[i].late, honest[i].refused, honest[i].faults);
         }
     }
 }
@@ -122,7 +134,7 @@ static void live_with(const char *what, const EmbeddedScript *const *scripts, ui
     memset(&store, 0, sizeof store);
     act_world_open_options(&act, &store, TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE, &options);
     for (uint32_t i = 0; i < 2; i++) {
-        honest[i].updates = honest[i].gap = honest[i].late = 0;
+        honest[i] = (Honest){.path = honest[i].path};
     }
     CHECK_OK(act_world_script(&act, honest[0].path, HONEST));
     for (uint32_t i = 0; i < count; i++) {

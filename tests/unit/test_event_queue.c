@@ -57,3 +57,40 @@ TEST(an_empty_queue_has_nothing_and_a_cleared_one_neither)
     event_queue_init(&queue, memory, 0);
     CHECK_INT(event_queue_push(&queue, &event, memory), STATUS_LIMIT);
 }
+
+// Scripts that send without end have at most their part, however many they are; one that sends
+// little, and the world itself, still get through.
+TEST(every_sender_has_its_part)
+{
+    static uint8_t memory[96 << 10];
+    static uint8_t message[200];
+    EventQueue queue;
+    event_queue_init(&queue, memory, sizeof memory);
+    size_t before = 0;
+    for (uint32_t maker = 1; maker <= 4; maker++) {
+        const QueuedEvent event = {.maker = maker, .bytes = sizeof message};
+        while (event_queue_push(&queue, &event, message) == STATUS_OK) {
+        }
+        const size_t own = event_queue_waiting(&queue) - before;
+        CHECK(own <= sizeof memory / 2 + 2 * sizeof event + 2 * sizeof message);
+        CHECK(maker < 3 || own <= sizeof memory / 64 + 2 * sizeof event + 2 * sizeof message);
+        before = event_queue_waiting(&queue);
+    }
+    for (uint32_t maker = 5; maker <= 8; maker++) {
+        const QueuedEvent event = {.maker = maker, .bytes = sizeof message};
+        CHECK_OK(event_queue_push(&queue, &event, message));
+    }
+    // What was taken makes room for the same sender again.
+    size_t at = 0;
+    QueuedEvent event;
+    const uint8_t *data;
+    while (event_queue_next(&queue, &at, &event, &data) && event.maker == 1) {
+    }
+    event_queue_drop(&queue, at);
+    const QueuedEvent again = {.maker = 1, .bytes = sizeof message};
+    CHECK_OK(event_queue_push(&queue, &again, message));
+    const QueuedEvent world = {.bytes = sizeof message};
+    while (event_queue_push(&queue, &world, message) == STATUS_OK) {
+    }
+    CHECK(event_queue_waiting(&queue) > sizeof memory - 1024);
+}

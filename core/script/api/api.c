@@ -454,7 +454,8 @@ static void open_api(ScriptSystem *system)
 const ScriptApi script_api = {.memory_bytes = ROW_COUNT * sizeof(ApiParsed),
                               .open = open_api,
                               .event = api_event,
-                              .answer = api_answer};
+                              .answer = api_answer,
+                              .forget_handlers = api_forget_handlers};
 
 // --- small things for api_*.c -------------------------------------------------------------------
 

@@ -114,6 +114,8 @@ const char *api_npc_state_name(uint32_t state);
 void api_event(ScriptSystem *system, const ScriptEvent *event);
 // A finished thread that answers a remote call.
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+// Forgets the handlers of remote calls and of widgets that an instance has.
+void api_forget_handlers(ScriptSystem *system, Handle instance);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);

@@ -229,9 +229,38 @@ static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_
     return within;
 }
 
+void api_forget_handlers(ScriptSystem *system, Handle handle)
+{
+    lua_State *thread = system->lua;
+    const int top = lua_gettop(thread);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
+    lua_pushnil(thread);
+    lua_rawseti(thread, -2, (lua_Integer)instance_at(system, handle)->number);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
+    for (lua_pushnil(thread); lua_next(thread, top + 2) != 0; lua_settop(thread, top + 3)) {
+        lua_rawgeti(thread, -1, 2);
+        if ((uint32_t)lua_tointeger(thread, -1) == handle.index) {
+            lua_pushvalue(thread, top + 3);
+            lua_pushnil(thread);
+            lua_rawset(thread, top + 2);
+        }
+    }
+    lua_settop(thread, top);
+}
+
 static void drop(ScriptSystem *system)
 {
     system->totals.messages_dropped += 1;
+}
+
+// The values of a message belong to who gets them.
+static Status read_values(ScriptSystem *system, const ScriptEvent *event, const char *key,
+                          int *count)
+{
+    const uint32_t owner = memory_enter(system, signal_listener(system, key));
+    const Status status = value_read(system->lua, event->payload, event->payload_bytes, count);
+    memory_leave(system, owner);
+    return status;
 }
 
 // Calls the handler of a remote call; its results become the answer.
@@ -279,6 +308,8 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     }
     memcpy(name, event->name.data, event->name.bytes);
     name[event->name.bytes] = 0;
+    char key[WORLD_NAME_BYTES_MAX + 32];
+    snprintf(key, sizeof key, "Message:%s", name);
     int count = 0;
     const int before = lua_gettop(thread);
     if (system->methods->side == SCRIPT_SERVER) {
@@ -286,7 +317,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     }
     const int extra = lua_gettop(thread) - before;
     if (!within_rate(system, name, event->player_id) ||
-        value_read(thread, event->payload, event->payload_bytes, &count) != STATUS_OK ||
+        read_values(system, event, key, &count) != STATUS_OK ||
         !fits_declaration(system, name, count)) {
         lua_settop(thread, before);
         drop(system);
@@ -299,8 +330,6 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         run_invoke(system, event, name, count + extra);
         return;
     }
-    char key[WORLD_NAME_BYTES_MAX + 32];
-    snprintf(key, sizeof key, "Message:%s", name);
     api_fire(system, key, count + extra);
 }
 

@@ -196,6 +196,7 @@ static int module_has_run(lua_State *thread, int status, lua_KContext context)
     ScriptSystem *system = script_of(thread);
     const Handle handle = system->require_stack[context];
     leave_module(system);
+    memory_leave(system, system->require_owners[context]);
     script_loaded(system, handle, thread, 1);
     lua_settop(thread, 2);
     return 1;
@@ -229,6 +230,10 @@ int api_global_require(lua_State *thread)
         lua_rawgeti(thread, LUA_REGISTRYINDEX, script->module_ref);
         return 1;
     }
+    if (script->load == LOAD_ENDED) {
+        return luaL_error(thread, "require: \"%s\" was stopped, because it held too much memory",
+                          path);
+    }
     for (uint32_t i = 0; i < system->require_count; i++) {
         if (handle_equal(system->require_stack[i], handle)) {
             return raise_cycle(thread, system, path);
@@ -242,6 +247,8 @@ int api_global_require(lua_State *thread)
     lua_rawgeti(thread, LUA_REGISTRYINDEX, script->chunk_ref);
     const lua_KContext at = (lua_KContext)system->require_count;
     system->require_stack[system->require_count++] = handle;
+    // What it makes while its file runs is its own.
+    system->require_owners[at] = memory_enter(system, handle);
     lua_callk(thread, 0, 1, at, module_has_run);
     return module_has_run(thread, LUA_OK, at);
 }

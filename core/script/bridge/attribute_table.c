@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/base/part.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct Attribute {
     uint32_t text_pool; // which of AttributeTable.texts
     uint32_t text_slot; // 0: no text kept
     uint32_t text_bytes;
+    uint32_t maker, text_maker;
     uint32_t after; // the next by name, 0: none
 } Attribute;
 
@@ -203,16 +205,30 @@ Record *attribute_table_find(const AttributeTable *table, uint64_t net_id)
     return slot == 0 ? NULL : attribute_table_at(table, slot);
 }
 
+static bool has_part(const AttributeTable *table, uint32_t kind, uint32_t used, uint32_t max)
+{
+    return table->maker == 0 || part_is_fair(table->parts[kind][table->maker], used, max);
+}
+
+static bool pool_has_part(const AttributeTable *table, uint32_t kind, const Pool *pool)
+{
+    return has_part(table, kind, pool->count, pool->slot_count - 1);
+}
+
 Status attribute_table_open(AttributeTable *table, uint64_t net_id, Record **out)
 {
     ASSERT(net_id != 0);
     Record *record = attribute_table_find(table, net_id);
     if (record == NULL) {
-        const Handle handle = pool_acquire(&table->records);
+        const Handle handle = pool_has_part(table, ATTRIBUTE_PART_RECORDS, &table->records)
+                                  ? pool_acquire(&table->records)
+                                  : HANDLE_NONE;
         if (handle_is_none(handle)) {
             return count_limit(table);
         }
         record = attribute_table_at(table, handle.index);
+        record->maker = table->maker;
+        table->parts[ATTRIBUTE_PART_RECORDS][record->maker] += 1;
         record->net_id = net_id;
         record->removed_tick = UINT64_MAX;
         id_map_put(&table->map, net_id, handle.index);
@@ -275,6 +291,7 @@ void attribute_table_remove(AttributeTable *table, uint64_t net_id)
         name_unlink(table, record);
     }
     const uint32_t slot = slot_of(table, record);
+    table->parts[ATTRIBUTE_PART_RECORDS][record->maker] -= 1;
     id_map_remove(&table->map, net_id);
     (void)pool_release(&table->records, pool_handle(&table->records, slot));
     table->removed_count += 1;
@@ -360,6 +377,7 @@ static void text_drop(AttributeTable *table, Attribute *attribute)
     if (attribute->text_slot != 0) {
         Pool *pool = &table->texts[attribute->text_pool];
         (void)pool_release(pool, pool_handle(pool, attribute->text_slot));
+        table->parts[ATTRIBUTE_PART_TEXTS + attribute->text_pool][attribute->text_maker] -= 1;
         attribute->text_slot = 0;
     }
 }
@@ -369,7 +387,9 @@ static Status text_take(AttributeTable *table, size_t bytes, uint32_t *pool, uin
 {
     for (uint32_t i = 0; i < ATTRIBUTE_TEXT_POOLS; i++) {
         if (bytes <= text_pool_bytes[i]) {
-            const Handle handle = pool_acquire(&table->texts[i]);
+            const Handle handle = pool_has_part(table, ATTRIBUTE_PART_TEXTS + i, &table->texts[i])
+                                      ? pool_acquire(&table->texts[i])
+                                      : HANDLE_NONE;
             if (!handle_is_none(handle)) {
                 *pool = i;
                 *slot = handle.index;
@@ -390,6 +410,7 @@ static void attribute_remove(AttributeTable *table, Record *record, Text name)
     Attribute *attribute = attribute_at(table, slot);
     text_drop(table, attribute);
     *link = attribute->after;
+    table->parts[ATTRIBUTE_PART_ATTRIBUTES][attribute->maker] -= 1;
     (void)pool_release(&table->attributes, pool_handle(&table->attributes, slot));
     record->attribute_count -= 1;
     touch(table, record);
@@ -400,7 +421,9 @@ static Status attribute_make(AttributeTable *table, Record *record, Text name, A
     if (record->attribute_count >= table->config.attributes_per_entity_max) {
         return count_limit(table);
     }
-    const Handle handle = pool_acquire(&table->attributes);
+    const Handle handle = pool_has_part(table, ATTRIBUTE_PART_ATTRIBUTES, &table->attributes)
+                              ? pool_acquire(&table->attributes)
+                              : HANDLE_NONE;
     if (handle_is_none(handle)) {
         return count_limit(table);
     }
@@ -408,6 +431,8 @@ static Status attribute_make(AttributeTable *table, Record *record, Text name, A
     Attribute *attribute = attribute_at(table, handle.index);
     attribute->name = name_make(name);
     attribute->after = *link;
+    attribute->maker = table->maker;
+    table->parts[ATTRIBUTE_PART_ATTRIBUTES][attribute->maker] += 1;
     *link = handle.index;
     record->attribute_count += 1;
     *out = attribute;
@@ -446,6 +471,8 @@ static Status attribute_write(AttributeTable *table, Record *record, Text name,
     attribute->entity = value->entity;
     attribute->text_pool = pool;
     attribute->text_slot = slot;
+    attribute->text_maker = table->maker;
+    table->parts[ATTRIBUTE_PART_TEXTS + pool][table->maker] += slot != 0;
     attribute->text_bytes = slot != 0 ? (uint32_t)value->text.bytes : 0;
     touch(table, record);
     return STATUS_OK;
@@ -544,13 +571,20 @@ static AttributeTag *tag_find(const AttributeTable *table, Text name)
 
 static AttributeTag *tag_make(AttributeTable *table, Text name)
 {
+    AttributeTag *found = NULL;
+    uint32_t used = 0;
     for (uint32_t i = 0; i < table->config.tag_max; i++) {
-        if (table->tags[i].use_count == 0) {
-            table->tags[i].name = name_make(name);
-            return &table->tags[i];
-        }
+        AttributeTag *tag = &table->tags[i];
+        used += tag->use_count > 0;
+        found = found == NULL && tag->use_count == 0 ? tag : found;
     }
-    return NULL;
+    if (found == NULL || !has_part(table, ATTRIBUTE_PART_TAGS, used, table->config.tag_max)) {
+        return NULL;
+    }
+    found->name = name_make(name);
+    found->maker = table->maker;
+    table->parts[ATTRIBUTE_PART_TAGS][found->maker] += 1;
+    return found;
 }
 
 static bool tag_has(const AttributeTag *tag, uint32_t slot)
@@ -564,6 +598,9 @@ static void tag_flip(AttributeTable *table, AttributeTag *tag, Record *record)
     const bool was = tag_has(tag, slot);
     tag->members[slot / 64] ^= 1ull << (slot % 64);
     tag->use_count += was ? (uint32_t)-1 : 1;
+    if (tag->use_count == 0) {
+        table->parts[ATTRIBUTE_PART_TAGS][tag->maker] -= 1;
+    }
     record->tag_count += was ? (uint32_t)-1 : 1;
     touch(table, record);
 }

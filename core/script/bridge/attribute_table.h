@@ -24,6 +24,16 @@ typedef struct AttributeTableConfig {
     uint32_t text_large_max; // texts of at most ATTRIBUTE_TEXT_BYTES_MAX
 } AttributeTableConfig;
 
+// What scripts have parts of (part.h).
+enum {
+    ATTRIBUTE_PART_RECORDS,
+    ATTRIBUTE_PART_ATTRIBUTES,
+    ATTRIBUTE_PART_TEXTS,
+    ATTRIBUTE_PART_LARGE,
+    ATTRIBUTE_PART_TAGS,
+    ATTRIBUTE_PARTS
+};
+
 typedef struct ShortName {
     uint8_t bytes;
     char data[WORLD_NAME_BYTES_MAX];
@@ -37,6 +47,7 @@ typedef struct Record {
     uint32_t attribute_first;
     uint32_t attribute_count;
     uint32_t tag_count;
+    uint32_t maker;
     uint32_t name_before, name_after; // records whose names share a bucket, by net id
     ShortName name;
 } Record;
@@ -44,7 +55,8 @@ typedef struct Record {
 typedef struct AttributeTag {
     ShortName name;
     uint32_t use_count; // 0: free
-    uint64_t *members;  // one bit per record slot
+    uint32_t maker;
+    uint64_t *members; // one bit per record slot
 } AttributeTag;
 
 typedef struct AttributeTable {
@@ -60,6 +72,8 @@ typedef struct AttributeTable {
     uint64_t version;       // rises with every change
     uint64_t removed_count; // records that went
     uint64_t limit_count;
+    uint32_t maker; // the script that changes something now; 0: nobody, who has no part
+    uint32_t parts[ATTRIBUTE_PARTS][SIM_MAKERS_MAX + 1];
 } AttributeTable;
 
 AttributeTableConfig attribute_table_config_default(void); // of an authority with 16,384 entities

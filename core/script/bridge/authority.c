@@ -4,6 +4,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/part.h"
 
 #include <string.h>
 
@@ -16,6 +17,15 @@ AuthorityConfig authority_config_default(void)
                              .event_max = 8192,
                              .event_bytes_max = 64u << 10,
                              .bind_max = 1024};
+}
+
+bool authority_has_room(const Authority *authority, uint32_t own)
+{
+    uint32_t used = 0;
+    for (uint32_t type = 0; type < ENTITY_TYPE_COUNT; type++) {
+        used += sim_count(authority->sim, (EntityType)type);
+    }
+    return part_is_fair(own, used, sim_config(authority->sim)->entity_max);
 }
 
 // --- creation -----------------------------------------------------------------------------------

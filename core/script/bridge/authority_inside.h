@@ -5,7 +5,19 @@
 #include "core/script/bridge/scene_names.h"
 #include "core/script/bridge/world_read.h"
 
-#define AUTHORITY_RADIUS_MAX 1024 // found by one question
+#define TEXT_OF(number)    #number
+#define LIMIT_TEXT(number) TEXT_OF(number)
+// Why a script is refused what part.h divides.
+#define PART_TEXT(things)                                                                       \
+    "a script has at most half of all " things ", and the last quarter is for those that have " \
+    "little"
+// A shape or a voxel changed: characters look where they stand.
+#define AUTHORITY_CHANGE_STEPS 100
+#define AUTHORITY_RADIUS_MAX   1024 // found by one question
+
+typedef struct TerrainPart {
+    uint32_t chunks, pages;
+} TerrainPart;
 
 struct Authority {
     ScriptWorld world; // first
@@ -29,14 +41,23 @@ struct Authority {
     uint32_t harvested_count;                   // so many are translated
     SimRef *refs;                               // scratch
     uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
+    TerrainPart terrain_parts[SIM_MAKERS_MAX + 1];
     AuthorityCounters counters;
 };
 
 // What scripts may see by that net id.
 bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out);
+// Whether a script with so many entities may have one more of those there can be (part.h).
+bool authority_has_room(const Authority *authority, uint32_t own);
 // Queues an event; counted when there is no room.
 bool authority_push(Authority *authority, const ScriptEvent *event);
 // Translates what the sim has emitted since the last time.
 void authority_harvest(Authority *authority);
+// authority_terrain.c
+MUST_USE Status authority_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind);
+MUST_USE Status authority_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max,
+                                   VoxelKind kind);
+MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float radius,
+                                      VoxelKind kind);
 // authority_methods.c
 const ScriptWorldMethods *authority_methods(void);

@@ -3,6 +3,7 @@
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/check.h"
+#include "core/base/part.h"
 #include "core/sim/structure.h"
 
 #define FIRE_RADIUS_M   0.05f
@@ -12,7 +13,6 @@
 #define NAME_STEPS       10  // one more thing of that name
 #define PLAYER_STEPS     5   // one player in a list
 #define RECORD_STEPS     300 // an attribute or a tag, and telling clients
-#define CHANGE_STEPS     100 // a shape or a voxel changed: characters look where they stand
 #define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
 #define THAW_STEPS       500
 #define EFFECT_STEPS     100 // a message, sound or text
@@ -158,18 +158,7 @@ static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint3
 
 // --- spawning and destroying --------------------------------------------------------------------
 
-#define TEXT_OF(number)    #number
-#define LIMIT_TEXT(number) TEXT_OF(number)
-
-// Whether scripts that have `all` of something may have one more, where `most` fit. The last ones
-// are kept for scripts that have few.
-static bool all_have_room(uint32_t all, uint32_t most, uint32_t mine)
-{
-    return all < (mine < SCRIPT_THINGS_OWN ? most : most - most / 16);
-}
-
-// STATUS_LIMIT if the caller has as many as one script may have, or all scripts together as many as
-// leave room for players; then the world says so.
+// STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
 {
     const uint32_t caller = authority->world.caller;
@@ -189,13 +178,11 @@ static Status check_room(Authority *authority, EntityType type)
     } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
         authority->world.refusal = "a script has at most " LIMIT_TEXT(
             SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
-    } else if (!all_have_room(all.things, config->entity_max / 4 * 3, maker.things)) {
-        authority->world.refusal = "the scripts of this world have as many entities together as "
-                                   "there is room for; destroy some first";
+    } else if (!authority_has_room(authority, maker.things)) {
+        authority->world.refusal = PART_TEXT("entities");
     } else if (type == ENTITY_NPC &&
-               !all_have_room(all.counts[type], config->npc_max, maker.counts[type])) {
-        authority->world.refusal = "the scripts of this world have as many NPCs together as there "
-                                   "is room for; destroy some first";
+               !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
+        authority->world.refusal = PART_TEXT("NPCs");
     }
     return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
 }
@@ -336,7 +323,7 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
 // The entity behind a net id, ready to be written.
 static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
 {
-    sim_add_work(authority->sim, CHANGE_STEPS);
+    sim_add_work(authority->sim, AUTHORITY_CHANGE_STEPS);
     return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
 }
 
@@ -433,6 +420,16 @@ static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, flo
     return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
 }
 
+static void say_book(ScriptWorld *world, Status status)
+{
+    of(world)->attributes.maker = 0;
+    world->refusal = NULL;
+    if (status == STATUS_LIMIT) {
+        world->refusal = "an entity has at most 64 attributes, and " PART_TEXT(
+            "attributes, tags and entities with such");
+    }
+}
+
 static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
                                    const ScriptValue *value, uint32_t flags)
 {
@@ -441,8 +438,10 @@ static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text nam
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
+    of(world)->attributes.maker = world->caller;
     const Status status =
         attribute_table_set_attribute(&of(world)->attributes, net_id, name, value, flags);
+    say_book(world, status);
     Record *record =
         status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
@@ -458,29 +457,15 @@ static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool
     if (!authority_find(of(world), net_id, &thing)) {
         return STATUS_NOT_FOUND;
     }
+    of(world)->attributes.maker = world->caller;
     const Status status = attribute_table_set_tag(&of(world)->attributes, net_id, tag, on);
+    say_book(world, status);
     Record *record =
         status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
     }
     return status;
-}
-
-static Status method_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
-{
-    sim_add_work(of(world)->sim, CHANGE_STEPS);
-    return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
-}
-
-static Status method_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
-{
-    return terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL);
-}
-
-static Status method_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
-{
-    return terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL);
 }
 
 static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
@@ -703,6 +688,7 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
 {
     const uint32_t caller = authority->world.caller;
     authority->world.refusal = NULL;
+    authority->effects.maker = caller;
     sim_add_work(authority->sim,
                  EFFECT_STEPS + recipients * (RECIPIENT_STEPS + bytes / EFFECT_BYTE_PART));
     if (caller == 0) {
@@ -716,6 +702,14 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
     }
     authority->effect_counts[caller] += 1;
     return STATUS_OK;
+}
+
+static Status said(Authority *authority, Status status)
+{
+    if (status == STATUS_LIMIT) {
+        authority->world.refusal = PART_TEXT("bytes that are sent in a tick");
+    }
+    return status;
 }
 
 // The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
@@ -732,28 +726,32 @@ static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, co
                            float volume)
 {
     const Status status = check_effect(of(world), player_id, name.bytes);
-    return status != STATUS_OK ? status
-                               : effect_sound(&of(world)->effects, name, player_id, at, volume);
+    return status != STATUS_OK
+               ? status
+               : said(of(world), effect_sound(&of(world)->effects, name, player_id, at, volume));
 }
 
 static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     const Status status = check_effect(of(world), player_id, text.bytes);
-    return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_chat(&of(world)->effects, text, player_id));
 }
 
 static Status method_send(ScriptWorld *world, const ScriptMessage *message)
 {
     const Status status =
         check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
-    return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_message(&of(world)->effects, message));
 }
 
 static Status method_store(ScriptWorld *world, const StoreRequest *request)
 {
     sim_add_work(of(world)->sim, STORE_STEPS);
     const Status status = count_effect(of(world), 1, request->value_bytes);
-    return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
+    return status != STATUS_OK ? status
+                               : said(of(world), effect_store(&of(world)->effects, request));
 }
 
 static const ScriptWorldMethods methods = {
@@ -782,9 +780,9 @@ static const ScriptWorldMethods methods = {
     .move_to = method_move_to,
     .set_attribute = method_set_attribute,
     .set_tag = method_set_tag,
-    .set_voxel = method_set_voxel,
-    .fill_box = method_fill_box,
-    .fill_sphere = method_fill_sphere,
+    .set_voxel = authority_set_voxel,
+    .fill_box = authority_fill_box,
+    .fill_sphere = authority_fill_sphere,
     .damage = method_damage,
     .player_spawn = method_player_spawn,
     .player_team = method_player_team,

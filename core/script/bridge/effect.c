@@ -2,6 +2,7 @@
 #include "core/script/bridge/effect.h"
 
 #include "core/base/check.h"
+#include "core/base/part.h"
 #include "core/base/text.h"
 #include "core/script/runtime/value.h"
 
@@ -24,6 +25,8 @@ void effect_clear(EffectQueue *queue)
 {
     queue->count = 0;
     queue->bytes_used = 0;
+    memset(queue->maker_counts, 0, sizeof queue->maker_counts);
+    memset(queue->maker_bytes, 0, sizeof queue->maker_bytes);
 }
 
 static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
@@ -37,12 +40,20 @@ static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
 // Room for one more with so many bytes; everything after this succeeds.
 static Status reserve(EffectQueue *queue, size_t bytes, Effect **out)
 {
-    if (queue->count == queue->effect_max || bytes > queue->bytes_max - queue->bytes_used) {
+    const uint32_t maker = queue->maker;
+    const bool is_fair =
+        maker == 0 ||
+        (part_is_fair(queue->maker_counts[maker], queue->count, queue->effect_max) &&
+         part_is_fair(queue->maker_bytes[maker], queue->bytes_used, queue->bytes_max));
+    if (!is_fair || queue->count == queue->effect_max ||
+        bytes > queue->bytes_max - queue->bytes_used) {
         queue->dropped_count += 1;
         return STATUS_LIMIT;
     }
     *out = &queue->items[queue->count++];
-    **out = (Effect){0};
+    **out = (Effect){.maker = maker};
+    queue->maker_counts[maker] += 1;
+    queue->maker_bytes[maker] += (uint32_t)bytes;
     return STATUS_OK;
 }
 

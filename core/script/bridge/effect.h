@@ -11,6 +11,7 @@ typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STOR
 
 typedef struct Effect {
     EffectType type;
+    uint32_t maker;     // the script, as ScriptWorld.caller
     uint64_t player_id; // on the server whom it is for, 0: everybody; on a client its own player
     Text text;          // chat: what is said; sound: which
     ScriptMessage message;
@@ -26,6 +27,8 @@ typedef struct EffectQueue {
     uint8_t *bytes;
     size_t bytes_used, bytes_max;
     uint64_t dropped_count;
+    uint32_t maker; // of what comes next; 0: nobody's, which has no part
+    uint32_t maker_counts[SIM_MAKERS_MAX + 1], maker_bytes[SIM_MAKERS_MAX + 1];
 } EffectQueue;
 
 size_t effect_bytes(uint32_t effect_max, size_t bytes_max);

@@ -13,7 +13,7 @@
 // Frames of a fault that go into the log; all that were kept are in the fault itself.
 #define TRACE_LINES_MAX 10
 
-void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes)
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps)
 {
     const double ms = (double)steps / VM_STEPS_PER_MS;
     system->totals.step_count += steps;
@@ -29,7 +29,6 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int6
             accounts[i]->call_count += 1;
             accounts[i]->step_count += steps;
             accounts[i]->exec_ms += ms;
-            accounts[i]->memory_bytes += grown_bytes;
         }
     }
 }
@@ -142,9 +141,10 @@ static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
 }
 
 // A fault of a script as a whole, not of one of its calls.
-static void keep_budget_fault(ScriptSystem *system, Script *script, const char *message)
+static void keep_own_fault(ScriptSystem *system, Script *script, FaultKind kind,
+                           const char *message)
 {
-    ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
+    ScriptFault fault = {.kind = kind, .hook = HOOK_HANDLER, .tick = system->tick};
     snprintf(fault.path, sizeof fault.path, "%s", script->path);
     snprintf(fault.file, sizeof fault.file, "%s", script->file);
     snprintf(fault.message, sizeof fault.message, "%s", message);
@@ -168,7 +168,18 @@ void account_over_share(ScriptSystem *system, Script *script)
              "throttled, and runs after the others",
              (double)share->used_steps / VM_STEPS_PER_MS,
              (double)system->share_steps / VM_STEPS_PER_MS);
-    keep_budget_fault(system, script, message);
+    keep_own_fault(system, script, FAULT_BUDGET, message);
+}
+
+void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
+{
+    char message[SCRIPT_MESSAGE_BYTES];
+    snprintf(message, sizeof message,
+             "the scripts of this world use more than %zu MiB, and this one holds most, %.1f MiB: "
+             "it is stopped until it changes",
+             vm_memory(system->vm).soft_bytes >> 20, (double)bytes / (1 << 20));
+    keep_own_fault(system, script, FAULT_MEMORY, message);
+    script->state = SCRIPT_OFF;
 }
 
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
@@ -217,7 +228,7 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
 void account_work_fault(ScriptSystem *system, Script *script, const char *message)
 {
     if (script->state != SCRIPT_OFF) {
-        keep_budget_fault(system, script, message);
+        keep_own_fault(system, script, FAULT_BUDGET, message);
         punish(system, script);
     }
 }
@@ -304,6 +315,7 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         account.state = state_of(system, script);
         account.debt_steps = script->share.credit_steps < 0 ? -script->share.credit_steps : 0;
         account.waiting_count = script->share.ready_count;
+        account.memory_bytes = vm_owned_bytes(system->vm, i);
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->scripts, &out->scripts_listed, &account);
         out->pending_loads += script->load == LOAD_PENDING;
@@ -317,6 +329,7 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         }
         ScriptAccount account = instance->account;
         account.entity = instance->entity;
+        account.memory_bytes = vm_owned_bytes(system->vm, instance->script.index);
         account.state = state_of(system, script);
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->entities, &out->entities_listed, &account);

@@ -77,6 +77,7 @@ static uint32_t fill_slot(ScriptSystem *system, Handle handle)
         return 0;
     }
     Thread *thread = thread_at(system, handle.index);
+    const uint32_t owner = memory_enter(system, thread->script);
     if (system->idle_count > 0) {
         thread->ref = system->idle_refs[--system->idle_count];
         lua_rawgeti(system->lua, LUA_REGISTRYINDEX, thread->ref);
@@ -86,6 +87,7 @@ static uint32_t fill_slot(ScriptSystem *system, Handle handle)
         thread->lua = lua_newthread(system->lua);
         thread->ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
     }
+    memory_leave(system, owner);
     ASSERT(lua_gettop(thread->lua) == 0);
     thread->pooled = true;
     thread->state = THREAD_READY;
@@ -309,18 +311,19 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     system->current_instance = thread->instance;
     system->capability_text[0] = 0;
     int result_count = 0;
-    const size_t bytes_before = vm_memory(system->vm).used_bytes;
     account_enter(system, instance_at(system, thread->instance));
+    const uint32_t owner = memory_enter(system, thread->script);
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
     const uint64_t steps = vm_steps_used(system->vm);
     system->current_thread = 0;
-    const int64_t grown_bytes = (int64_t)vm_memory(system->vm).used_bytes - (int64_t)bytes_before;
-    account_call(system, instance_at(system, thread->instance), steps, grown_bytes);
+    account_call(system, instance_at(system, thread->instance), steps);
     account_leave(system);
     settle(system, slot, outcome, result_count);
+    memory_leave(system, owner);
     system->current_instance = HANDLE_NONE;
+    memory_settle(system);
 }
 
 void hook_call(ScriptSystem *system, Handle instance, ScriptHook hook, int function_ref,

@@ -182,6 +182,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     }
     char error[SCRIPT_MESSAGE_BYTES];
     bool pushed = false;
+    const uint32_t owner = memory_enter(system, instance->script);
     if (json != NULL) {
         pushed = params_push(system->lua, json, bytes, error, sizeof error);
         if (!pushed) {
@@ -191,10 +192,11 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
                      (unsigned long long)instance->entity, error);
             account_say(system, LOG_ERROR, script->path, text);
             system->totals.params_failed += 1;
-            if (instance->params_ref != 0) {
-                return; // the last good ones stay
-            }
         }
+    }
+    memory_leave(system, owner);
+    if (json != NULL && !pushed && instance->params_ref != 0) {
+        return; // the last good ones stay
     }
     if (!pushed) {
         lua_newtable(system->lua);
@@ -400,6 +402,8 @@ static void wake_with_answer(ScriptSystem *system, Handle waiting, bool ok, cons
 {
     lua_State *thread = system->lua;
     const int before = lua_gettop(thread);
+    const Thread *asking = pool_find(&system->threads, waiting);
+    const uint32_t owner = memory_enter(system, asking != NULL ? asking->script : HANDLE_NONE);
     int pushed = 0;
     lua_pushboolean(thread, ok);
     if (!ok) {
@@ -415,6 +419,7 @@ static void wake_with_answer(ScriptSystem *system, Handle waiting, bool ok, cons
             pushed = 1;
         }
     }
+    memory_leave(system, owner);
     schedule_wake(system, waiting, pushed + 1);
 }
 

@@ -209,10 +209,8 @@ typedef struct ScriptAccount {
     uint64_t entity; // in per-entity rows
     ScriptState state;
     uint64_t call_count, step_count, fault_count, throttle_count;
-    double exec_ms; // by VM_STEPS_PER_MS
-    // How much the memory of all scripts grew while this one ran, less what was collected
-    // meanwhile: over time this is what it keeps.
-    int64_t memory_bytes;
+    double exec_ms;      // by VM_STEPS_PER_MS
+    size_t memory_bytes; // that the script holds, also in the rows of its entities
     // A script that uses more than its share: how far it is in debt, how many calls of it wait, how
     // many were dropped because too many waited.
     int64_t debt_steps;

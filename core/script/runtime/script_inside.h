@@ -5,6 +5,7 @@
 //   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
 //   share.c     who may run in a tick, and caps     params.c    parameters from JSON
 //   object.c    objects that scripts hold           value.c     values as bytes
+//   script_memory.c  who holds how much, and the end of who holds most
 //
 // Lua values that C must find again live in the registry under integer references (luaL_ref); 0
 // means none here, because luaL_ref never gives it.
@@ -36,7 +37,13 @@
 #define SCRIPT_JSON_BYTES  (4 << 20) // scratch for one JSON text
 #define SCHEDULE_ELAPSED   (-1)      // argument_count of a sleeper that gets the time slept
 
-typedef enum ScriptLoad { LOAD_PENDING, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } ScriptLoad;
+typedef enum ScriptLoad {
+    LOAD_PENDING,
+    LOAD_RUNNING,
+    LOAD_DONE,
+    LOAD_FAILED,
+    LOAD_ENDED // it held too much memory; there is no code until it changes
+} ScriptLoad;
 
 // What a script has of the things that all scripts share: time, coroutines, deferred calls
 // (share.c).
@@ -80,6 +87,7 @@ typedef struct Script {
     uint32_t log_count;
     uint64_t work_fault_tick; // the last fault for what its things cost
     bool write_was_said;
+    bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
     ScriptAccount account;
 } Script;
@@ -197,7 +205,8 @@ struct ScriptSystem {
     uint32_t ready_script_count;
     uint32_t threads_shared, deferred_shared, deferred_of_world; // taken
 
-    Handle require_stack[SCRIPT_REQUIRE_MAX]; // modules that are running their top level
+    Handle require_stack[SCRIPT_REQUIRE_MAX];    // modules that are running their top level
+    uint32_t require_owners[SCRIPT_REQUIRE_MAX]; // of memory, before each
     uint32_t require_count;
 
     uint64_t work_seen; // of the world's work; the rest is still to be charged to who runs
@@ -211,7 +220,8 @@ struct ScriptSystem {
 
     Deferred *deferred;
     uint32_t deferred_count, deferred_max;
-    ScriptEvent *events; // names and payloads point into event_data
+    uint32_t deferred_kept, deferred_next; // while they run: those between are done
+    ScriptEvent *events;                   // names and payloads point into event_data
     uint32_t event_count;
     uint8_t *event_data;
     size_t event_data_bytes;
@@ -285,6 +295,8 @@ void script_run_loads(ScriptSystem *system, uint32_t *left);
 // For hook.c: the top level of a script has run, or failed.
 void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
 void script_load_failed(ScriptSystem *system, Handle script);
+// Ends all that a script has running and forgets its code; its instances wait for other code.
+void script_end(ScriptSystem *system, Handle script);
 
 // --- hook.c: entering Lua -----------------------------------------------------------------------
 // A slot for a coroutine of an instance, counted; none when its script has too many.
@@ -337,6 +349,10 @@ MUST_USE Status signal_defer(lua_State *thread, int index, int argument_count);
 MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int argument_count);
 // Raises the error for what the two above give, unless that is STATUS_OK.
 int signal_raise(lua_State *thread, Status status);
+// Forgets what a script has fired and deferred, and the handlers of connections that are over.
+void signal_forget_script(ScriptSystem *system, Handle script);
+// The script of the first connection to an engine's signal, or none.
+Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
 // Rows of api.def.
@@ -351,7 +367,7 @@ int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
 
 // --- account.c ----------------------------------------------------------------------------------
-void account_call(ScriptSystem *system, Instance *instance, uint64_t steps, int64_t grown_bytes);
+void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
 // Charges a script for work that something else did for it, as if it had used the steps itself.
 void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
 // Something that happened was not told to the script, which is behind or has too much waiting.
@@ -363,6 +379,9 @@ void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, Fault
 // A fault of kind budget for what a script's things cost, whoever of its instances made them.
 void account_work_fault(ScriptSystem *system, Script *script, const char *message);
 
+// A fault of kind memory for a script that is ended because it holds most.
+void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes);
+
 // Whether the script may run in this tick.
 bool account_may_run(ScriptSystem *system, Script *script);
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
@@ -373,6 +392,13 @@ void account_say(ScriptSystem *system, LogLevel level, const char *path, const c
 // raised has not been charged by api_charge_work; leaving does it.
 void account_enter(ScriptSystem *system, const Instance *instance);
 void account_leave(ScriptSystem *system);
+// --- script_memory.c ----------------------------------------------------------------------------
+// Between these two, what is allocated belongs to the script, or to all if there is none.
+uint32_t memory_enter(ScriptSystem *system, Handle script);
+void memory_leave(ScriptSystem *system, uint32_t before);
+// After an entry: if memory was short, those who hold most are ended until it is not.
+void memory_settle(ScriptSystem *system);
+
 // --- share.c ------------------------------------------------------------------------------------
 void share_begin(ScriptSystem *system); // of a tick
 // Whether there is another round in this tick: somebody waits, and there is time.
@@ -408,4 +434,6 @@ struct ScriptApi {
     void (*event)(ScriptSystem *system, const ScriptEvent *event);
     // A finished thread that answers a remote call.
     void (*answer)(ScriptSystem *system, Thread *thread, bool ok, int result_count);
+    // Forgets the handlers of remote calls and of widgets that an instance has.
+    void (*forget_handlers)(ScriptSystem *system, Handle instance);
 };

@@ -132,23 +132,34 @@ static void take_file(ScriptSystem *system, Script *script)
     snprintf(script->file, sizeof script->file, "%s", debug.short_src);
 }
 
-// Puts freshly compiled code in the place of what was there under that path, if anything.
-static Status install(ScriptSystem *system, Script *fresh, const char *path, const char *hash,
-                      bool keep_old)
+// The slot for a path. Code is made for it, because it owns the memory, before anything of it is
+// changed; a slot that is new has no path yet.
+static Handle take_slot(ScriptSystem *system, const char *path)
 {
     const Handle handle = script_find(system, path);
+    return handle_is_none(handle) ? pool_acquire(&system->scripts) : handle;
+}
+
+static void leave_slot(ScriptSystem *system, Handle handle, uint32_t owner)
+{
+    memory_leave(system, owner);
+    const Script *script = script_at(system, handle);
+    if (script != NULL && script->path[0] == 0) {
+        (void)pool_release(&system->scripts, handle);
+    }
+    memory_settle(system);
+}
+
+// Puts freshly compiled code in the place of what was there under that path, if anything.
+static void install(ScriptSystem *system, Handle handle, Script *fresh, const char *path,
+                    const char *hash, bool keep_old)
+{
     Script *script = script_at(system, handle);
     fresh->is_module = path_is_module(path);
     snprintf(fresh->path, sizeof fresh->path, "%s", path);
     snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
     take_file(system, fresh);
-    if (script == NULL) {
-        script = script_at(system, pool_acquire(&system->scripts));
-        if (script == NULL) {
-            forget_code(system, fresh);
-            return STATUS_LIMIT;
-        }
-    } else {
+    if (script->path[0] != 0) {
         fresh->account = script->account;
         fresh->share = script->share;
         fresh->share.good_ticks = 0;
@@ -161,7 +172,6 @@ static Status install(ScriptSystem *system, Script *fresh, const char *path, con
         forget_code(system, script);
     }
     *script = *fresh;
-    return STATUS_OK;
 }
 
 static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
@@ -177,11 +187,19 @@ static CompileResult compile(ScriptSystem *system, const CompileRequest *request
     const double began = script_now_ms(system);
     Script fresh = {.load = LOAD_PENDING};
     CompileResult result = {.ok = true};
-    if (!compile_into(system, &fresh, request, result.error, sizeof result.error)) {
-        return refuse(system, request->script_id, result.error);
-    }
-    if (install(system, &fresh, request->script_id, request->code_hash, keep_old) != STATUS_OK) {
+    const Handle handle = take_slot(system, request->script_id);
+    if (handle_is_none(handle)) {
         return refuse(system, request->script_id, "too many scripts are loaded");
+    }
+    const uint32_t owner = memory_enter(system, handle);
+    const bool is_compiled =
+        compile_into(system, &fresh, request, result.error, sizeof result.error);
+    if (is_compiled) {
+        install(system, handle, &fresh, request->script_id, request->code_hash, keep_old);
+    }
+    leave_slot(system, handle, owner);
+    if (!is_compiled) {
+        return refuse(system, request->script_id, result.error);
     }
     result.compile_ms = script_now_ms(system) - began;
     system->totals.compile_ms += result.compile_ms;
@@ -239,20 +257,25 @@ static Status load_rune(ScriptSystem *system, const char *script_id, const void 
         system->totals.compile_cached_count += 1;
         return STATUS_OK;
     }
+    const Handle handle = take_slot(system, script_id);
+    if (handle_is_none(handle)) {
+        return STATUS_LIMIT;
+    }
     Script fresh = {.load = LOAD_PENDING};
+    const uint32_t owner = memory_enter(system, handle);
     const int environment = push_environment(system);
     const Status loaded = rune_load(system->lua, rune, bytes, environment);
-    if (loaded != STATUS_OK) {
-        lua_settop(system->lua, environment - 1);
-        return loaded;
+    if (loaded == STATUS_OK) {
+        fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+        fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+        install(system, handle, &fresh, script_id, hash, reload);
     }
-    fresh.chunk_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-    fresh.environment_ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
-    const Status installed = install(system, &fresh, script_id, hash, reload);
-    if (installed == STATUS_OK && !handle_is_none(before)) {
+    lua_settop(system->lua, environment - 1);
+    leave_slot(system, handle, owner);
+    if (loaded == STATUS_OK && !handle_is_none(before)) {
         restart_instances(system, before, reload);
     }
-    return installed;
+    return loaded;
 }
 
 Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
@@ -342,6 +365,21 @@ void script_load_failed(ScriptSystem *system, Handle handle)
     if (script != NULL) {
         script->load = LOAD_FAILED;
     }
+}
+
+void script_end(ScriptSystem *system, Handle handle)
+{
+    Script *script = script_at(system, handle);
+    restart_instances(system, handle, false);
+    forget_code(system, script);
+    script->load = LOAD_ENDED;
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        if (handle_equal(((Instance *)pool_at(&system->instances, i))->script, handle)) {
+            system->config.api->forget_handlers(system, pool_handle(&system->instances, i));
+        }
+    }
+    signal_forget_script(system, handle);
 }
 
 void script_run_file(ScriptSystem *system, Handle handle, Handle instance)

@@ -5,6 +5,7 @@
 // A Signal is a userdata whose user value is the list of its connections, in order; a Connection is
 // a userdata whose user value is the handler.
 #include "core/script/runtime/script_inside.h"
+#include "core/script/vm/lua_guard.h"
 
 #define SIGNAL_CLASS     "Signal"
 #define CONNECTION_CLASS "Connection"
@@ -47,9 +48,11 @@ bool signal_push_named(ScriptSystem *system, lua_State *lua, const char *key, bo
         lua_pop(lua, 1);
         return false;
     }
+    const uint32_t owner = memory_enter(system, HANDLE_NONE); // whoever asks first: it is for all
     signal_push_new(lua);
     lua_pushvalue(lua, -1);
     lua_setfield(lua, -3, key);
+    memory_leave(system, owner);
     lua_remove(lua, -2);
     return true;
 }
@@ -86,9 +89,8 @@ static void check_room(lua_State *lua, int index, SignalObject *signal)
     for (uint32_t i = 1; i <= signal->connection_count; i++) {
         lua_rawgeti(lua, list, i);
         const ConnectionObject *connection = lua_touserdata(lua, -1);
-        const Instance *other = instance_at(system, connection->instance);
         own += is_alive(system, connection) && instance != NULL &&
-               handle_equal(other->script, instance->script);
+               handle_equal(instance_at(system, connection->instance)->script, instance->script);
         lua_pop(lua, 1);
     }
     lua_pop(lua, 1);
@@ -184,8 +186,10 @@ int signal_disconnect_all(lua_State *lua)
     lua_getiuservalue(lua, 1, 1);
     for (uint32_t i = 1; i <= signal->connection_count; i++) {
         lua_rawgeti(lua, -1, i);
-        ConnectionObject *connection = luaL_checkudata(lua, -1, CONNECTION_CLASS);
-        connection->connected = false;
+        ConnectionObject *connection = lua_touserdata(lua, -1);
+        if (connection != NULL) {
+            connection->connected = false;
+        }
         lua_pop(lua, 1);
     }
     return 0;
@@ -202,10 +206,12 @@ int connection_disconnect(lua_State *lua)
     return 0;
 }
 
+// NULL: the list of a signal was emptied, because whose it was held too much memory.
 static bool is_alive(const ScriptSystem *system, const ConnectionObject *connection)
 {
-    const Instance *instance = instance_at(system, connection->instance);
-    return connection->connected && instance != NULL && !instance->ending &&
+    const Instance *instance =
+        connection != NULL ? instance_at(system, connection->instance) : NULL;
+    return instance != NULL && connection->connected && !instance->ending &&
            instance->generation_number == connection->generation_number;
 }
 
@@ -454,10 +460,51 @@ static void release(ScriptSystem *system, const Deferred *deferred)
     } else if (handle_is_none(deferred->script)) {
         system->deferred_of_world -= 1;
     }
-    luaL_unref(system->lua, LUA_REGISTRYINDEX, deferred->target_ref);
-    if (deferred->arguments_ref != 0) {
-        luaL_unref(system->lua, LUA_REGISTRYINDEX, deferred->arguments_ref);
+    Deferred done = *deferred;
+    script_forget_ref(system, &done.target_ref);
+    script_forget_ref(system, &done.arguments_ref);
+}
+
+// Its place in the queue stays, with nothing to call.
+static void forget_deferred(ScriptSystem *system, Handle script)
+{
+    for (uint32_t i = 0; i < system->deferred_count; i++) {
+        Deferred *deferred = &system->deferred[i];
+        const bool is_queued = i < system->deferred_kept || i >= system->deferred_next;
+        if (is_queued && handle_equal(deferred->script, script)) {
+            script_forget_ref(system, &deferred->target_ref);
+            script_forget_ref(system, &deferred->arguments_ref);
+        }
     }
+}
+
+static int connection_is_over(void *user, const void *memory)
+{
+    return !is_alive(user, memory);
+}
+
+void signal_forget_script(ScriptSystem *system, Handle script)
+{
+    forget_deferred(system, script);
+    luaL_getmetatable(system->lua, CONNECTION_CLASS);
+    guard_drop_values(system->lua, connection_is_over, system);
+    lua_pop(system->lua, 1);
+}
+
+Handle signal_listener(ScriptSystem *system, const char *key)
+{
+    lua_State *lua = system->lua;
+    if (!signal_push_named(system, lua, key, false)) {
+        return HANDLE_NONE;
+    }
+    lua_getiuservalue(lua, -1, 1);
+    lua_rawgeti(lua, -1, 1);
+    const ConnectionObject *connection = lua_touserdata(lua, -1);
+    const Handle script = is_alive(system, connection)
+                              ? instance_at(system, connection->instance)->script
+                              : HANDLE_NONE;
+    lua_pop(lua, 3);
+    return script;
 }
 
 // A script that has used up its share fires nothing either: the handlers would have to wait, and
@@ -478,8 +525,12 @@ void signal_run(ScriptSystem *system)
             system->deferred[kept++] = deferred;
             continue;
         }
+        system->deferred_kept = kept;
+        system->deferred_next = i + 1;
         system->current_depth = deferred.depth;
-        if (handle_is_none(deferred.instance)) {
+        if (deferred.target_ref == 0) {
+            // its script was ended
+        } else if (handle_is_none(deferred.instance)) {
             fire(system, &deferred);
         } else {
             call_function(system, &deferred);
@@ -489,5 +540,6 @@ void signal_run(ScriptSystem *system)
         }
     }
     system->current_depth = 0;
+    system->deferred_kept = system->deferred_next = 0;
     system->deferred_count = kept;
 }

@@ -28,7 +28,7 @@ enum {
 typedef enum GuardFault {
     GUARD_NONE,
     GUARD_BUDGET, // out of steps
-    GUARD_MEMORY, // past the soft limit, after a full collection
+    GUARD_MEMORY, // past the soft limit, after a full collection, and nobody holds more
     GUARD_DEAD    // the allocator refused
 } GuardFault;
 
@@ -40,11 +40,20 @@ typedef struct Guard {
     int64_t steps; // left; below zero nothing goes on
     uint8_t fault; // GuardFault
     uint8_t entered;
+    uint8_t pressed;    // pages are few: collect at the next safe point
     uint32_t created;   // the number of the object made last
     int64_t steps_over; // by how much the budget was passed when it tripped
     size_t soft_bytes;
     lua_State *running; // the innermost thread that is being resumed, NULL outside
     void (*on_fault)(void *user, lua_State *thread);
+    // Memory is short after a collection, and `bytes` more are needed: whether the one who runs may
+    // go on all the same. Then it has raised soft_bytes.
+    int (*on_short)(void *user, size_t bytes);
+    int (*is_full)(void *user);                // whether pages are few
+    int (*can_hold)(void *user, size_t bytes); // whether such a block can be had
+    void (*on_caught)(void *user);             // an error was caught
+    size_t (*own_bytes)(void *user);           // that the one who runs holds
+    uint64_t uncharged_bytes;                  // that collections looked at for others
     void *user;
 } Guard;
 
@@ -93,6 +102,23 @@ int guard_protect(lua_State *thread, void (*call)(lua_State *thread, void *user)
 void guard_freeze(lua_State *thread, int index);
 int guard_is_frozen(lua_State *thread, int index);
 size_t guard_bytes(lua_State *thread); // what Lua has allocated
+// Calls for a collection at the next safe point.
+void guard_press(lua_State *thread);
+// Whether a sixteenth of the memory is free. After a collection it must be: a script that lives at
+// the limit would otherwise collect at every allocation.
+int guard_has_slack(lua_State *thread);
+
+// --- taking back
+// ---------------------------------------------------------------------------------- Both walk over
+// everything there is, like a collection. Sets the first user value to nil in all userdata that
+// have the metatable on top of the stack and of which `is_over` is true.
+void guard_drop_values(lua_State *thread, int (*is_over)(void *user, const void *memory),
+                       void *user);
+// Empties the tables of an owner wherever they are kept, and takes its long strings out of the
+// tables and upvalues of others. A table is whose who made it, or whose who made it very large.
+// What belongs to 0 stays as it is.
+typedef uint32_t GuardOwnerOf(void *user, const void *block);
+void guard_take_back(lua_State *thread, uint32_t owner, GuardOwnerOf *owner_of, void *user);
 
 // One call on a thread's stack, for tracebacks. `frame` goes into lua_Debug by guard_frame_debug.
 typedef struct lua_Debug lua_Debug;

@@ -25,6 +25,9 @@ struct Vm {
     void *user;
     VmConfig config;
     bool dead;
+    bool was_short;
+    uint32_t press_pages; // with fewer free pages there is a collection
+    uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
     uint32_t fault_line;
@@ -35,7 +38,7 @@ struct Vm {
 
 VmConfig vm_config_default(void)
 {
-    return (VmConfig){.memory_soft_bytes = 16u << 20, .memory_hard_bytes = 22u << 20};
+    return (VmConfig){.memory_soft_bytes = 16u << 20, .memory_hard_bytes = 28u << 20};
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -50,6 +53,9 @@ static void *vm_alloc(void *user, void *block, size_t old_bytes, size_t new_byte
     }
     void *result = block == NULL ? vm_heap_alloc(&vm->heap, new_bytes)
                                  : vm_heap_realloc(&vm->heap, block, old_bytes, new_bytes);
+    if (vm->heap.free_pages < vm->press_pages) {
+        guard_press(vm->main);
+    }
     if (result == NULL) {
         vm->dead = true;
         vm_heap_release_reserve(&vm->heap); // the unwinding may still need a little
@@ -68,6 +74,123 @@ VmMemory vm_memory(const Vm *vm)
 bool vm_is_sound(const Vm *vm)
 {
     return vm_heap_is_sound(&vm->heap);
+}
+
+// Of the block, so much stays for what cannot be refused; and less than this is no room.
+#define MARGIN_BYTES (512u << 10)
+#define ROOM_MIN     (64u << 10)
+
+static uint32_t most_held_bytes(const Vm *vm)
+{
+    uint32_t most = 0;
+    for (uint32_t owner = 1; owner <= VM_OWNERS_MAX; owner++) {
+        most = vm->heap.held_bytes[owner] > most ? vm->heap.held_bytes[owner] : most;
+    }
+    return most;
+}
+
+static void set_limits(Vm *vm)
+{
+    guard_of(vm->main)->soft_bytes = vm->config.memory_soft_bytes;
+    vm->press_pages = (uint32_t)(vm->config.memory_hard_bytes / VM_PAGE_BYTES / 8);
+}
+
+static int is_full(void *user)
+{
+    const Vm *vm = user;
+    return vm->heap.free_pages < vm->press_pages + vm->press_pages / 4;
+}
+
+static int can_hold(void *user, size_t bytes)
+{
+    Vm *vm = user;
+    return vm_heap_can_hold(&vm->heap, bytes);
+}
+
+static int on_short(void *user, size_t bytes)
+{
+    Vm *vm = user;
+    VmHeap *heap = &vm->heap;
+    const size_t free_bytes = (size_t)heap->free_pages * VM_PAGE_BYTES;
+    vm->was_short = true;
+    vm_heap_measure(heap);
+    if (heap->held_bytes[heap->owner] + bytes >= most_held_bytes(vm) ||
+        free_bytes < bytes + MARGIN_BYTES + ROOM_MIN || !vm_heap_can_hold(heap, bytes)) {
+        return 0;
+    }
+    const size_t room = (free_bytes - bytes - MARGIN_BYTES) / 2;
+    guard_of(vm->main)->soft_bytes = guard_bytes(vm->main) + bytes + room;
+    vm->press_pages = heap->free_pages - (uint32_t)((bytes + room) / VM_PAGE_BYTES);
+    return 1;
+}
+
+static size_t own_bytes(void *user)
+{
+    const Vm *vm = user;
+    return vm->heap.owned_bytes[vm->heap.owner];
+}
+
+static void on_caught(void *user)
+{
+    Vm *vm = user;
+    vm->heap.owner = vm->entry_owner;
+}
+
+uint32_t vm_set_owner(Vm *vm, uint32_t owner)
+{
+    ASSERT(owner <= VM_OWNERS_MAX);
+    const uint32_t before = vm->heap.owner;
+    vm->heap.owner = owner;
+    return before;
+}
+
+size_t vm_owned_bytes(const Vm *vm, uint32_t owner)
+{
+    return owner <= VM_OWNERS_MAX ? vm->heap.owned_bytes[owner] : 0;
+}
+
+size_t vm_held_bytes(const Vm *vm, uint32_t owner)
+{
+    return owner <= VM_OWNERS_MAX ? vm->heap.held_bytes[owner] : 0;
+}
+
+bool vm_was_short(Vm *vm)
+{
+    const bool was_short = vm->was_short;
+    vm->was_short = false;
+    set_limits(vm);
+    return was_short;
+}
+
+bool vm_collect_all(Vm *vm)
+{
+    if (vm->dead) {
+        return true;
+    }
+    (void)lua_gc(vm->main, LUA_GCCOLLECT);
+    vm_heap_measure(&vm->heap);
+    return guard_has_slack(vm->main) != 0;
+}
+
+static uint32_t owner_of(void *user, const void *block)
+{
+    const Vm *vm = user;
+    return vm_heap_owner(&vm->heap, block);
+}
+
+void vm_take_back(Vm *vm, uint32_t owner)
+{
+    if (!vm->dead && owner != 0) {
+        guard_take_back(vm->main, owner, owner_of, vm);
+    }
+}
+
+uint64_t vm_uncharged_steps(Vm *vm)
+{
+    Guard *guard = guard_of(vm->main);
+    const uint64_t steps = guard->uncharged_bytes / BUDGET_FULL_COLLECTION;
+    guard->uncharged_bytes = 0;
+    return steps;
 }
 
 void vm_collect(Vm *vm, uint32_t kib)
@@ -194,8 +317,13 @@ Status vm_create(Heap *heap, const VmConfig *config, Vm **out)
     (void)lua_atpanic(vm->main, panic);
     memcpy(lua_getextraspace(vm->main), &vm, sizeof vm);
     Guard *guard = guard_of(vm->main);
-    guard->soft_bytes = config->memory_soft_bytes;
+    set_limits(vm);
+    guard->is_full = is_full;
+    guard->can_hold = can_hold;
     guard->on_fault = on_fault;
+    guard->on_short = on_short;
+    guard->on_caught = on_caught;
+    guard->own_bytes = own_bytes;
     guard->user = vm;
     tune_collector(vm->main);
     if (guard_protect(vm->main, open_sandbox, NULL) != LUA_OK || vm->dead) {
@@ -318,6 +446,8 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     vm->traceback_bytes = 0;
     vm->traceback[0] = '\0';
     vm->fault_thread = NULL;
+    const uint32_t outer_owner = vm->entry_owner;
+    vm->entry_owner = vm->heap.owner;
     const int64_t steps = steps_max < STEPS_UNLIMITED ? (int64_t)steps_max : STEPS_UNLIMITED;
     GuardEntry outer;
     uint64_t used;
@@ -325,6 +455,8 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     guard_enter(thread, steps, &outer);
     const int status = lua_resume(thread, guard_of(thread)->running, argument_count, &results);
     const GuardFault fault = guard_leave(thread, steps, &outer, &used);
+    vm->heap.owner = vm->entry_owner;
+    vm->entry_owner = outer_owner;
     vm->steps_used = used;
     vm->steps_total += used;
     const VmOutcome outcome = outcome_of(status, fault);

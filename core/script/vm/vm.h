@@ -14,7 +14,9 @@
 //
 // Memory has a soft cap, which raises an uncatchable fault at the next safe point, and a hard cap,
 // which only an allocation that cannot fail may pass: then the Vm is dead (VM_DEAD) and its owner
-// makes another.
+// makes another. Every block belongs to a number that is set before Lua runs. At the soft cap only
+// the number that holds most has the fault. Another one goes on, with what is between the caps, and
+// the Vm says afterwards that memory is short, so that the one who holds most can be ended.
 #pragma once
 
 #include "core/base/heap.h"
@@ -38,7 +40,9 @@ typedef struct Vm Vm;
 
 typedef struct VmConfig {
     size_t memory_soft_bytes;
-    size_t memory_hard_bytes; // the size of the block; at least soft + 2 MiB
+    // The size of the block; at least soft + 2 MiB. Blocks are rounded up by at most a half, and
+    // what is left then is for those who do not hold most.
+    size_t memory_hard_bytes;
 } VmConfig;
 
 VmConfig vm_config_default(void); // 16 MiB soft
@@ -97,6 +101,21 @@ typedef struct VmMemory {
 VmMemory vm_memory(const Vm *vm);
 // Walks the whole heap; for tests.
 bool vm_is_sound(const Vm *vm);
+// To whom belongs what is allocated from now on; 0: to all. Gives what it was before.
+uint32_t vm_set_owner(Vm *vm, uint32_t owner);
+size_t vm_owned_bytes(const Vm *vm, uint32_t owner);
+// Whether memory was short since the last call.
+bool vm_was_short(Vm *vm);
+// What an owner held at the last vm_collect_all that cannot be used for anything else: with the
+// gaps between what it keeps, if nobody else has something there.
+size_t vm_held_bytes(const Vm *vm, uint32_t owner);
+// Collects everything that is not used; whether memory is short no longer.
+bool vm_collect_all(Vm *vm);
+// Takes what is left of an owner's away, also where others keep it (lua_guard.h, guard_take_back).
+void vm_take_back(Vm *vm, uint32_t owner);
+// Steps for collections that were made for the memory of others than the one who ran, since the
+// last call.
+uint64_t vm_uncharged_steps(Vm *vm);
 // A bounded piece of garbage collection, for the end of a tick.
 void vm_collect(Vm *vm, uint32_t kib);
 

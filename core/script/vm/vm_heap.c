@@ -68,6 +68,36 @@ static uint32_t page_at(const VmHeap *heap, const void *address)
     return (uint32_t)((size_t)((const uint8_t *)address - heap->base) / VM_PAGE_BYTES);
 }
 
+// --- owners -------------------------------------------------------------------------------------
+#define OWNER_UNIT      16
+#define OWNERS_PER_PAGE (VM_PAGE_BYTES / OWNER_UNIT)
+#define OWNER_NONE      0xffff // the slot is free
+_Static_assert(VM_OWNERS_MAX < OWNER_NONE, "an owner fits into two bytes");
+
+static uint16_t *owner_at(const VmHeap *heap, const void *block)
+{
+    return &heap->owners[(size_t)((const uint8_t *)block - heap->base) / OWNER_UNIT];
+}
+
+static void owner_take(VmHeap *heap, const void *block, uint32_t owner, uint32_t bytes)
+{
+    *owner_at(heap, block) = (uint16_t)owner;
+    heap->owned_bytes[owner] += bytes;
+    heap->used_bytes += bytes;
+}
+
+static void owner_give(VmHeap *heap, const void *block, uint32_t bytes)
+{
+    heap->owned_bytes[*owner_at(heap, block)] -= bytes;
+    *owner_at(heap, block) = OWNER_NONE;
+    heap->used_bytes -= bytes;
+}
+
+uint32_t vm_heap_owner(const VmHeap *heap, const void *block)
+{
+    return *owner_at(heap, block);
+}
+
 // --- spans --------------------------------------------------------------------------------------
 // Exact
 // below 32 pages, then eight bins to each power of two.
@@ -94,6 +124,7 @@ static void span_mark(VmHeap *heap, uint32_t page, uint32_t count, uint32_t kind
 static void span_link(VmHeap *heap, uint32_t page, uint32_t count)
 {
     span_mark(heap, page, count, PAGE_FREE);
+    heap->free_pages += count;
     const uint32_t bin = bin_of(count);
     const uint32_t head = heap->bins[bin];
     heap->pages[page].next = head;
@@ -108,6 +139,7 @@ static void span_link(VmHeap *heap, uint32_t page, uint32_t count)
 static void span_unlink(VmHeap *heap, uint32_t page)
 {
     VmPage *info = &heap->pages[page];
+    heap->free_pages -= info->span;
     const uint32_t bin = bin_of(info->span);
     if (info->previous != 0) {
         heap->pages[info->previous].next = info->next;
@@ -254,7 +286,7 @@ static void *slot_take(VmHeap *heap, uint32_t class)
     if (run_is_full(run)) {
         run_unlink(heap, run);
     }
-    heap->used_bytes += CLASS_BYTES[class];
+    owner_take(heap, slot, heap->owner, CLASS_BYTES[class]);
     return slot;
 }
 
@@ -268,7 +300,7 @@ static void slot_give(VmHeap *heap, void *slot, uint32_t class)
     POISON(slot, CLASS_BYTES[class]);
     run->free = slot;
     run->used--;
-    heap->used_bytes -= CLASS_BYTES[class];
+    owner_give(heap, slot, CLASS_BYTES[class]);
     if (was_full) {
         run_link(heap, run);
     }
@@ -284,16 +316,19 @@ static void slot_give(VmHeap *heap, void *slot, uint32_t class)
 size_t vm_heap_bytes(size_t bytes)
 {
     const size_t count = pages_of(bytes) + (size_t)VM_RESERVE_PAGES;
-    return (count + 1) * sizeof(VmPage) + count * VM_PAGE_BYTES;
+    return (count + 1) * sizeof(VmPage) + count * OWNERS_PER_PAGE * sizeof(uint16_t) +
+           count * VM_PAGE_BYTES;
 }
 
 void vm_heap_init(VmHeap *heap, void *block, size_t bytes)
 {
     ASSERT(((uintptr_t)block & 15) == 0);
     const uint32_t count = pages_of(bytes) + VM_RESERVE_PAGES;
-    *heap = (VmHeap){.page_count = count};
+    memset(heap, 0, sizeof *heap);
+    heap->page_count = count;
     heap->pages = block;
-    heap->base = (uint8_t *)block + ((size_t)count + 1) * sizeof(VmPage);
+    heap->owners = (uint16_t *)(void *)(heap->pages + count + 1);
+    heap->base = (uint8_t *)(heap->owners + (size_t)count * OWNERS_PER_PAGE);
     heap->pages[count].kind = PAGE_LARGE;
     span_mark(heap, 0, VM_RESERVE_PAGES, PAGE_LARGE);
     heap->reserve = VM_RESERVE_PAGES;
@@ -359,7 +394,7 @@ static void *try_alloc(VmHeap *heap, size_t bytes)
         }
         block = page_address(heap, page);
         UNPOISON(block, bytes);
-        heap->used_bytes += (size_t)pages_of(bytes) * VM_PAGE_BYTES;
+        owner_take(heap, block, heap->owner, pages_of(bytes) * VM_PAGE_BYTES);
     }
     note_peak(heap);
     return block;
@@ -386,7 +421,7 @@ void vm_heap_free(VmHeap *heap, void *block, size_t bytes)
     const uint32_t page = page_at(heap, block);
     ASSERT(heap->pages[page].kind == PAGE_LARGE && heap->pages[page].span == count);
     POISON(block, (size_t)count * VM_PAGE_BYTES);
-    heap->used_bytes -= (size_t)count * VM_PAGE_BYTES;
+    owner_give(heap, block, count * VM_PAGE_BYTES);
     span_give(heap, page, count);
 }
 
@@ -411,11 +446,11 @@ static bool large_resize(VmHeap *heap, uint32_t page, uint32_t old_count, uint32
         heap->pages[after].kind = PAGE_INSIDE;
         span_mark(heap, page, new_count, PAGE_LARGE);
     }
-    heap->used_bytes += ((size_t)new_count - old_count) * VM_PAGE_BYTES;
     return true;
 }
 
-void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_bytes)
+static void *realloc_for(VmHeap *heap, uint32_t owner, void *block, size_t old_bytes,
+                         size_t new_bytes)
 {
     ASSERT(block != NULL && old_bytes > 0 && new_bytes > 0);
     const bool was_small = old_bytes <= VM_SMALL_BYTES;
@@ -425,17 +460,70 @@ void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_by
     }
     if (!was_small && !is_small && new_bytes <= (size_t)heap->page_count * VM_PAGE_BYTES &&
         large_resize(heap, page_at(heap, block), pages_of(old_bytes), pages_of(new_bytes))) {
+        owner_give(heap, block, pages_of(old_bytes) * VM_PAGE_BYTES);
+        owner_take(heap, block, owner, pages_of(new_bytes) * VM_PAGE_BYTES);
         POISON(block, (size_t)pages_of(new_bytes) * VM_PAGE_BYTES);
         UNPOISON(block, new_bytes);
         note_peak(heap);
         return block;
     }
+    const uint32_t running = heap->owner;
+    heap->owner = owner;
     void *moved = vm_heap_alloc(heap, new_bytes);
+    heap->owner = running;
     if (moved != NULL) {
         memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
         vm_heap_free(heap, block, old_bytes);
     }
     return moved;
+}
+
+void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_bytes)
+{
+    // The collector makes things smaller, whoever runs.
+    const uint32_t before = vm_heap_owner(heap, block);
+    const bool keeps = before == 0 || new_bytes <= old_bytes;
+    return realloc_for(heap, keeps ? before : heap->owner, block, old_bytes, new_bytes);
+}
+
+static void measure_run(VmHeap *heap, const VmRun *run)
+{
+    const uint32_t each = run->used > 0 ? (uint32_t)(RUN_PAGES * VM_PAGE_BYTES) / run->used : 0;
+    for (uint32_t at = RUN_HEADER; at < run->untouched; at += CLASS_BYTES[run->class]) {
+        const uint32_t owner = *owner_at(heap, (const uint8_t *)run + at);
+        if (owner != OWNER_NONE) {
+            heap->held_bytes[owner] += each;
+        }
+    }
+}
+
+void vm_heap_measure(VmHeap *heap)
+{
+    memset(heap->held_bytes, 0, sizeof heap->held_bytes);
+    uint32_t page = heap->reserve != 0 ? heap->reserve : 1;
+    while (page < heap->page_count) {
+        const VmPage *info = &heap->pages[page];
+        const uint8_t *address = page_address(heap, page);
+        if (info->kind == PAGE_RUN) {
+            measure_run(heap, (const VmRun *)(const void *)address);
+            page += RUN_PAGES;
+        } else {
+            if (info->kind == PAGE_LARGE) {
+                heap->held_bytes[*owner_at(heap, address)] += info->span * VM_PAGE_BYTES;
+            }
+            page += info->span;
+        }
+    }
+}
+
+bool vm_heap_can_hold(VmHeap *heap, size_t bytes)
+{
+    if (bytes <= VM_SMALL_BYTES) {
+        return heap->free_pages > 0;
+    }
+    return bytes <= (size_t)heap->page_count * VM_PAGE_BYTES &&
+           (span_find(heap, pages_of(bytes)) != 0 ||
+            (trim(heap) && span_find(heap, pages_of(bytes)) != 0));
 }
 
 static bool bins_are_sound(const VmHeap *heap, uint32_t free_spans)
@@ -481,5 +569,10 @@ bool vm_heap_is_sound(const VmHeap *heap)
         free_spans += was_free;
         page += count;
     }
-    return page == heap->page_count && used == heap->used_bytes && bins_are_sound(heap, free_spans);
+    size_t owned = 0;
+    for (uint32_t owner = 0; owner <= VM_OWNERS_MAX; owner++) {
+        owned += heap->owned_bytes[owner];
+    }
+    return page == heap->page_count && used == heap->used_bytes && owned == used &&
+           bins_are_sound(heap, free_spans);
 }

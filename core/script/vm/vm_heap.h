@@ -5,7 +5,12 @@
 //   small, to 2,048 bytes    slots of 28 sizes in runs of four pages; the page table leads from a
 //                            slot to its run, so a slot has no header (Lua tells the size it frees)
 //   large                    whole pages; free spans in bins by size, joined with their neighbours
+//
+// Every block has an owner, a small number that is set before Lua runs: two bytes in a table beside
+// the pages, so that it is always known who holds how much. 0 owns what belongs to all.
 #pragma once
+
+#include "core/base/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +21,7 @@
 #define VM_HEAP_BINS     192
 #define VM_SMALL_BYTES   2048
 #define VM_RESERVE_PAGES 16
+#define VM_OWNERS_MAX    SCRIPTS_OF_A_SIDE_MAX
 
 typedef struct VmPage {
     uint32_t span; // free or large: its length, in the first and the last page; run: its first page
@@ -30,8 +36,13 @@ typedef struct VmHeap {
     VmPage *pages; // page_count + 1: the last is a fence
     uint32_t page_count;
     uint32_t reserve; // the span kept for the unwinding after the block is full; 0: given out
+    uint32_t free_pages;
     size_t used_bytes, peak_bytes;
-    VmRun *runs[VM_HEAP_CLASSES]; // those with a free slot
+    uint32_t owner;                          // of what is allocated or grown from now on
+    uint16_t *owners;                        // of the block that begins there, by units of 16 bytes
+    uint32_t owned_bytes[VM_OWNERS_MAX + 1]; // by owner; together they are used_bytes
+    uint32_t held_bytes[VM_OWNERS_MAX + 1];  // see vm_heap_measure
+    VmRun *runs[VM_HEAP_CLASSES];            // those with a free slot
     uint32_t bins[VM_HEAP_BINS];
     uint64_t bin_mask[VM_HEAP_BINS / 64];
 } VmHeap;
@@ -47,8 +58,17 @@ void vm_heap_forget(VmHeap *heap);
 void *vm_heap_alloc(VmHeap *heap, size_t bytes);
 // `bytes` is what was asked for.
 void vm_heap_free(VmHeap *heap, void *block, size_t bytes);
-// Leaves the block alone when it gives NULL.
+// Leaves the block alone when it gives NULL. Who makes a block larger owns it from then on, except
+// that what belongs to all (0) stays so.
 void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_bytes);
+// Who owns a block that is in use.
+uint32_t vm_heap_owner(const VmHeap *heap, const void *block);
+// Fills held_bytes: the pages that cannot be used for anything else, because an owner has something
+// in them. Who keeps one slot of a run and nobody else does, holds the whole run. Walks over all
+// slots.
+void vm_heap_measure(VmHeap *heap);
+// Whether a block of so many bytes can be had.
+bool vm_heap_can_hold(VmHeap *heap, size_t bytes);
 // Puts the last pages into use.
 void vm_heap_release_reserve(VmHeap *heap);
 

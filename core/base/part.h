@@ -1,0 +1,26 @@
+// Fair parts of what many use and nobody divides beforehand: pages of terrain, attributes, room in
+// a queue. One user has at most half of it, and when three quarters are taken, the rest is for
+// those who have little (a sixty-fourth): what one or a few hoard, others do not miss.
+#pragma once
+
+#include "core/base/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// How many one who has `own` of the `used` may take more, of which there are `max` in all.
+static inline uint64_t part_room(uint64_t own, uint64_t used, uint64_t max)
+{
+    const uint64_t most = max / SCRIPT_PART_MOST;
+    const uint64_t late = max - max / SCRIPT_PART_LATE;
+    const uint64_t little = max / SCRIPT_PART_LITTLE + 1;
+    const uint64_t early_room =
+        own < most && used < late ? (most - own < late - used ? most - own : late - used) : 0;
+    const uint64_t late_room = own < little ? little - own : 0;
+    return early_room > late_room ? early_room : late_room;
+}
+
+static inline bool part_is_fair(uint64_t own, uint64_t used, uint64_t max)
+{
+    return part_room(own, used, max) > 0;
+}
