@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "core/base/status.h"
 #include "core/wire/script_path.h"
 
@@ -48,6 +49,7 @@ static inline uint32_t entry_context(RunContext context)
 
 #define ENTRY_NAME_BYTES 128
 #define ENTRY_BYTES_MAX  (512 << 10)
+_Static_assert(ENTRY_BYTES_MAX >= RUNE_BYTES_MAX, "a rune enters a world as one entry");
 
 typedef struct Entry {
     EntryType type;

@@ -12,7 +12,6 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/script/runtime/store_request.h"
-#include "core/world/row.h"
 
 typedef struct Store Store;
 

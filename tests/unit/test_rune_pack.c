@@ -6,7 +6,7 @@
 #include "core/script/rune/rune_samples.h"
 #include "core/script/rune/rune_unpack.h"
 #include "core/script/vm/vm.h"
-#include "server/build/rune_pack.h"
+#include "server/build/inside/rune_pack.h"
 #include "tests/support/test.h"
 
 #include <lua.h>
