@@ -75,6 +75,20 @@ CASES = {
     "edge in CMake": ({"core/base/CMakeLists.txt":
                        "sandlot_library(base SOURCES a.c heap.c check.c EDGES sim)\n"},
                       ["core/base/CMakeLists.txt:1: base may not have the edge sim"]),
+    "edge from core to the server in CMake": (
+        {"core/sim/CMakeLists.txt": "sandlot_library(sim SOURCES s.c EDGES base net)\n",
+         "server/net/CMakeLists.txt": "sandlot_library(net EDGES base)\n"},
+        ["core/sim/CMakeLists.txt:1: sim may not have the edge net"]),
+    "edge in CMake of the server": (
+        {"server/sys/CMakeLists.txt": "sandlot_library(sys SOURCES y.c EDGES base shell)\n",
+         "server/sys/y.c": "// Y.\n",
+         "server/shell/CMakeLists.txt": "sandlot_library(shell SOURCES s.c EDGES sys)\n",
+         "server/shell/s.c": "// S.\n"},
+        ["server/sys/CMakeLists.txt:1: sys may not have the edge shell"]),
+    "the simulation with the store, over another header": (
+        {"server/store/store.h": '// S.\n#include "core/world/w.h"\n',
+         "core/world/w.h": '// W.\n#include "core/sim/s.h"\n'},
+        ["server/store/store.h:1: must not include core/sim/, and core/sim/s.h comes with it"]),
     "room upward": ({"core/script/vm/v.h": '// V.\n#include "core/script/api/p.h"\n',
                      "core/script/api/p.h": "// P.\n#pragma once\n"},
                     ["core/script/vm/v.h:2: core/script/vm may not include core/script/api"]),
@@ -92,20 +106,6 @@ CASES = {
         {"core/script/vm/CMakeLists.txt": "sandlot_library(script_vm EDGES base script_api)\n",
          "core/script/api/CMakeLists.txt": "sandlot_library(script_api EDGES base)\n"},
         ["core/script/vm/CMakeLists.txt:1: script_vm may not have the edge script_api"]),
-    "edge from core to the server in CMake": (
-        {"core/sim/CMakeLists.txt": "sandlot_library(sim SOURCES s.c EDGES base net)\n",
-         "server/net/CMakeLists.txt": "sandlot_library(net EDGES base)\n"},
-        ["core/sim/CMakeLists.txt:1: sim may not have the edge net"]),
-    "edge in CMake of the server": (
-        {"server/sys/CMakeLists.txt": "sandlot_library(sys SOURCES y.c EDGES base shell)\n",
-         "server/sys/y.c": "// Y.\n",
-         "server/shell/CMakeLists.txt": "sandlot_library(shell SOURCES s.c EDGES sys)\n",
-         "server/shell/s.c": "// S.\n"},
-        ["server/sys/CMakeLists.txt:1: sys may not have the edge shell"]),
-    "the simulation with the store, over another header": (
-        {"server/store/store.h": '// S.\n#include "core/world/w.h"\n',
-         "core/world/w.h": '// W.\n#include "core/sim/s.h"\n'},
-        ["server/store/store.h:1: must not include core/sim/, and core/sim/s.h comes with it"]),
     "include in a comment": ({"core/base/a.h": "// #include <time.h>\n/*\n#include <time.h>\n*/\n"},
                              []),
     **{f"<{header}>": ({"core/base/a.h": f"// A.\n#include <{header}>\n"},
