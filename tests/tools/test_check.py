@@ -75,6 +75,10 @@ CASES = {
     "edge in CMake": ({"core/base/CMakeLists.txt":
                        "sandlot_library(base SOURCES a.c heap.c check.c EDGES sim)\n"},
                       ["core/base/CMakeLists.txt:1: base may not have the edge sim"]),
+    "edge from core to the server in CMake": (
+        {"core/sim/CMakeLists.txt": "sandlot_library(sim SOURCES s.c EDGES base net)\n",
+         "server/net/CMakeLists.txt": "sandlot_library(net EDGES base)\n"},
+        ["core/sim/CMakeLists.txt:1: sim may not have the edge net"]),
     "edge in CMake of the server": (
         {"server/sys/CMakeLists.txt": "sandlot_library(sys SOURCES y.c EDGES base shell)\n",
          "server/sys/y.c": "// Y.\n",

@@ -10,7 +10,6 @@
 #include "server/build/place/soul.h"
 
 #define CONTEXTS_FILE "place.json"
-#define CONTEXT_COUNT ((uint32_t)CONTEXT_BOTH + 1)
 
 // Changes `context` and `replicate` of what soul_scan found. A place.json that is not understood,
 // names no script or would widen a context is a diagnostic.
