@@ -3,6 +3,7 @@
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/check.h"
+#include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
 #define FIRE_RADIUS_M   0.05f
@@ -156,46 +157,105 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
 
 // --- spawning and destroying --------------------------------------------------------------------
 
-#define TEXT_OF(number)    #number
-#define LIMIT_TEXT(number) TEXT_OF(number)
-
-// Whether scripts that have `all` of something may have one more, where `most` fit. The last ones
-// are kept for scripts that have few.
-static bool all_have_room(uint32_t all, uint32_t most, uint32_t mine)
+// How many of something all scripts together may have, where `most` fit. The last ones are kept for
+// scripts that have few.
+static uint32_t room_of_all(uint32_t most, uint32_t mine)
 {
-    return all < (mine < SCRIPT_THINGS_OWN ? most : most - most / 16);
+    return mine < SCRIPT_THINGS_OWN ? most : most - most / 16;
 }
 
 // STATUS_LIMIT if the caller has as many as one script may have, or all scripts together as many as
 // leave room for players; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
 {
-    const uint32_t caller = authority->world.caller;
+    ScriptWorld *world = &authority->world;
     const SimConfig *config = sim_config(authority->sim);
-    const SimMaker maker = sim_maker(authority->sim, caller);
+    const SimMaker maker = sim_maker(authority->sim, world->caller);
     const SimMaker all = sim_maker(authority->sim, 0);
-    authority->world.refusal = NULL;
-    if (caller == 0) {
+    const uint32_t entities = room_of_all(config->entity_max / 4 * 3, maker.things);
+    const uint32_t npcs = room_of_all(config->npc_max, maker.counts[ENTITY_NPC]);
+    world->refusal = NULL;
+    if (world->caller == 0) {
         return STATUS_OK;
     }
     if (type == ENTITY_PROJECTILE && maker.counts[type] >= SCRIPT_PROJECTILES_MAX) {
-        authority->world.refusal = "a script has at most " LIMIT_TEXT(
-            SCRIPT_PROJECTILES_MAX) " projectiles in the air; wait until some have ended";
-    } else if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
-        authority->world.refusal =
-            "a script has at most " LIMIT_TEXT(SCRIPT_NPCS_MAX) " NPCs; destroy some first";
-    } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
-        authority->world.refusal = "a script has at most " LIMIT_TEXT(
-            SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
-    } else if (!all_have_room(all.things, config->entity_max / 4 * 3, maker.things)) {
-        authority->world.refusal = "the scripts of this world have as many entities together as "
-                                   "there is room for; destroy some first";
-    } else if (type == ENTITY_NPC &&
-               !all_have_room(all.counts[type], config->npc_max, maker.counts[type])) {
-        authority->world.refusal = "the scripts of this world have as many NPCs together as there "
-                                   "is room for; destroy some first";
+        return world_limit(world, STATUS_LIMIT,
+                           "a script has at most %d projectiles in the air; wait until some have "
+                           "ended",
+                           SCRIPT_PROJECTILES_MAX);
     }
-    return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
+    if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
+        return world_limit(world, STATUS_LIMIT, "a script has at most %d NPCs; destroy some first",
+                           SCRIPT_NPCS_MAX);
+    }
+    if (maker.things >= SCRIPT_ENTITIES_MAX) {
+        return world_limit(world, STATUS_LIMIT,
+                           "a script has at most %d entities that it made or moved; destroy some "
+                           "first",
+                           SCRIPT_ENTITIES_MAX);
+    }
+    if (all.things >= entities) {
+        return world_limit(world, STATUS_LIMIT,
+                           "all scripts of this world together have at most %u entities; destroy "
+                           "some first",
+                           (unsigned)entities);
+    }
+    if (type == ENTITY_NPC && all.counts[type] >= npcs) {
+        return world_limit(world, STATUS_LIMIT,
+                           "all scripts of this world together have at most %u NPCs; destroy some "
+                           "first",
+                           (unsigned)npcs);
+    }
+    return STATUS_OK;
+}
+
+// Names what is full when the world has no room for one more of a type, whoever made the others.
+static Status name_full(Authority *authority, Status status, EntityType type)
+{
+    ScriptWorld *world = &authority->world;
+    const SimConfig *config = sim_config(authority->sim);
+    if (type == ENTITY_STRUCTURE) {
+        return world_limit(
+            world, status, "this world has room for %u structures, and for %u of one player",
+            (unsigned)config->structures_max, (unsigned)config->structures_per_player_max);
+    }
+    if (type == ENTITY_NPC || type == ENTITY_PLAYER) {
+        return world_limit(world, status, "this world has room for %u players and NPCs together",
+                           (unsigned)config->character_max);
+    }
+    const uint32_t records = authority->book.config.record_max;
+    return world_limit(world, status, "this world has room for %u entities; destroy some first",
+                       (unsigned)(config->entity_max < records ? config->entity_max : records));
+}
+
+// The same for what is kept with entities.
+static Status name_book_full(Authority *authority, Status status)
+{
+    const BookConfig *config = &authority->book.config;
+    return world_limit(&authority->world, status,
+                       "an entity has at most %u attributes, and this world has room for %u, for "
+                       "%u texts in them (%u longer than 64 bytes) and for %u different tags",
+                       (unsigned)config->attributes_per_entity_max, (unsigned)config->attribute_max,
+                       (unsigned)(config->text_small_max + config->text_large_max),
+                       (unsigned)config->text_large_max, (unsigned)config->tag_max);
+}
+
+static Status name_tags_full(Authority *authority, Status status)
+{
+    const BookConfig *config = &authority->book.config;
+    return world_limit(&authority->world, status,
+                       "this world has room for %u different tags, and for %u entities that have "
+                       "tags or attributes",
+                       (unsigned)config->tag_max, (unsigned)config->record_max);
+}
+
+static Status name_voxels_full(Authority *authority, Status status)
+{
+    const TerrainConfig *config = &sim_config(authority->sim)->terrain;
+    return world_limit(&authority->world, status,
+                       "this world has room for changed voxels in %u chunks (%d voxels along each "
+                       "edge), and for %u pages of 4 KiB in them",
+                       (unsigned)config->chunk_max, CHUNK_EDGE, (unsigned)config->page_max);
 }
 
 static EntityType prefab_type(const Prefab *prefab)
@@ -259,7 +319,9 @@ static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t n
     if (status == STATUS_OK && prefab->script_path != NULL) {
         if (authority->bind_count == authority->config.bind_max) {
             authority->counters.binds_dropped += 1;
-            return STATUS_LIMIT;
+            return world_limit(&authority->world, STATUS_LIMIT,
+                               "at most %u entities with a script of their own are made in a tick",
+                               (unsigned)authority->config.bind_max);
         }
         authority->binds[authority->bind_count++] = (AuthorityBind){net_id, prefab};
     }
@@ -289,14 +351,14 @@ static Status face_spawn(ScriptWorld *world, Text name, Vec3 position, bool loca
         status = keep_record(authority, handle, &record);
     }
     if (status != STATUS_OK) {
-        return status;
+        return name_full(authority, status, prefab_type(prefab));
     }
     const uint64_t net_id = record->net_id;
     status = keep_prefab(authority, prefab, net_id);
     if (status != STATUS_OK) {
         sim_remove(authority->sim, handle);
         book_remove(&authority->book, net_id);
-        return status;
+        return name_book_full(authority, status);
     }
     *out = net_id;
     return STATUS_OK;
@@ -315,14 +377,14 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
         status = book_open(&authority->book, net_id, &record);
     }
     if (status != STATUS_OK) {
-        return status;
+        return name_full(authority, status, ENTITY_PART);
     }
     status = sim_thaw_part(authority->sim, net_id, &thing->handle);
     if (status != STATUS_OK) {
         if (record->attribute_count == 0 && record->tag_count == 0) {
             book_remove(&authority->book, net_id);
         }
-        return status;
+        return name_full(authority, status, ENTITY_PART);
     }
     thing->entity = sim_entity(authority->sim, thing->handle);
     record->entity = thing->handle;
@@ -444,7 +506,7 @@ static Status face_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
     if (record != NULL) {
         record->entity = thing.handle;
     }
-    return status;
+    return name_book_full(of(world), status);
 }
 
 static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
@@ -459,23 +521,25 @@ static Status face_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool o
     if (record != NULL) {
         record->entity = thing.handle;
     }
-    return status;
+    return name_tags_full(of(world), status);
 }
 
 static Status face_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)
 {
     sim_add_work(of(world)->sim, CHANGE_STEPS);
-    return terrain_set(sim_terrain(of(world)->sim), at, kind, NULL);
+    return name_voxels_full(of(world), terrain_set(sim_terrain(of(world)->sim), at, kind, NULL));
 }
 
 static Status face_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind)
 {
-    return terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL);
+    return name_voxels_full(of(world),
+                            terrain_fill_box(sim_terrain(of(world)->sim), min, max, kind, NULL));
 }
 
 static Status face_fill_sphere(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind)
 {
-    return terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL);
+    return name_voxels_full(
+        of(world), terrain_fill_sphere(sim_terrain(of(world)->sim), centre, radius, kind, NULL));
 }
 
 static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
@@ -502,9 +566,8 @@ static Status face_damage(ScriptWorld *world, uint64_t net_id, float amount, uin
 
 static Status face_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
-    return authority_player_spawn(of(world), player_id,
-                                  position != NULL ? *position
-                                                   : authority_spawn_point(of(world), player_id));
+    const Vec3 where = position != NULL ? *position : authority_spawn_point(of(world), player_id);
+    return name_full(of(world), authority_player_spawn(of(world), player_id, where), ENTITY_PLAYER);
 }
 
 static Status face_player_team(ScriptWorld *world, uint64_t player_id, Text team)
@@ -514,7 +577,8 @@ static Status face_player_team(ScriptWorld *world, uint64_t player_id, Text team
 
 static Status face_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
 {
-    return roster_set_stat(&of(world)->roster, player_id, name, value);
+    return world_limit(world, roster_set_stat(&of(world)->roster, player_id, name, value),
+                       "a player has at most %d of them", ROSTER_STATS_MAX);
 }
 
 static bool face_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
@@ -554,7 +618,7 @@ static Status face_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_PROJECTILE);
 }
 
 // HANDLE_NONE, which no NPC function takes, for what is gone or anchored.
@@ -609,7 +673,7 @@ static Status face_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_NPC);
 }
 
 static Status face_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state, float *suspicion)
@@ -640,7 +704,7 @@ static Status face_structure_place(ScriptWorld *world, uint32_t piece, VoxelCoor
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_STRUCTURE);
 }
 
 static Status face_structure_remove(ScriptWorld *world, uint64_t net_id)
@@ -703,10 +767,11 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
         return STATUS_OK;
     }
     if (authority->effect_counts[caller] == SCRIPT_EFFECTS_PER_TICK_MAX) {
-        authority->world.refusal = "a script sends at most " LIMIT_TEXT(
-            SCRIPT_EFFECTS_PER_TICK_MAX) " messages, sounds and requests in a tick; slow down";
         authority->effects.dropped_count += 1;
-        return STATUS_LIMIT;
+        return world_limit(&authority->world, STATUS_LIMIT,
+                           "a script sends at most %d messages, sounds and requests in a tick; "
+                           "slow down",
+                           SCRIPT_EFFECTS_PER_TICK_MAX);
     }
     authority->effect_counts[caller] += 1;
     return STATUS_OK;
@@ -722,32 +787,48 @@ static Status check_effect(Authority *authority, uint64_t player_id, size_t byte
     return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
 }
 
+// What the queue of effects said.
+static Status name_queue_full(ScriptWorld *world, Status status)
+{
+    const AuthorityConfig *config = &of(world)->config;
+    return world_limit(world, status,
+                       "all scripts together send at most %u messages, sounds and requests in a "
+                       "tick, and %zu bytes in them; slow down",
+                       (unsigned)config->effect_max, config->effect_bytes_max);
+}
+
 static Status face_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                          float volume)
 {
     const Status status = check_effect(of(world), player_id, name.bytes);
     return status != STATUS_OK ? status
-                               : effect_sound(&of(world)->effects, name, player_id, at, volume);
+                               : name_queue_full(world, effect_sound(&of(world)->effects, name,
+                                                                     player_id, at, volume));
 }
 
 static Status face_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     const Status status = check_effect(of(world), player_id, text.bytes);
-    return status != STATUS_OK ? status : effect_chat(&of(world)->effects, text, player_id);
+    return status != STATUS_OK
+               ? status
+               : name_queue_full(world, effect_chat(&of(world)->effects, text, player_id));
 }
 
 static Status face_send(ScriptWorld *world, const ScriptMessage *message)
 {
     const Status status =
         check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
-    return status != STATUS_OK ? status : effect_message(&of(world)->effects, message);
+    return status != STATUS_OK
+               ? status
+               : name_queue_full(world, effect_message(&of(world)->effects, message));
 }
 
 static Status face_store(ScriptWorld *world, const StoreRequest *request)
 {
     sim_add_work(of(world)->sim, STORE_STEPS);
     const Status status = count_effect(of(world), 1, request->value_bytes);
-    return status != STATUS_OK ? status : effect_store(&of(world)->effects, request);
+    return status != STATUS_OK ? status
+                               : name_queue_full(world, effect_store(&of(world)->effects, request));
 }
 
 static const ScriptWorldFace face = {

@@ -141,8 +141,7 @@ static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
     say_fault(system, fault);
 }
 
-// A fault of a script as a whole, not of one of its calls.
-static void keep_budget_fault(ScriptSystem *system, Script *script, const char *message)
+void account_budget_fault(ScriptSystem *system, Script *script, const char *message)
 {
     ScriptFault fault = {.kind = FAULT_BUDGET, .hook = HOOK_HANDLER, .tick = system->tick};
     snprintf(fault.path, sizeof fault.path, "%s", script->path);
@@ -164,11 +163,11 @@ void account_over_share(ScriptSystem *system, Script *script)
     share->over_said = system->tick;
     char message[SCRIPT_MESSAGE_BYTES];
     snprintf(message, sizeof message,
-             "used %.1f ms in a tick in which others had to wait, and its share was %.1f ms: it is "
-             "throttled, and runs after the others",
-             (double)share->used_steps / VM_STEPS_PER_MS,
-             (double)system->share_steps / VM_STEPS_PER_MS);
-    keep_budget_fault(system, script, message);
+             "used %llu steps (%.2f ms) of a tick that was too short for all calls, and its share "
+             "was %lld (%.2f ms): it is throttled, and runs after the others",
+             (unsigned long long)share->used_steps, (double)share->used_steps / VM_STEPS_PER_MS,
+             (long long)system->share_steps, (double)system->share_steps / VM_STEPS_PER_MS);
+    account_budget_fault(system, script, message);
 }
 
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
@@ -212,14 +211,6 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
         system->fault_count -= 1;
     }
     return given;
-}
-
-void account_work_fault(ScriptSystem *system, Script *script, const char *message)
-{
-    if (script->state != SCRIPT_OFF) {
-        keep_budget_fault(system, script, message);
-        punish(system, script);
-    }
 }
 
 // The path goes before the text, unless an error message has it there already.
