@@ -184,6 +184,7 @@ void sim_set_maker(Sim *sim, Handle entity, uint32_t maker);
 
 typedef struct SimMaker {
     uint64_t steps;   // that the last step took for its things
+    uint64_t share;   // that it could take in that step before its things had to stand still
     uint32_t skipped; // of them that stood still, because it had used up its part
     uint32_t things;  // that are there now
     uint32_t counts[ENTITY_TYPE_COUNT];

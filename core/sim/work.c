@@ -156,6 +156,7 @@ SimMaker sim_maker(const Sim *sim, uint32_t number)
     }
     const MakerWork *maker = &sim->work->makers[number];
     out.steps = maker->steps;
+    out.share = sim->work->limit;
     out.skipped = maker->skipped;
     for (uint32_t type = 0; type < ENTITY_TYPE_COUNT; type++) {
         out.counts[type] = maker->counts[type];

@@ -109,7 +109,7 @@ TEST(the_two_sides_talk)
         "sum\t5\tsum\n",
         "fail\tfalse\t",
         "none\tfalse\t",
-        "function\tfalse\tHello: argument 1: functions and coroutines cannot travel\n",
+        "function\tfalse\tHello: argument 1: functions and coroutines cannot be sent\n",
         "deep\tfalse\tHello: argument 1.t.t.t.t.t.t.t.t: more than 8 tables inside each other\n",
     };
     for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
@@ -199,5 +199,256 @@ TEST(widgets_call_back)
     sample_world_step(world, 2);
     CHECK(strstr(small_log.text, "clicked") == NULL);
     check_no_faults(view, "client");
+    small_world_close(world);
+}
+
+// Runs a script of the server, and for a while one of the client beside it.
+static SampleWorld *run_both(const char *server, const char *client, uint32_t ticks)
+{
+    SampleWorld *world = small_world_open();
+    CHECK(add(sample_world_scripts(world, SCRIPT_SERVER), "ServerScriptService/Game", server,
+              strlen(server)));
+    sample_world_step(world, 2);
+    if (client != NULL) {
+        CHECK(add(sample_world_scripts(world, SCRIPT_CLIENT), "StarterPlayer/Hud", client,
+                  strlen(client)));
+    }
+    sample_world_step(world, ticks);
+    return world;
+}
+
+static void check_logged(const char *const *wanted, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strstr(small_log.text, wanted[i]) == NULL) {
+            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], small_log.text);
+        }
+    }
+}
+
+static uint32_t lines_with(const char *text)
+{
+    uint32_t count = 0;
+    for (const char *at = small_log.text; (at = strstr(at, text)) != NULL; at += strlen(text)) {
+        count += 1;
+    }
+    return count;
+}
+
+TEST(an_option_that_does_not_exist_is_an_error)
+{
+    static const char server[] =
+        "local function try(f, ...) print(select(2, pcall(f, ...))) end\n"
+        "local door = World.Find('Door')\n"
+        "try(Network.Declare, 'a', {type = {'number'}})\n"
+        "try(Network.Declare, 'b', {types = {'vector3'}})\n"
+        "try(Network.Declare, 'c', {types = {'number', 'quaternion'}})\n"
+        "try(Network.Declare, 'd', {types = {'number', 5}})\n"
+        "try(Network.Declare, 'e', {types = 'number'})\n"
+        "try(Network.Declare, 'f', {'number'})\n"
+        "try(Network.Declare, 'g', {types = {'number | strin'}})\n"
+        "try(door.SetAttribute, 'x', 1, {persistant = true})\n"
+        "try(door.SetAttribute, 'x', 1, {private = 'yes'})\n"
+        "try(Sound.Play, 'boom', {loudness = 1})\n"
+        "try(Sound.Play, 'boom', {volume = 0/0})\n"
+        "try(Projectile.Fire, {position = Vector3.zero, velocity = Vector3.one, damge = 5})\n"
+        "try(Projectile.Fire, {position = Vector3.zero, velocity = Vector3.one, kind = 1.5})\n"
+        "Network.Declare('h', {types = {'number | nil', 'any', 'Vector3', 'Player'}, rate = 5})\n"
+        "door:SetAttribute('x', 1, {persistent = true, private = false})\n"
+        "Sound.Play('boom', {volume = 0.5, position = Vector3.one})\n"
+        "Projectile.Fire({position = Vector3.one, velocity = Vector3.one, kind = 1, gravity = 2})\n"
+        "print('good ones pass')\n";
+    static const char client[] =
+        "print(select(2, pcall(UI.Text, {txt = 'hi'})))\n"
+        "local again = {text = 'hi'} UI.Text(again) UI.Text(again)\n"
+        "UI.Show(UI.List({gap = 2, UI.Text({text = 'x', size = 3}), UI.Bar({value = 1})}))\n"
+        "print('widgets pass')\n";
+    static const char *const wanted[] = {
+        "Network.Declare has no option \"type\"; did you mean \"types\"?\n",
+        "Network.Declare: types[1]: there is no type \"vector3\"; did you mean \"Vector3\"?\n",
+        "Network.Declare: types[2]: there is no type \"quaternion\"; the types are any, nil, ",
+        "Network.Declare: types[2] must be a string, got number\n",
+        "Network.Declare: types must be a table, got string\n",
+        "Network.Declare: options have names, as in {name = value}\n",
+        "Network.Declare: types[1]: there is no type \"strin\"; did you mean \"string\"?\n",
+        "Entity:SetAttribute has no option \"persistant\"; did you mean \"persistent\"?\n",
+        "Entity:SetAttribute: private must be a boolean, got string\n",
+        "Sound.Play has no option \"loudness\"; the options are position, volume, player\n",
+        "Sound.Play: volume must be finite, not NaN or infinity\n",
+        "Projectile.Fire has no option \"damge\"; did you mean \"damage\"?\n",
+        "Projectile.Fire: kind must be an integer, got number\n",
+        "good ones pass\n",
+        "UI.Text has no option \"txt\"; did you mean \"text\"?\n",
+        "widgets pass\n",
+    };
+    SampleWorld *world = run_both(server, client, 5);
+    check_logged(wanted, sizeof wanted / sizeof wanted[0]);
+    check_no_faults(sample_world_scripts(world, SCRIPT_SERVER), "server");
+    check_no_faults(sample_world_scripts(world, SCRIPT_CLIENT), "client");
+    small_world_close(world);
+}
+
+TEST(a_dropped_message_is_counted_and_logged_once_a_second)
+{
+    static const char server[] =
+        "Network.Declare('Aim', {types = {'Vector3'}, rate = 3})\n"
+        "Network.Declare('Often', {rate = 3})\n"
+        "Network.Declare('Two', {types = {'number'}})\n"
+        "Network.OnClientEvent('Aim', function(player, v) print('aimed', v) end)\n";
+    static const char client[] =
+        "function onStart()\n"
+        "  for i = 1, 6 do Network.FireServer('Aim', 'bad') end\n" // uses nothing of the rate up
+        "  for i = 1, 3 do Network.FireServer('Aim', Vector3.one) end\n"
+        "  for i = 1, 5 do Network.FireServer('Often') end\n"
+        "  Network.FireServer('Two', 1, 2)\n"
+        "  print('told', select(2, pcall(Network.Invoke, 'Two', 'x')))\n"
+        "  task.wait(2) Network.FireServer('Aim', 'again') end\n";
+    static const char *const wanted[] = {
+        "ServerScriptService/Game: a message \"Aim\" from player1 was dropped: argument 1 must be "
+        "of type Vector3, got string\n",
+        "ServerScriptService/Game: a message \"Often\" from player1 was dropped: it came more "
+        "often "
+        "than 3 times a second\n",
+        "ServerScriptService/Game: a message \"Two\" from player1 was dropped: it has 2 arguments, "
+        "and 1 are declared\n",
+        "told\targument 1 must be of type number, got string\n",
+    };
+    SampleWorld *world = run_both(server, client, 40);
+    check_logged(wanted, sizeof wanted / sizeof wanted[0]);
+    CHECK_INT(lines_with("a message \"Aim\""), 1);
+    CHECK_INT(lines_with("aimed\t1.0, 1.0, 1.0\n"), 3);
+    ScriptStats stats;
+    script_stats(sample_world_scripts(world, SCRIPT_SERVER), &stats);
+    CHECK_INT(stats.messages_dropped, 6 + 2 + 2);
+    sample_world_step(world, 120);
+    CHECK_INT(lines_with("a message \"Aim\""), 2); // another second
+    small_world_close(world);
+}
+
+TEST(an_answer_that_cannot_be_sent_is_a_fault_of_the_handler)
+{
+    static const char server[] = "-- the handler begins in the third line\n"
+                                 "local n = 1\n"
+                                 "Network.OnInvoke('Ask', function() return n, {print} end)\n";
+    static const char client[] =
+        "function onStart() print('answer', pcall(Network.Invoke, 'Ask')) end\n";
+    SampleWorld *world = run_both(server, client, 30);
+    ScriptFault fault;
+    REQUIRE(script_faults(sample_world_scripts(world, SCRIPT_SERVER), &fault, 1) == 1);
+    CHECK_TEXT(fault.path, "ServerScriptService/Game");
+    CHECK_INT(fault.line, 3);
+    CHECK_TEXT(fault.message, "Network.OnInvoke: the handler's result 2[1]: functions and "
+                              "coroutines cannot be sent");
+    static const char *const wanted[] = {"answer\tfalse\tthe handler failed\n",
+                                         "ServerScriptService/Game:3: Network.OnInvoke: "};
+    check_logged(wanted, 2);
+    small_world_close(world);
+}
+
+TEST(messages_name_what_was_wrong)
+{
+    static const char server[] = "local function try(f, ...) print(select(2, pcall(f, ...))) end\n"
+                                 "local store = DataStore.GetDataStore('s')\n"
+                                 "function onStart()\n"
+                                 "  local stats = Players.GetPlayers()[1].leaderstats\n"
+                                 "  try(function() stats.x = 's' end)\n"
+                                 "  try(function() stats.y = nil end)\n"
+                                 "  try(function() stats[{}] = 1 end)\n"
+                                 "  try(store.SetAsync, 'k', print)\n"
+                                 "  try(store.SetAsync, 'k', {list = {1, print}})\n"
+                                 "  try(store.SetAsync, 'k', string.rep('x', 70000))\n"
+                                 "  try(store.UpdateAsync, 'k', function() return print end)\n"
+                                 "  try(Vector3.new, 0/0)\n"
+                                 "  try(Vector3.new, 1, 1e300)\n"
+                                 "  try(Network.Broadcast, 'm', string.rep('x', 70000))\n"
+                                 "end\n";
+    static const char *const wanted[] = {
+        "leaderstats.x must be a number, not a string\n",
+        "leaderstats.y must be a number, not nil\n",
+        "a name in leaderstats must be a string, not a table\n",
+        "DataStore: argument 2: functions and coroutines cannot be stored\n",
+        "DataStore: argument 2.list[2]: functions and coroutines cannot be stored\n",
+        "DataStore: argument 2: too large: what is stored has at most 65536 bytes\n",
+        "DataStore: the transform's result 1: functions and coroutines cannot be stored\n",
+        "Vector3.new: argument 1 (x) must be finite, not NaN or infinity\n",
+        "Vector3.new: argument 2 (y) must be between -3e38 and 3e38\n",
+        "m: argument 1: too large: what is sent has at most 65536 bytes\n",
+    };
+    SampleWorld *world = run_both(server, NULL, 30);
+    check_logged(wanted, sizeof wanted / sizeof wanted[0]);
+    check_no_faults(sample_world_scripts(world, SCRIPT_SERVER), "server");
+    small_world_close(world);
+}
+
+TEST(a_limit_of_the_small_world_is_named)
+{
+    static const char server[] =
+        "local function fill(f) for i = 1, 5000 do local ok, text = pcall(f, i)\n"
+        "  if not ok then print(text) return end if i % 20 == 0 then task.wait() end end end\n"
+        "function onStart()\n"
+        "  local door, player = World.Find('Door'), Players.GetPlayers()[1]\n"
+        "  fill(function(i) player.leaderstats['n' .. i] = i end)\n"
+        "  fill(function(i) door:SetAttribute('n' .. i, i) end)\n"
+        "  fill(function(i) door:AddTag('t' .. i) end)\n"
+        "  fill(function(i) Npc.Spawn(Vector3.new(i % 20, 0, 0)) end)\n"
+        "  fill(function(i) Structure.Place(0, Vector3.new(i % 60 - 30, 0, i // 60 - 30)) end)\n"
+        "  fill(function(i) World.SetVoxel(Vector3.new(i * 40, 0, 0), 1) end)\n"
+        "  fill(function(i) World.Spawn('Crate', Vector3.new(i % 20, 5, i // 20)) end)\n"
+        "  for i = 1, 2000 do if not pcall(Chat.Send, 'x') then\n"
+        "    print(select(2, pcall(Chat.Send, 'x'))) break end end\n"
+        "  print('done') end\n";
+    static const char *const wanted[] = {
+        "leaderstats: a player has at most 16 of them\n",
+        "Entity.SetAttribute: an entity has at most 64 attributes",
+        "Entity.AddTag: this world has room for 128 different tags",
+        "Npc.Spawn: all scripts of this world together have at most 60 NPCs",
+        "Structure.Place: this world has room for 512 structures",
+        "World.SetVoxel: this world has room for changed voxels in 128 chunks",
+        "World.Spawn: all scripts of this world together have at most 1440 entities",
+        "Chat.Send: a script sends at most 1024 messages, sounds and requests in a tick",
+        "done\n",
+    };
+    SampleWorld *world = run_both(server, NULL, 600);
+    check_logged(wanted, sizeof wanted / sizeof wanted[0]);
+    CHECK(strstr(small_log.text, "a limit was reached") == NULL);
+    small_world_close(world);
+}
+
+// The way that docs/SCRIPTING.md shows: everybody is greeted once, whenever the script begins.
+TEST(a_player_is_welcomed_once)
+{
+    static const char *const patterns[] = {
+        "local function welcome(p) print('welcome', p.Name) end\n"
+        "Players.PlayerAdded:Connect(welcome)\n"
+        "for _, p in ipairs(Players.GetPlayers()) do welcome(p) end\n",
+        "local function welcome(p) print('welcome', p.Name) end\n"
+        "function onStart() Players.PlayerAdded:Connect(welcome)\n"
+        "for _, p in ipairs(Players.GetPlayers()) do welcome(p) end end\n",
+        "Players.PlayerAdded:Connect(function(p) print('welcome', p.Name) end)\n",
+    };
+    SampleWorld *world = small_world_open();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    for (uint32_t i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "ServerScriptService/First%u", (unsigned)i);
+        CHECK(add(scripts, path, patterns[i], strlen(patterns[i])));
+    }
+    sample_world_step(world, 10);
+    CHECK_INT(lines_with("First0: welcome\tplayer1\n"), 1);
+    CHECK_INT(lines_with("First1: welcome\tplayer1\n"), 1);
+    CHECK_INT(lines_with("First2: welcome\tplayer1\n"), 1);
+    // A script that comes later, and a player in the same moment as one more script.
+    CHECK(add(scripts, "ServerScriptService/Later", patterns[0], strlen(patterns[0])));
+    sample_world_step(world, 10);
+    CHECK_INT(lines_with("Later: welcome\tplayer1\n"), 1);
+    CHECK_OK(authority_player_join(sample_world_authority(world), 9, (Text){"bo", 2}));
+    loopback_step(sample_world_loopback(world), 0); // a world tells of it before its tick
+    CHECK(add(scripts, "ServerScriptService/Same0", patterns[0], strlen(patterns[0])));
+    CHECK(add(scripts, "ServerScriptService/Same1", patterns[1], strlen(patterns[1])));
+    sample_world_step(world, 10);
+    CHECK_INT(lines_with("welcome\tbo\n"), 6);
+    CHECK_INT(lines_with("Same0: welcome\tbo\n"), 1);
+    CHECK_INT(lines_with("Same1: welcome\tbo\n"), 1);
+    check_no_faults(scripts, "server");
     small_world_close(world);
 }

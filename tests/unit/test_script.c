@@ -585,6 +585,45 @@ TEST(a_script_that_uses_more_than_its_share_is_throttled_by_name)
     CHECK_INT(fixture.faults[0].kind, FAULT_BUDGET);
     CHECK_TEXT(fixture.faults[0].path, "ServerScriptService/Greedy");
     CHECK_INT(script_fixture_lines(&fixture, "Greedy: used"), 1);
+    // The numbers show by how much it was too much.
+    unsigned long long used = 0;
+    unsigned long long share = 0;
+    double ms = 0;
+    REQUIRE(sscanf(fixture.faults[0].message,
+                   "used %llu steps (%lf ms) of a tick that was too short for all calls, and its "
+                   "share was %llu",
+                   &used, &ms, &share) == 3);
+    CHECK(used > share && share > 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(things_that_cost_too_much_are_shown_and_do_not_switch_a_script_off)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Storm",
+                             "local n = 0 function onUpdate() n = n + 1\n"
+                             "if n == 1200 then print('still here') end end",
+                             0);
+    const SimMaker over = {.steps = 1536718, .share = 1000000, .skipped = 402};
+    const SimMaker below = {.steps = 30, .share = 1000000, .skipped = 1}; // cut by others, once
+    for (uint32_t tick = 0; tick < 20 * 60; tick++) {
+        script_fixture_run(&fixture, 1);
+        script_charge_work(fixture.scripts, 1, tick == 0 ? &below : &over);
+    }
+    CHECK_INT(script_fixture_lines(&fixture, "still here"), 1);
+    CHECK(fixture.fault_count >= 18 && fixture.fault_count <= 21); // once a second
+    for (uint32_t i = 0; i < fixture.fault_count; i++) {
+        CHECK_INT(fixture.faults[i].kind, FAULT_BUDGET);
+        CHECK_TEXT(fixture.faults[i].message,
+                   "its projectiles, NPCs and parts took 1536718 steps in one tick and its share "
+                   "was 1000000: 402 of them stood still");
+    }
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    const ScriptAccount *storm = account_of(&stats, "ServerScriptService/Storm");
+    REQUIRE(storm != NULL);
+    CHECK_INT(storm->state, SCRIPT_RUNNING);
+    CHECK_INT(storm->work_skipped_count, 1 + (20 * 60 - 1) * 402);
     script_fixture_close(&fixture);
 }
 

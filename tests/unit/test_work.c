@@ -166,6 +166,7 @@ TEST(the_dearest_waits_and_the_others_do_not)
     for (uint32_t i = 0; i < 20; i++) {
         sim_step(sim);
         CHECK(sim_maker(sim, 7).skipped > 0);
+        CHECK(sim_maker(sim, 7).steps >= sim_maker(sim, 7).share);
         CHECK_INT(sim_maker(sim, 3).skipped, 0);
         CHECK(all_makers() <= BUDGET + BUDGET / 10);
     }
@@ -187,6 +188,7 @@ TEST(two_that_want_too_much_get_the_same)
         const uint64_t two = sim_maker(sim, 2).steps;
         CHECK(one + two <= BUDGET + BUDGET / 10);
         CHECK(one > BUDGET / 3 && two > BUDGET / 3);
+        CHECK(sim_maker(sim, 1).share == BUDGET / 2); // what each of them was promised
     }
     teardown();
 }

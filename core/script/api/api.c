@@ -1,6 +1,7 @@
 // The dispatcher of api.h: tables and classes made from the rows, and the checks before every call.
 #include "core/script/api/api.h"
 
+#include "core/base/nearest.h"
 #include "core/script/api/script_api.h"
 
 #include <stdio.h>
@@ -39,6 +40,24 @@ static const ApiRow rows[] = {
 #include "core/script/api.def"
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+// The members of tables that are given and come back, by the name of their shape.
+typedef struct ApiField {
+    const char *shape;
+    const char *name;
+    const char *type; // as written
+} ApiField;
+static const ApiField fields[] = {
+#define API_FIELD(owner, name, type, doc) {#owner, #name, type},
+#include "core/script/api.def"
+};
+#define FIELD_COUNT (sizeof fields / sizeof fields[0])
+
+// Shapes that hold a list besides.
+static const char *const lists[] = {
+#define API_ITEMS(shape, type, doc) #shape,
+#include "core/script/api.def"
+};
 
 const ApiRow *api_rows(uint32_t *count)
 {
@@ -81,6 +100,8 @@ uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX
 }
 
 // --- argument checks ----------------------------------------------------------------------------
+
+#define OPTION_STEPS 15 // to check one
 
 static bool word_is(const char *word, size_t bytes, const char *text)
 {
@@ -139,10 +160,14 @@ bool api_has_type(lua_State *thread, int index, const char *type)
 
 // Vectors calculate with whatever there is, as numbers do; everything else takes finite ones only,
 // so that no NaN reaches the simulation, a timer or a store.
+static bool is_measure(const char *type)
+{
+    return strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0;
+}
+
 static bool wants_finite(const ApiRow *row, const char *type)
 {
-    return strcmp(row->owner, "Vector3") != 0 &&
-           (strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0);
+    return strcmp(row->owner, "Vector3") != 0 && is_measure(type);
 }
 
 // Of a value that fits such a type.
@@ -165,10 +190,91 @@ static const char *type_name(lua_State *thread, int index)
     return luaL_typename(thread, index);
 }
 
+static const char *article_of(const char *type)
+{
+    return strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a";
+}
+
 static void full_name(const ApiRow *row, char *out, size_t capacity)
 {
     const char *joint = row->kind == API_KIND_METHOD ? ":" : row->owner[0] != 0 ? "." : "";
     snprintf(out, capacity, "%s%s%s", row->owner, joint, row->name);
+}
+
+static void raise_unknown_option(lua_State *thread, const char *where, const ApiArgument *argument,
+                                 Text key)
+{
+    Nearest nearest = nearest_begin(key.data, key.bytes);
+    char list[256] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; i < argument->option_count; i++) {
+        const char *name = fields[argument->option_first + i].name;
+        (void)nearest_consider(&nearest, name, strlen(name));
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", name);
+        ASSERT(at < sizeof list);
+    }
+    if (nearest.found != NULL) {
+        luaL_error(thread, "%s has no option \"%s\"; did you mean \"%s\"?", where, key.data,
+                   nearest.found);
+    }
+    luaL_error(thread, "%s has no option \"%s\"; the options are %s", where, key.data, list);
+}
+
+// The value of the option is on top of the stack.
+static void check_option(lua_State *thread, const char *where, const ApiField *field)
+{
+    char type[32];
+    size_t bytes = strlen(field->type);
+    bytes -= field->type[bytes - 1] == '?';
+    copy_word(type, sizeof type, field->type, bytes);
+    const int top = lua_gettop(thread);
+    if (!api_has_type(thread, top, type)) {
+        const char *wanted = type[0] == '{' ? "table" : type;
+        luaL_error(thread, "%s: %s must be %s %s, got %s", where, field->name, article_of(wanted),
+                   wanted, type_name(thread, top));
+    }
+    if (is_measure(type) && !is_finite(thread, top)) {
+        luaL_error(thread, "%s: %s must be finite, not NaN or infinity", where, field->name);
+    }
+}
+
+static const ApiField *find_option(const ApiArgument *argument, Text key)
+{
+    for (uint32_t i = 0; i < argument->option_count; i++) {
+        const ApiField *field = &fields[argument->option_first + i];
+        if (word_is(key.data, key.bytes, field->name)) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+// A table of options has only what its shape has, each of its type: a misspelt one would otherwise
+// do nothing, in silence. The functions of UI mark the tables that they are given with a kind, and
+// they may be given them again.
+static void check_options(lua_State *thread, const ApiRow *row, int index,
+                          const ApiArgument *argument)
+{
+    const bool is_ui = strcmp(row->owner, "UI") == 0;
+    char where[64];
+    full_name(row, where, sizeof where);
+    luaL_checkstack(thread, 4, NULL);
+    lua_pushnil(thread);
+    while (lua_next(thread, index) != 0) {
+        vm_charge(thread, OPTION_STEPS);
+        if (lua_type(thread, -2) == LUA_TSTRING) {
+            const Text key = api_text(thread, -2);
+            const ApiField *field = find_option(argument, key);
+            if (field != NULL) {
+                check_option(thread, where, field);
+            } else if (!is_ui || !word_is(key.data, key.bytes, "kind")) {
+                raise_unknown_option(thread, where, argument, key);
+            }
+        } else if (lua_type(thread, -2) != LUA_TNUMBER || !argument->has_items) {
+            luaL_error(thread, "%s: options have names, as in {name = value}", where);
+        }
+        lua_pop(thread, 1);
+    }
 }
 
 static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParsed *parsed,
@@ -182,6 +288,9 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
         if (fits && (!argument->finite || is_finite(thread, index))) {
+            if (argument->option_count > 0) {
+                check_options(thread, row, index, argument);
+            }
             continue;
         }
         char name[64];
@@ -193,7 +302,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         const char *type =
             is_shape(argument->type, strlen(argument->type)) ? "table" : argument->type;
         luaL_error(thread, "%s: argument %d (%s) must be %s %s, got %s", name, (int)i + 1,
-                   argument->name, strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a", type,
+                   argument->name, article_of(type), type,
                    lua_isnone(thread, index) ? "nothing" : type_name(thread, index));
     }
 }
@@ -232,6 +341,7 @@ void api_charge_work(lua_State *thread)
 static int call_row(lua_State *thread, lua_CFunction function)
 {
     api_charge_work(thread); // of a call that raised
+    api_world(thread)->refusal = NULL;
     const int result_count = function(thread);
     api_charge_work(thread);
     return result_count;
@@ -395,6 +505,28 @@ static void push_group(lua_State *thread, const char *group)
 
 // --- opening ------------------------------------------------------------------------------------
 
+// Where the options of an argument are in the table of fields: side by side. A Widget is not looked
+// at, because it has those of the function that made it.
+static void find_options(ApiArgument *argument)
+{
+    const size_t bytes = strlen(argument->type);
+    argument->option_count = 0;
+    argument->has_items = false;
+    if (!is_shape(argument->type, bytes) || word_is(argument->type, bytes, "Widget{}")) {
+        return;
+    }
+    for (uint16_t i = 0; i < FIELD_COUNT; i++) {
+        if (word_is(argument->type, bytes - 2, fields[i].shape)) {
+            argument->option_first = argument->option_count == 0 ? i : argument->option_first;
+            argument->option_count += 1;
+            ASSERT(i + 1 == argument->option_first + argument->option_count);
+        }
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        argument->has_items = argument->has_items || word_is(argument->type, bytes - 2, lists[i]);
+    }
+}
+
 static bool owner_has(const char *owner, ApiKind kind)
 {
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
@@ -414,6 +546,7 @@ static void open_api(ScriptSystem *system)
             parsed->count = api_parse_arguments(rows[i].arguments, parsed->arguments);
             for (uint32_t a = 0; a < parsed->count; a++) {
                 parsed->arguments[a].finite = wants_finite(&rows[i], parsed->arguments[a].type);
+                find_options(&parsed->arguments[a]);
             }
         }
     }
@@ -484,6 +617,24 @@ static const ApiRow *running_row(lua_State *thread)
     return is_row != 0 ? &rows[index] : NULL;
 }
 
+#define ARGUMENT_NAME_BYTES 128
+// "World.Spawn: argument 1 (prefab)", or `otherwise` for what is no argument of a row.
+static void name_argument(lua_State *thread, int index, const char *otherwise,
+                          char out[ARGUMENT_NAME_BYTES])
+{
+    const ApiRow *row = running_row(thread);
+    const ApiParsed *parsed = row != NULL ? &parsed_rows(script_of(thread))[row - rows] : NULL;
+    const int number = row != NULL && row->kind == API_KIND_METHOD ? index - 1 : index;
+    if (row == NULL || number < 1 || (uint32_t)number > parsed->count) {
+        snprintf(out, ARGUMENT_NAME_BYTES, "%s", otherwise);
+        return;
+    }
+    char name[64];
+    full_name(row, name, sizeof name);
+    snprintf(out, ARGUMENT_NAME_BYTES, "%s: argument %d (%s)", name, number,
+             parsed->arguments[number - 1].name);
+}
+
 // The sizes come first: they bound what is looked at.
 Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max)
 {
@@ -493,17 +644,8 @@ Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes
     if (problem == NULL) {
         return text;
     }
-    char what[128] = "a text";
-    const ApiRow *row = running_row(thread);
-    if (row != NULL) {
-        const int number = row->kind == API_KIND_METHOD ? index - 1 : index;
-        const ApiParsed *parsed = &parsed_rows(script_of(thread))[row - rows];
-        ASSERT(number >= 1 && (uint32_t)number <= parsed->count);
-        char name[64];
-        full_name(row, name, sizeof name);
-        snprintf(what, sizeof what, "%s: argument %d (%s)", name, number,
-                 parsed->arguments[number - 1].name);
-    }
+    char what[ARGUMENT_NAME_BYTES];
+    name_argument(thread, index, "a text", what);
     if (!fits) {
         luaL_error(thread, "%s must have %d to %d bytes", what, (int)bytes_min, (int)bytes_max);
     }
@@ -515,7 +657,10 @@ float api_number(lua_State *thread, int index)
 {
     const double number = luaL_checknumber(thread, index);
     if (!(number >= -3.0e38 && number <= 3.0e38)) {
-        luaL_error(thread, "a number must be finite");
+        char what[ARGUMENT_NAME_BYTES];
+        name_argument(thread, index, "a number", what);
+        luaL_error(thread, "%s must be %s", what,
+                   number - number == 0 ? "between -3e38 and 3e38" : "finite, not NaN or infinity");
     }
     return (float)number;
 }

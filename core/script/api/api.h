@@ -52,10 +52,13 @@ typedef struct ApiArgument {
     bool optional;
     bool variadic;
     bool finite; // a number or Vector3 that is neither NaN nor infinite
+    // A table of options: the fields that it may have (api.c), and whether it holds a list as well.
+    uint16_t option_first, option_count;
+    bool has_items;
 } ApiArgument;
 #define API_ARGUMENTS_MAX 6
-// Splits "a: T, b: U?" ; returns how many. `finite` is left to the row's owner. Asserts on a row
-// that does not follow the format.
+// Splits "a: T, b: U?" ; returns how many. `finite` and what follows it are left to the row's
+// owner. Asserts on a row that does not follow the format.
 uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
 
 typedef struct ApiParsed {
@@ -100,6 +103,9 @@ Quat api_rotation(Vec3 degrees);
 Vec3 api_degrees(Quat rotation);
 // The prefab whose name is most like this one, or "".
 void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity);
+
+// The player with that id, if it is here.
+bool api_find_player(const ScriptSystem *system, uint64_t player_id, ScriptPlayerInfo *out);
 
 // What a change through the world came to: nothing to say, ignored on this side (counted, said
 // once), or an error. Returns true when it took place.

@@ -150,7 +150,8 @@ static void show(lua_State *thread, int tree)
     }
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];
-    if (value_write(thread, message, message, &writer, error) != STATUS_OK) {
+    static const ValueUse use = {"argument", 1, "shown"};
+    if (value_write_for(thread, message, message, &use, &writer, error) != STATUS_OK) {
         luaL_error(thread, "UI.Show: %s", error);
     }
     lua_pushvalue(thread, handlers);

@@ -1,9 +1,11 @@
 // Network: messages between the sides. A handler is a connection to the signal of the message's
 // name; a call (Invoke) pauses the caller until the answer comes back by its number.
 //
-// Declare says what a message looks like; what does not fit is dropped and counted before any
-// handler sees it.
+// Declare says what a message looks like; what does not fit is dropped before any handler sees it,
+// counted, and logged once a second for each name.
 #include "core/script/api/api.h"
+
+#include "core/base/nearest.h"
 #include "core/script/runtime/value.h"
 
 #include <stdio.h>
@@ -148,18 +150,86 @@ int api_Network_Invoke(lua_State *thread)
     return lua_yieldk(thread, 0, lua_gettop(thread), api_answered);
 }
 
+// --- declarations -------------------------------------------------------------------------------
+//
+// By the name of the message: {types = list of names or nil, rate = number or nil, by = path of the
+// script, used = player → second * 2^20 + count, said = the second in which a drop was last
+// logged}.
+
+// What a declared argument can be; "A | B" takes either.
+static const char *const argument_types[] = {"any",    "nil",   "boolean", "number", "integer",
+                                             "string", "table", "Vector3", "Entity", "Player"};
+#define ARGUMENT_TYPE_COUNT (sizeof argument_types / sizeof argument_types[0])
+#define ARGUMENT_TYPE_LIST \
+    "any, nil, boolean, number, integer, string, table, Vector3, Entity and Player"
+
+static void check_type_word(lua_State *thread, int number, const char *word, size_t bytes)
+{
+    Nearest nearest = nearest_begin(word, bytes);
+    for (size_t i = 0; i < ARGUMENT_TYPE_COUNT; i++) {
+        if (strlen(argument_types[i]) == bytes && memcmp(argument_types[i], word, bytes) == 0) {
+            return;
+        }
+        (void)nearest_consider(&nearest, argument_types[i], strlen(argument_types[i]));
+    }
+    lua_pushlstring(thread, word, bytes);
+    if (nearest.found != NULL) {
+        luaL_error(thread,
+                   "Network.Declare: types[%d]: there is no type \"%s\"; did you mean \"%s\"?",
+                   number, lua_tostring(thread, -1), nearest.found);
+    }
+    luaL_error(
+        thread,
+        "Network.Declare: types[%d]: there is no type \"%s\"; the types are " ARGUMENT_TYPE_LIST,
+        number, lua_tostring(thread, -1));
+}
+
+// The type on top of the stack, word by word.
+static void check_type(lua_State *thread, int number)
+{
+    if (lua_type(thread, -1) != LUA_TSTRING) {
+        luaL_error(thread, "Network.Declare: types[%d] must be a string, got %s", number,
+                   luaL_typename(thread, -1));
+    }
+    const Text type = api_text(thread, -1);
+    vm_charge(thread, 100 + type.bytes);
+    for (const char *word = type.data;;) {
+        const char *bar = strstr(word, " | ");
+        const char *end = bar != NULL ? bar : type.data + type.bytes;
+        check_type_word(thread, number, word, (size_t)(end - word));
+        if (bar == NULL) {
+            return;
+        }
+        word = bar + 3;
+    }
+}
+
+// Pushes a copy of the list of types on top, each of them checked.
+static void copy_types(lua_State *thread)
+{
+    const int types = lua_gettop(thread);
+    uint64_t count = 0;
+    if (!value_is_list(thread, types, &count) || count > VALUE_LIST_MAX) {
+        luaL_error(thread, "Network.Declare: types must be a list of at most %d names",
+                   VALUE_LIST_MAX);
+    }
+    lua_createtable(thread, (int)count, 0);
+    for (int i = 1; i <= (int)count; i++) {
+        lua_rawgeti(thread, types, i);
+        check_type(thread, i);
+        lua_rawseti(thread, -2, i);
+    }
+}
+
 int api_Network_Declare(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     (void)check_name(thread, 1);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
-    lua_pushvalue(thread, 1);
-    lua_createtable(thread, 0, 2);
+    lua_settop(thread, 2);
+    lua_createtable(thread, 0, 5);
     if (api_option(thread, 2, "types")) {
-        luaL_checktype(thread, -1, LUA_TTABLE);
-        lua_setfield(thread, -2, "types");
-    } else {
-        lua_pop(thread, 1);
+        copy_types(thread);
+        lua_setfield(thread, 3, "types");
     }
     if (api_option(thread, 2, "rate")) {
         const double rate = luaL_checknumber(thread, -1);
@@ -167,30 +237,65 @@ int api_Network_Declare(lua_State *thread)
             return luaL_error(thread, "Network.Declare: rate is between 1 and %d a second",
                               RATE_MOST);
         }
-        lua_pushnumber(thread, rate);
-        lua_setfield(thread, -3, "rate");
+        lua_setfield(thread, 3, "rate");
     }
-    lua_pop(thread, 1);
+    const Instance *instance = instance_at(system, system->current_instance);
+    const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
+    lua_pushstring(thread, script != NULL ? script->path : "Network");
+    lua_setfield(thread, 3, "by");
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
+    lua_pushvalue(thread, 1);
+    lua_pushvalue(thread, 3);
     lua_rawset(thread, -3);
     return 0;
 }
 
-// Whether the top `count` values of the main stack fit what was declared for a message.
-static bool fits_declaration(ScriptSystem *system, const char *name, int count)
+// --- what is dropped ----------------------------------------------------------------------------
+
+#define REASON_BYTES 160
+
+// Pushes the declaration of a message on the main stack, or nil.
+static bool push_declaration(ScriptSystem *system, const char *name)
+{
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, system->declares_ref);
+    const bool declared = lua_getfield(system->lua, -1, name) == LUA_TTABLE;
+    lua_remove(system->lua, -2);
+    return declared;
+}
+
+static void type_reason(lua_State *thread, int number, const char *type, int index,
+                        char reason[REASON_BYTES])
+{
+    const char *got = object_is_vector(thread, index)   ? "Vector3"
+                      : object_is_entity(thread, index) ? "Entity"
+                      : object_is_player(thread, index) ? "Player"
+                                                        : luaL_typename(thread, index);
+    snprintf(reason, REASON_BYTES, "argument %d must be of type %.64s, got %s", number, type, got);
+}
+
+// Whether the top `count` values of the main stack fit what was declared for a message; if not,
+// why.
+static bool fits_declaration(ScriptSystem *system, const char *name, int count,
+                             char reason[REASON_BYTES])
 {
     lua_State *thread = system->lua;
     const int first = lua_gettop(thread) - count + 1;
     const int top = lua_gettop(thread);
     bool fits = true;
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
-    if (lua_getfield(thread, -1, name) == LUA_TTABLE &&
-        lua_getfield(thread, -1, "types") == LUA_TTABLE) {
+    if (push_declaration(system, name) && lua_getfield(thread, -1, "types") == LUA_TTABLE) {
         const lua_Unsigned declared = lua_rawlen(thread, -1);
         fits = (lua_Unsigned)count == declared;
+        if (!fits) {
+            snprintf(reason, REASON_BYTES, "it has %d arguments, and %d are declared", count,
+                     (int)declared);
+        }
         for (int i = 0; i < count && fits; i++) {
             lua_rawgeti(thread, -1, i + 1);
             const char *type = lua_tostring(thread, -1);
-            fits = type != NULL && api_has_type(thread, first + i, type);
+            fits = api_has_type(thread, first + i, type);
+            if (!fits) {
+                type_reason(thread, i + 1, type, first + i, reason);
+            }
             lua_pop(thread, 1);
         }
     }
@@ -199,15 +304,14 @@ static bool fits_declaration(ScriptSystem *system, const char *name, int count)
 }
 
 // Whether one more of a message from this player is within its declared rate, counted by whole
-// seconds. What was used is kept in the declaration: player → second * 2^20 + count.
-static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_id)
+// seconds. Asked last, so that what is dropped for another reason uses nothing up.
+static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_id,
+                        char reason[REASON_BYTES])
 {
     lua_State *thread = system->lua;
     const int top = lua_gettop(thread);
     bool within = true;
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
-    if (lua_getfield(thread, -1, name) == LUA_TTABLE &&
-        lua_getfield(thread, -1, "rate") == LUA_TNUMBER) {
+    if (push_declaration(system, name) && lua_getfield(thread, -1, "rate") == LUA_TNUMBER) {
         const double rate = lua_tonumber(thread, -1);
         lua_pop(thread, 1);
         if (lua_getfield(thread, -1, "used") != LUA_TTABLE) {
@@ -221,6 +325,7 @@ static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_
         const uint64_t second = system->tick / system->config.tick_rate;
         const uint64_t count = used >> 20 == second ? (used & 0xfffff) + 1 : 1;
         within = (double)count <= rate;
+        snprintf(reason, REASON_BYTES, "it came more often than %g times a second", rate);
         lua_pop(thread, 1);
         lua_pushinteger(thread, (lua_Integer)(second << 20 | (count < 0xfffff ? count : 0xfffff)));
         lua_rawseti(thread, -2, (lua_Integer)player_id);
@@ -263,6 +368,64 @@ static Status read_values(ScriptSystem *system, const ScriptEvent *event, const 
     return status;
 }
 
+// Whether a drop of this message is to be logged now: the first in a second. Those that nobody
+// declared share one place, so that names from outside take no memory.
+static bool may_say(ScriptSystem *system, const char *name, char by[SCRIPT_PATH_BYTES])
+{
+    lua_State *thread = system->lua;
+    const int top = lua_gettop(thread);
+    const uint64_t now = system->tick / system->config.tick_rate + 1;
+    uint64_t said = system->drop_said_second;
+    snprintf(by, SCRIPT_PATH_BYTES, "Network");
+    if (push_declaration(system, name)) {
+        (void)lua_getfield(thread, -1, "by");
+        snprintf(by, SCRIPT_PATH_BYTES, "%s", lua_tostring(thread, -1));
+        (void)lua_getfield(thread, -2, "said");
+        said = (uint64_t)lua_tointeger(thread, -1);
+        lua_pushinteger(thread, (lua_Integer)now);
+        lua_setfield(thread, top + 1, "said");
+    } else {
+        system->drop_said_second = now;
+    }
+    lua_settop(thread, top);
+    return said != now;
+}
+
+// Counts a message that no handler gets, and says so.
+static void drop_message(ScriptSystem *system, const ScriptEvent *event, const char *name,
+                         const char *reason)
+{
+    char by[SCRIPT_PATH_BYTES];
+    drop(system);
+    if (!may_say(system, name, by)) {
+        return;
+    }
+    ScriptPlayerInfo player;
+    char shown[WORLD_NAME_BYTES_MAX + 1];
+    shown[text_clean(name, strlen(name), shown, WORLD_NAME_BYTES_MAX)] = 0;
+    char text[2 * SCRIPT_MESSAGE_BYTES];
+    if (event->player_id != 0 && api_find_player(system, event->player_id, &player)) {
+        snprintf(text, sizeof text, "a message \"%s\" from %.*s was dropped: %s", shown,
+                 (int)player.name.bytes, player.name.data, reason);
+    } else {
+        snprintf(text, sizeof text, "a message \"%s\" was dropped: %s", shown, reason);
+    }
+    account_say(system, LOG_WARN, by, text);
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+// Where the function at the bottom of a new thread begins, if that is in its script's own file.
+static uint32_t handler_line(const ScriptSystem *system, const Thread *made)
+{
+    const Script *script = script_at(system, made->script);
+    lua_Debug info;
+    lua_pushvalue(made->lua, 1);
+    (void)lua_getinfo(made->lua, ">S", &info);
+    const bool is_own = script != NULL && strcmp(info.short_src, script->file) == 0;
+    return is_own && info.linedefined > 0 ? (uint32_t)info.linedefined : 0;
+}
+
 // Calls the handler of a remote call; its results become the answer.
 static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const char *name, int count)
 {
@@ -294,6 +457,7 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
     made->invoke_player = event->player_id;
     luaL_checkstack(made->lua, count + 1, NULL);
     lua_xmove(thread, made->lua, count + 1);
+    made->invoke_line = handler_line(system, made);
     hook_run(system, slot, count);
 }
 
@@ -316,13 +480,14 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         object_push_player(thread, event->player_id);
     }
     const int extra = lua_gettop(thread) - before;
-    if (!within_rate(system, name, event->player_id) ||
-        read_values(system, event, key, &count) != STATUS_OK ||
-        !fits_declaration(system, name, count)) {
+    char reason[REASON_BYTES] = "it is no list of values";
+    if (read_values(system, event, key, &count) != STATUS_OK ||
+        !fits_declaration(system, name, count, reason) ||
+        !within_rate(system, name, event->player_id, reason)) {
         lua_settop(thread, before);
-        drop(system);
+        drop_message(system, event, name, reason);
         if (event->invoke_id != 0) {
-            api_refuse_invoke(system, event, "the arguments do not fit, or it is asked too often");
+            api_refuse_invoke(system, event, reason);
         }
         return;
     }
@@ -355,16 +520,30 @@ void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
                 strlen(why));
 }
 
+// A handler whose results cannot be sent has failed, though it ran to its end.
+static void answer_fault(ScriptSystem *system, const Thread *made, const char *error)
+{
+    char message[SCRIPT_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "Network.OnInvoke: the handler's %s", error);
+    account_fault(system, made->instance, made->hook, FAULT_ERROR, made->invoke_line, message, "");
+}
+
 void api_answer(ScriptSystem *system, Thread *made, bool ok, int result_count)
 {
     static const char failed[] = "the handler failed";
+    static const ValueUse use = {"result", 1, "sent"};
     arena_reset(&system->json_arena);
     uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];
     const int top = ok ? lua_gettop(made->lua) : 0;
-    if (!ok || value_write(made->lua, top - result_count + 1, top, &writer, error) != STATUS_OK) {
+    if (ok && value_write_for(made->lua, top - result_count + 1, top, &use, &writer, error) !=
+                  STATUS_OK) {
+        answer_fault(system, made, error);
+        ok = false;
+    }
+    if (!ok) {
         send_answer(system, made->invoke_id, made->invoke_player, false, (const uint8_t *)failed,
                     sizeof failed - 1);
         return;

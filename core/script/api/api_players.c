@@ -5,10 +5,10 @@
 
 #define PLAYERS_MAX 256 // listed at a time
 
-static bool find_player(lua_State *thread, uint64_t player_id, ScriptPlayerInfo *out)
+bool api_find_player(const ScriptSystem *system, uint64_t player_id, ScriptPlayerInfo *out)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
-    const uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
+    const uint32_t count = system->methods->players(system->config.world, players, PLAYERS_MAX);
     for (uint32_t i = 0; i < count && i < PLAYERS_MAX; i++) {
         if (players[i].player_id == player_id) {
             *out = players[i];
@@ -21,7 +21,7 @@ static bool find_player(lua_State *thread, uint64_t player_id, ScriptPlayerInfo 
 static ScriptPlayerInfo info_of(lua_State *thread)
 {
     ScriptPlayerInfo info = {0};
-    if (!find_player(thread, object_player(thread, 1), &info)) {
+    if (!api_find_player(script_of(thread), object_player(thread, 1), &info)) {
         luaL_error(thread, "this player has left");
     }
     return info;
@@ -33,16 +33,23 @@ int api_get_Players_LocalPlayer(lua_State *thread)
     return 1;
 }
 
+// A player is listed from the moment in which PlayerAdded fires for it. So a script that connects
+// to PlayerAdded and goes through the list meets everybody exactly once.
 int api_Players_GetPlayers(lua_State *thread)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
     uint32_t count = api_methods(thread)->players(api_world(thread), players, PLAYERS_MAX);
     count = count < PLAYERS_MAX ? count : PLAYERS_MAX;
-    vm_charge(thread, (uint64_t)count * 30);
+    const ScriptSystem *system = script_of(thread);
+    const uint64_t looked_at = system->joins_pending > 0 ? system->event_count : 0;
+    vm_charge(thread, count * (30 + looked_at));
     lua_createtable(thread, (int)count, 0);
+    lua_Integer listed = 0;
     for (uint32_t i = 0; i < count; i++) {
-        object_push_player(thread, players[i].player_id);
-        lua_rawseti(thread, -2, (lua_Integer)i + 1);
+        if (!script_join_is_pending(system, players[i].player_id)) {
+            object_push_player(thread, players[i].player_id);
+            lua_rawseti(thread, -2, ++listed);
+        }
     }
     return 1;
 }
@@ -180,10 +187,22 @@ static int stat_set(lua_State *thread)
 {
     const uint64_t player = object_player(thread, lua_upvalueindex(1));
     vm_charge(thread, API_CALL_STEPS);
+    if (lua_type(thread, 2) != LUA_TSTRING) {
+        return luaL_error(thread, "a name in leaderstats must be a string, not a %s",
+                          luaL_typename(thread, 2));
+    }
+    const Text name = valid_name(thread, "the name in leaderstats");
+    if (lua_type(thread, 3) != LUA_TNUMBER) {
+        return luaL_error(thread, "leaderstats.%s must be a number, not %s%s", name.data,
+                          lua_isnil(thread, 3) ? "" : "a ", luaL_typename(thread, 3));
+    }
+    const double value = lua_tonumber(thread, 3);
+    if (!(value - value == 0)) {
+        return luaL_error(thread, "leaderstats.%s must be finite, not NaN or infinity", name.data);
+    }
+    api_world(thread)->refusal = NULL;
     api_check_change(thread,
-                     api_methods(thread)->player_stat(api_world(thread), player,
-                                                      valid_name(thread, "the name in leaderstats"),
-                                                      luaL_checknumber(thread, 3)),
+                     api_methods(thread)->player_stat(api_world(thread), player, name, value),
                      "leaderstats");
     return 0;
 }

@@ -45,7 +45,7 @@ static void set_key(lua_State *thread, StoreRequest *request)
     request->key = api_valid_text(thread, 2, 1, STORE_KEY_BYTES_MAX);
 }
 
-static void set_value(lua_State *thread, StoreRequest *request, int index)
+static void set_value(lua_State *thread, StoreRequest *request, int index, const ValueUse *use)
 {
     ScriptSystem *system = script_of(thread);
     if (request->ordered && !lua_isinteger(thread, index)) {
@@ -56,7 +56,7 @@ static void set_value(lua_State *thread, StoreRequest *request, int index)
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];
-    if (value_write(thread, index, index, &writer, error) != STATUS_OK) {
+    if (value_write_for(thread, index, index, use, &writer, error) != STATUS_OK) {
         luaL_error(thread, "DataStore: %s", error);
     }
     request->value = bytes;
@@ -99,7 +99,8 @@ int api_DataStore_SetAsync(lua_State *thread)
 {
     StoreRequest request = request_of(thread, STORE_SET);
     set_key(thread, &request);
-    set_value(thread, &request, 3);
+    static const ValueUse use = {"argument", 2, "stored"};
+    set_value(thread, &request, 3, &use);
     return ask(thread, &request);
 }
 
@@ -187,7 +188,8 @@ static int update_transformed(lua_State *thread, int status, lua_KContext contex
     }
     StoreRequest request = request_of(thread, STORE_COMPARE_AND_SET);
     set_key(thread, &request);
-    set_value(thread, &request, 7);
+    static const ValueUse use = {"the transform's result", 1, "stored"};
+    set_value(thread, &request, 7, &use);
     request.version = (uint64_t)lua_tointeger(thread, 5);
     submit(thread, &request);
     return lua_yieldk(thread, 0, 7, update_was_written);

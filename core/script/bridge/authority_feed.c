@@ -34,7 +34,7 @@ static void charge_work(Authority *authority, ScriptSystem *system)
     for (uint32_t i = 1; i <= sim_maker_highest(sim); i++) {
         const SimMaker maker = sim_maker(sim, i);
         if (maker.steps != 0) {
-            script_charge_work(system, i, maker.steps, maker.skipped);
+            script_charge_work(system, i, &maker);
         }
     }
 }

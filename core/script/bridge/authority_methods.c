@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/part.h"
+#include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
 #define FIRE_RADIUS_M   0.05f
@@ -161,30 +162,80 @@ static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint3
 // STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
 {
-    const uint32_t caller = authority->world.caller;
+    ScriptWorld *world = &authority->world;
     const SimConfig *config = sim_config(authority->sim);
-    const SimMaker maker = sim_maker(authority->sim, caller);
+    const SimMaker maker = sim_maker(authority->sim, world->caller);
     const SimMaker all = sim_maker(authority->sim, 0);
-    authority->world.refusal = NULL;
-    if (caller == 0) {
+    world->refusal = NULL;
+    if (world->caller == 0) {
         return STATUS_OK;
     }
     if (type == ENTITY_PROJECTILE && maker.counts[type] >= SCRIPT_PROJECTILES_MAX) {
-        authority->world.refusal = "a script has at most " LIMIT_TEXT(
-            SCRIPT_PROJECTILES_MAX) " projectiles in the air; wait until some have ended";
-    } else if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
-        authority->world.refusal =
-            "a script has at most " LIMIT_TEXT(SCRIPT_NPCS_MAX) " NPCs; destroy some first";
-    } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
-        authority->world.refusal = "a script has at most " LIMIT_TEXT(
-            SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
-    } else if (!authority_has_room(authority, maker.things)) {
-        authority->world.refusal = PART_TEXT("entities");
-    } else if (type == ENTITY_NPC &&
-               !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
-        authority->world.refusal = PART_TEXT("NPCs");
+        return world_limit(world, STATUS_LIMIT,
+                           "a script has at most %d projectiles in the air; wait until some have "
+                           "ended",
+                           SCRIPT_PROJECTILES_MAX);
     }
-    return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
+    if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
+        return world_limit(world, STATUS_LIMIT, "a script has at most %d NPCs; destroy some first",
+                           SCRIPT_NPCS_MAX);
+    }
+    if (maker.things >= SCRIPT_ENTITIES_MAX) {
+        return world_limit(world, STATUS_LIMIT,
+                           "a script has at most %d entities that it made or moved; destroy some "
+                           "first",
+                           SCRIPT_ENTITIES_MAX);
+    }
+    if (!authority_has_room(authority, maker.things)) {
+        return world_limit(world, STATUS_LIMIT, PART_TEXT("entities"));
+    }
+    if (type == ENTITY_NPC &&
+        !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
+        return world_limit(world, STATUS_LIMIT, PART_TEXT("NPCs"));
+    }
+    return STATUS_OK;
+}
+
+// Names what is full when the world has no room for one more of a type, whoever made the others.
+static Status name_full(Authority *authority, Status status, EntityType type)
+{
+    ScriptWorld *world = &authority->world;
+    const SimConfig *config = sim_config(authority->sim);
+    if (type == ENTITY_STRUCTURE) {
+        return world_limit(
+            world, status, "this world has room for %u structures, and for %u of one player",
+            (unsigned)config->structures_max, (unsigned)config->structures_per_player_max);
+    }
+    if (type == ENTITY_NPC || type == ENTITY_PLAYER) {
+        return world_limit(world, status, "this world has room for %u players and NPCs together",
+                           (unsigned)config->character_max);
+    }
+    const uint32_t records = authority->attributes.config.record_max;
+    return world_limit(world, status, "this world has room for %u entities; destroy some first",
+                       (unsigned)(config->entity_max < records ? config->entity_max : records));
+}
+
+// The same for what is kept with entities.
+static Status name_attributes_full(Authority *authority, Status status)
+{
+    const AttributeTableConfig *config = &authority->attributes.config;
+    return world_limit(
+        &authority->world, status,
+        "an entity has at most %u attributes, and this world has room for %u, for "
+        "%u texts in them (%u longer than 64 bytes) and for %u different tags; one script has "
+        "at most half",
+        (unsigned)config->attributes_per_entity_max, (unsigned)config->attribute_max,
+        (unsigned)(config->text_small_max + config->text_large_max),
+        (unsigned)config->text_large_max, (unsigned)config->tag_max);
+}
+
+static Status name_tags_full(Authority *authority, Status status)
+{
+    const AttributeTableConfig *config = &authority->attributes.config;
+    return world_limit(&authority->world, status,
+                       "this world has room for %u different tags, and for %u entities that have "
+                       "tags or attributes; one script has at most half",
+                       (unsigned)config->tag_max, (unsigned)config->record_max);
 }
 
 static EntityType prefab_type(const Prefab *prefab)
@@ -248,7 +299,9 @@ static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t n
     if (status == STATUS_OK && prefab->script_path != NULL) {
         if (authority->bind_count == authority->config.bind_max) {
             authority->counters.binds_dropped += 1;
-            return STATUS_LIMIT;
+            return world_limit(&authority->world, STATUS_LIMIT,
+                               "at most %u entities with a script of their own are made in a tick",
+                               (unsigned)authority->config.bind_max);
         }
         authority->binds[authority->bind_count++] = (AuthorityBind){net_id, prefab};
     }
@@ -278,14 +331,14 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
         status = keep_record(authority, handle, &record);
     }
     if (status != STATUS_OK) {
-        return status;
+        return name_full(authority, status, prefab_type(prefab));
     }
     const uint64_t net_id = record->net_id;
     status = keep_prefab(authority, prefab, net_id);
     if (status != STATUS_OK) {
         sim_remove(authority->sim, handle);
         attribute_table_remove(&authority->attributes, net_id);
-        return status;
+        return name_attributes_full(authority, status);
     }
     *out = net_id;
     return STATUS_OK;
@@ -304,14 +357,14 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
         status = attribute_table_open(&authority->attributes, net_id, &record);
     }
     if (status != STATUS_OK) {
-        return status;
+        return name_full(authority, status, ENTITY_PART);
     }
     status = sim_thaw_part(authority->sim, net_id, &thing->handle);
     if (status != STATUS_OK) {
         if (record->attribute_count == 0 && record->tag_count == 0) {
             attribute_table_remove(&authority->attributes, net_id);
         }
-        return status;
+        return name_full(authority, status, ENTITY_PART);
     }
     thing->entity = sim_entity(authority->sim, thing->handle);
     record->entity = thing->handle;
@@ -420,14 +473,11 @@ static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, flo
     return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
 }
 
-static void say_book(ScriptWorld *world, Status status)
+// Nobody changes attributes from now on.
+static void release_attributes(ScriptWorld *world)
 {
     of(world)->attributes.maker = 0;
     world->refusal = NULL;
-    if (status == STATUS_LIMIT) {
-        world->refusal = "an entity has at most 64 attributes, and " PART_TEXT(
-            "attributes, tags and entities with such");
-    }
 }
 
 static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text name,
@@ -441,13 +491,13 @@ static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text nam
     of(world)->attributes.maker = world->caller;
     const Status status =
         attribute_table_set_attribute(&of(world)->attributes, net_id, name, value, flags);
-    say_book(world, status);
+    release_attributes(world);
     Record *record =
         status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
     }
-    return status;
+    return name_attributes_full(of(world), status);
 }
 
 static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
@@ -459,13 +509,13 @@ static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool
     }
     of(world)->attributes.maker = world->caller;
     const Status status = attribute_table_set_tag(&of(world)->attributes, net_id, tag, on);
-    say_book(world, status);
+    release_attributes(world);
     Record *record =
         status == STATUS_OK ? attribute_table_find(&of(world)->attributes, net_id) : NULL;
     if (record != NULL) {
         record->entity = thing.handle;
     }
-    return status;
+    return name_tags_full(of(world), status);
 }
 
 static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
@@ -492,9 +542,8 @@ static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, u
 
 static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
-    return authority_player_spawn(of(world), player_id,
-                                  position != NULL ? *position
-                                                   : authority_spawn_point(of(world), player_id));
+    const Vec3 where = position != NULL ? *position : authority_spawn_point(of(world), player_id);
+    return name_full(of(world), authority_player_spawn(of(world), player_id, where), ENTITY_PLAYER);
 }
 
 static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
@@ -504,7 +553,8 @@ static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text te
 
 static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text name, double value)
 {
-    return roster_set_stat(&of(world)->roster, player_id, name, value);
+    return world_limit(world, roster_set_stat(&of(world)->roster, player_id, name, value),
+                       "a player has at most %d of them", ROSTER_STATS_MAX);
 }
 
 static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
@@ -544,7 +594,7 @@ static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_PROJECTILE);
 }
 
 // HANDLE_NONE, which no NPC function takes, for what is gone or anchored.
@@ -599,7 +649,7 @@ static Status method_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_NPC);
 }
 
 static Status method_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state,
@@ -631,7 +681,7 @@ static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCo
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return status;
+    return name_full(authority, status, ENTITY_STRUCTURE);
 }
 
 static Status method_structure_remove(ScriptWorld *world, uint64_t net_id)
@@ -695,21 +745,14 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
         return STATUS_OK;
     }
     if (authority->effect_counts[caller] == SCRIPT_EFFECTS_PER_TICK_MAX) {
-        authority->world.refusal = "a script sends at most " LIMIT_TEXT(
-            SCRIPT_EFFECTS_PER_TICK_MAX) " messages, sounds and requests in a tick; slow down";
         authority->effects.dropped_count += 1;
-        return STATUS_LIMIT;
+        return world_limit(&authority->world, STATUS_LIMIT,
+                           "a script sends at most %d messages, sounds and requests in a tick; "
+                           "slow down",
+                           SCRIPT_EFFECTS_PER_TICK_MAX);
     }
     authority->effect_counts[caller] += 1;
     return STATUS_OK;
-}
-
-static Status said(Authority *authority, Status status)
-{
-    if (status == STATUS_LIMIT) {
-        authority->world.refusal = PART_TEXT("bytes that are sent in a tick");
-    }
-    return status;
 }
 
 // The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
@@ -722,28 +765,40 @@ static Status check_effect(Authority *authority, uint64_t player_id, size_t byte
     return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
 }
 
+// What the queue of effects said.
+static Status name_queue_full(ScriptWorld *world, Status status)
+{
+    const AuthorityConfig *config = &of(world)->config;
+    return world_limit(world, status,
+                       "all scripts together send at most %u messages, sounds and requests in a "
+                       "tick, and %zu bytes in them, one script at most half; slow down",
+                       (unsigned)config->effect_max, config->effect_bytes_max);
+}
+
 static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                            float volume)
 {
     const Status status = check_effect(of(world), player_id, name.bytes);
-    return status != STATUS_OK
-               ? status
-               : said(of(world), effect_sound(&of(world)->effects, name, player_id, at, volume));
+    return status != STATUS_OK ? status
+                               : name_queue_full(world, effect_sound(&of(world)->effects, name,
+                                                                     player_id, at, volume));
 }
 
 static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
     const Status status = check_effect(of(world), player_id, text.bytes);
-    return status != STATUS_OK ? status
-                               : said(of(world), effect_chat(&of(world)->effects, text, player_id));
+    return status != STATUS_OK
+               ? status
+               : name_queue_full(world, effect_chat(&of(world)->effects, text, player_id));
 }
 
 static Status method_send(ScriptWorld *world, const ScriptMessage *message)
 {
     const Status status =
         check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
-    return status != STATUS_OK ? status
-                               : said(of(world), effect_message(&of(world)->effects, message));
+    return status != STATUS_OK
+               ? status
+               : name_queue_full(world, effect_message(&of(world)->effects, message));
 }
 
 static Status method_store(ScriptWorld *world, const StoreRequest *request)
@@ -751,7 +806,7 @@ static Status method_store(ScriptWorld *world, const StoreRequest *request)
     sim_add_work(of(world)->sim, STORE_STEPS);
     const Status status = count_effect(of(world), 1, request->value_bytes);
     return status != STATUS_OK ? status
-                               : said(of(world), effect_store(&of(world)->effects, request));
+                               : name_queue_full(world, effect_store(&of(world)->effects, request));
 }
 
 static const ScriptWorldMethods methods = {

@@ -3,6 +3,7 @@
 #include "core/script/bridge/view_inside.h"
 
 #include "core/base/check.h"
+#include "core/script/bridge/world_limit.h"
 
 #include <string.h>
 
@@ -268,7 +269,9 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
     const Handle handle = pool_acquire(&view->locals);
     if (handle_is_none(handle)) {
         view->locals_refused += 1;
-        return STATUS_LIMIT;
+        return world_limit(world, STATUS_LIMIT,
+                           "a client has at most %u entities of its own; destroy some first",
+                           (unsigned)view->config.local_max);
     }
     const uint64_t net_id = view->next_local;
     const Status status = keep_prefab(view, prefab, net_id, handle);
@@ -587,6 +590,16 @@ static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
     return STATUS_OK;
 }
 
+// What the queue of effects said.
+static Status name_queue_full(ScriptWorld *world, Status status)
+{
+    const ViewConfig *config = &of(world)->config;
+    return world_limit(world, status,
+                       "all scripts of a client together send at most %u messages, sounds and "
+                       "texts in a tick, and %zu bytes in them; slow down",
+                       (unsigned)config->effect_max, config->effect_bytes_max);
+}
+
 static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                            float volume)
 {
@@ -594,20 +607,21 @@ static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, co
     const uint64_t own = of(world)->config.local_player;
     return player_id != 0 && player_id != own
                ? deny(world)
-               : effect_sound(&of(world)->effects, name, own, at, volume);
+               : name_queue_full(world, effect_sound(&of(world)->effects, name, own, at, volume));
 }
 
 static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
 {
+    const uint64_t own = of(world)->config.local_player;
     return player_id != 0 ? deny(world)
-                          : effect_chat(&of(world)->effects, text, of(world)->config.local_player);
+                          : name_queue_full(world, effect_chat(&of(world)->effects, text, own));
 }
 
 static Status method_send(ScriptWorld *world, const ScriptMessage *message)
 {
     ScriptMessage sent = *message;
     sent.player_id = of(world)->config.local_player;
-    return effect_message(&of(world)->effects, &sent);
+    return name_queue_full(world, effect_message(&of(world)->effects, &sent));
 }
 
 static const ScriptWorldMethods methods = {

@@ -164,10 +164,15 @@ void account_over_share(ScriptSystem *system, Script *script)
     share->over_said = system->tick;
     char message[SCRIPT_MESSAGE_BYTES];
     snprintf(message, sizeof message,
-             "used %.1f ms in a tick in which others had to wait, and its share was %.1f ms: it is "
-             "throttled, and runs after the others",
-             (double)share->used_steps / VM_STEPS_PER_MS,
-             (double)system->share_steps / VM_STEPS_PER_MS);
+             "used %llu steps (%.2f ms) of a tick that was too short for all calls, and its share "
+             "was %lld (%.2f ms): it is throttled, and runs after the others",
+             (unsigned long long)share->used_steps, (double)share->used_steps / VM_STEPS_PER_MS,
+             (long long)system->share_steps, (double)system->share_steps / VM_STEPS_PER_MS);
+    account_budget_fault(system, script, message);
+}
+
+void account_budget_fault(ScriptSystem *system, Script *script, const char *message)
+{
     keep_own_fault(system, script, FAULT_BUDGET, message);
 }
 
@@ -223,14 +228,6 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
         system->fault_count -= 1;
     }
     return given;
-}
-
-void account_work_fault(ScriptSystem *system, Script *script, const char *message)
-{
-    if (script->state != SCRIPT_OFF) {
-        keep_own_fault(system, script, FAULT_BUDGET, message);
-        punish(system, script);
-    }
 }
 
 // The path goes before the text, unless an error message has it there already.

@@ -19,29 +19,34 @@ void account_leave(ScriptSystem *system)
     const uint64_t left = system->methods->work(world) - system->work_seen;
     system->work_seen += left;
     if (pool_is_live(&system->scripts, world->caller)) {
+        Script *script = pool_at(&system->scripts, world->caller);
         account_charge_work(system, pool_handle(&system->scripts, world->caller), left);
+        script->account.work_step_count += left;
     }
-    script_charge_work(system, world->caller, left, 0);
     world->caller = 0;
 }
 
-void script_charge_work(ScriptSystem *system, uint32_t slot, uint64_t steps, uint32_t skipped)
+void script_charge_work(ScriptSystem *system, uint32_t slot, const SimMaker *work)
 {
     if (!pool_is_live(&system->scripts, slot)) {
         return; // it is gone, and what it made will be
     }
     Script *script = pool_at(&system->scripts, slot);
-    script->account.work_step_count += steps;
-    script->account.work_skipped_count += skipped;
-    if (skipped == 0 || (script->work_fault_tick != 0 &&
-                         system->tick < script->work_fault_tick + system->config.tick_rate)) {
+    script->account.work_step_count += work->steps;
+    script->account.work_skipped_count += work->skipped;
+    // Below its share, others took too much in one tick, and the next one is fair again.
+    const bool is_over =
+        work->skipped > 0 && work->steps >= work->share && script->state != SCRIPT_OFF;
+    if (!is_over || (script->work_fault_tick != 0 &&
+                     system->tick < script->work_fault_tick + system->config.tick_rate)) {
         return;
     }
     script->work_fault_tick = system->tick;
     char message[SCRIPT_MESSAGE_BYTES];
     snprintf(message, sizeof message,
-             "its projectiles, NPCs and parts took %llu steps in one tick; the things of all "
-             "scripts together have %d, so %u of them stood still",
-             (unsigned long long)steps, SIM_MAKER_STEPS_PER_TICK, (unsigned)skipped);
-    account_work_fault(system, script, message);
+             "its projectiles, NPCs and parts took %llu steps in one tick and its share was %llu: "
+             "%u of them stood still",
+             (unsigned long long)work->steps, (unsigned long long)work->share,
+             (unsigned)work->skipped);
+    account_budget_fault(system, script, message);
 }

@@ -393,7 +393,20 @@ Status script_event(ScriptSystem *system, const ScriptEvent *event)
     kept.name.data = (const char *)keep_bytes(system, event->name.data, event->name.bytes);
     kept.payload = keep_bytes(system, event->payload, event->payload_bytes);
     system->events[system->event_count++] = kept;
+    system->joins_pending += event->type == SCRIPT_EVENT_PLAYER_ADDED;
     return STATUS_OK;
+}
+
+bool script_join_is_pending(const ScriptSystem *system, uint64_t player_id)
+{
+    for (uint32_t i = system->events_told; system->joins_pending > 0 && i < system->event_count;
+         i++) {
+        const ScriptEvent *event = &system->events[i];
+        if (event->type == SCRIPT_EVENT_PLAYER_ADDED && event->player_id == player_id) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // With (true, values…) or (false, message).
@@ -444,8 +457,11 @@ static void run_events(ScriptSystem *system)
     // tick.
     const uint32_t count = system->event_count;
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
+        system->events_told = i + 1;
+        system->joins_pending -= system->events[i].type == SCRIPT_EVENT_PLAYER_ADDED;
         system->config.api->event(system, &system->events[i]);
     }
+    system->events_told = 0;
     if (system->event_count == count) {
         system->event_count = 0;
         system->event_data_bytes = 0;

@@ -168,9 +168,10 @@ typedef struct ScriptEvent {
     size_t payload_bytes;
 } ScriptEvent;
 // What the world did in this tick for the things of a script (its slot, as ScriptWorld.caller
-// says), in steps, besides what it asked for itself. `skipped` of the things had to stand still,
-// because all scripts' things together would have taken too long: that is a fault, once a second.
-void script_charge_work(ScriptSystem *system, uint32_t script, uint64_t steps, uint32_t skipped);
+// says), besides what it asked for itself. If some of them had to stand still because the script
+// had used up its share, there is a fault, once a second. It does not count towards being switched
+// off: standing still is the throttle already.
+void script_charge_work(ScriptSystem *system, uint32_t script, const SimMaker *work);
 
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);

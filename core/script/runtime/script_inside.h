@@ -138,17 +138,19 @@ typedef struct Thread {
     uint64_t request_id;               // waiting for an answer from outside
     int argument_count;                // ready: values on the stack
     uint64_t invoke_id, invoke_player; // its results answer a remote call
+    uint32_t invoke_line;              // where its handler begins, 0: in another file
     uint64_t trigger_other;            // inside a trigger hook: who entered
     Handle load_script;                // runs the top level of this one
 } Thread;
 
 // A deferred call: a signal that fired, or a function from task.defer.
 typedef struct Deferred {
-    int target_ref;    // the Signal, or a function
-    int arguments_ref; // a packed table, 0: none
-    Handle instance;   // of a function; none for a signal
-    Handle script;     // that fired or deferred it; none for an event of the world
-    uint32_t depth;    // handlers inside each other
+    int target_ref;           // the Signal, or a function
+    int arguments_ref;        // a packed table, 0: none
+    Handle instance;          // of a function; none for a signal
+    Handle script;            // that fired or deferred it; none for an event of the world
+    uint64_t connection_last; // an event of the world: connections made later do not hear it
+    uint32_t depth;           // handlers inside each other
 } Deferred;
 
 typedef struct SleepEntry {
@@ -221,8 +223,12 @@ struct ScriptSystem {
     Deferred *deferred;
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
-    ScriptEvent *events;                   // names and payloads point into event_data
+    uint64_t connections_made;
+    uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
+    ScriptEvent *events;       // names and payloads point into event_data
     uint32_t event_count;
+    uint32_t events_told;   // of them, in the tick under way
+    uint32_t joins_pending; // of the rest, those that say that a player came
     uint8_t *event_data;
     size_t event_data_bytes;
 
@@ -278,6 +284,8 @@ static inline double script_now_ms(const ScriptSystem *system)
 {
     return system->config.clock_ms != NULL ? system->config.clock_ms(system->config.clock_user) : 0;
 }
+// Whether a player came and scripts have not been told yet.
+bool script_join_is_pending(const ScriptSystem *system, uint64_t player_id);
 uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
 // The next instance bound to the entity after a slot, or 0.
 uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
@@ -372,12 +380,12 @@ void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
 void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
 // Something that happened was not told to the script, which is behind or has too much waiting.
 void account_dropped(ScriptSystem *system, Script *script, const char *what);
-// A fault that is shown and does not count against the script.
+// Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
+// being switched off.
+void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
 void account_over_share(ScriptSystem *system, Script *script);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);
-// A fault of kind budget for what a script's things cost, whoever of its instances made them.
-void account_work_fault(ScriptSystem *system, Script *script, const char *message);
 
 // A fault of kind memory for a script that is ended because it holds most.
 void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes);

@@ -132,5 +132,6 @@ typedef struct ScriptWorldMethods {
 struct ScriptWorld {
     const ScriptWorldMethods *methods;
     uint32_t caller;     // slot of the script that runs, 0: none; what it makes is charged to it
-    const char *refusal; // why the last call was STATUS_LIMIT, if it was the caller's own limit
+    const char *refusal; // why the last call was STATUS_LIMIT; NULL: nobody said
+    char refusal_text[160];
 };

@@ -20,6 +20,7 @@ typedef struct SignalObject {
 typedef struct ConnectionObject {
     Handle instance;
     uint64_t generation_number; // of the instance's code when it was made
+    uint64_t number;            // how many were made before it, and one
     Handle thread;              // of a timer, or of a coroutine in Signal:Wait
     uint32_t period_ticks;      // timers that repeat
     bool connected;
@@ -65,6 +66,7 @@ static ConnectionObject *push_connection(lua_State *lua)
     *connection =
         (ConnectionObject){.instance = system->current_instance,
                            .generation_number = instance != NULL ? instance->generation_number : 0,
+                           .number = ++system->connections_made,
                            .connected = true};
     luaL_setmetatable(lua, CONNECTION_CLASS);
     return connection;
@@ -320,7 +322,8 @@ static Status defer(lua_State *lua, int index, int argument_count, Handle instan
     const Instance *owner = instance_at(system, system->current_instance);
     Deferred deferred = {.instance = instance,
                          .script = owner != NULL ? owner->script : HANDLE_NONE,
-                         .depth = system->current_depth + 1};
+                         .depth = system->current_depth + 1,
+                         .connection_last = owner != NULL ? UINT64_MAX : system->connections_made};
     if (!has_room(system, deferred.script)) {
         lua_pop(lua, argument_count);
         return STATUS_LIMIT;
@@ -436,7 +439,8 @@ static void fire(ScriptSystem *system, const Deferred *deferred)
     for (uint32_t i = 1; i <= count && !system->is_dead; i++) {
         lua_rawgeti(lua, list, i);
         const ConnectionObject *connection = lua_touserdata(lua, -1);
-        if (connection != NULL && connection->connected) {
+        if (connection != NULL && connection->connected &&
+            connection->number <= deferred->connection_last) {
             deliver(system, deferred->arguments_ref);
         } else {
             lua_pop(lua, 1);

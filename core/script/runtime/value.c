@@ -20,7 +20,8 @@ enum {
     TAG_PLAYER
 };
 
-#define MAP_KEYS_MAX 4096
+#define MAP_KEYS_MAX  4096
+#define MAP_KEYS_TEXT "more than 4096 keys in one table"
 
 typedef struct Path {
     char text[96];
@@ -29,6 +30,7 @@ typedef struct Path {
 
 typedef struct Encoder {
     lua_State *lua;
+    const ValueUse *use;
     ByteWriter *writer;
     Path path;
     char *error;
@@ -42,6 +44,13 @@ static Status refuse(Encoder *encoder, Status status, const char *what)
         snprintf(encoder->error, VALUE_ERROR_BYTES, "%s: %s", encoder->path.text, what);
     }
     return status;
+}
+
+static void refuse_kind(Encoder *encoder, const char *what)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s cannot be %s", what, encoder->use->verb);
+    (void)refuse(encoder, STATUS_MALFORMED, text);
 }
 
 // Each appends, and returns the length before, for path_cut.
@@ -180,7 +189,7 @@ static void sort_keys(lua_State *lua, int keys, lua_Integer count)
     }
 }
 
-// Pushes a sorted list of the table's keys; false when one cannot travel.
+// Pushes a sorted list of the table's keys; false when one is refused.
 static bool push_sorted_keys(Encoder *encoder, int index, lua_Integer *count)
 {
     lua_State *lua = encoder->lua;
@@ -195,7 +204,7 @@ static bool push_sorted_keys(Encoder *encoder, int index, lua_Integer *count)
         if ((type != LUA_TSTRING && type != LUA_TNUMBER) || *count == MAP_KEYS_MAX) {
             lua_settop(lua, keys - 1);
             if (*count == MAP_KEYS_MAX) {
-                refuse(encoder, STATUS_LIMIT, "too many keys in one table");
+                refuse(encoder, STATUS_LIMIT, MAP_KEYS_TEXT);
             } else {
                 refuse(encoder, STATUS_MALFORMED, "keys must be texts or numbers");
             }
@@ -269,7 +278,7 @@ static bool encode_userdata(Encoder *encoder, int index)
         byte_write_u8(encoder->writer, TAG_PLAYER);
         byte_write_varint(encoder->writer, object_player(lua, index));
     } else {
-        refuse(encoder, STATUS_MALFORMED, "this kind of object cannot travel");
+        refuse_kind(encoder, "this kind of object");
         return false;
     }
     return true;
@@ -285,7 +294,7 @@ static bool encode_number(Encoder *encoder, int index)
     }
     const double number = lua_tonumber(lua, index);
     if (!(number - number == 0)) {
-        refuse(encoder, STATUS_MALFORMED, "NaN and infinity cannot travel");
+        refuse_kind(encoder, "NaN and infinity");
         return false;
     }
     byte_write_u8(encoder->writer, TAG_FLOAT);
@@ -337,12 +346,15 @@ static bool encode(Encoder *encoder, int index, uint32_t depth)
         ok = encode_userdata(encoder, index);
         break;
     default:
-        refuse(encoder, STATUS_MALFORMED, "functions and coroutines cannot travel");
+        refuse_kind(encoder, "functions and coroutines");
         ok = false;
         break;
     }
     if (ok && encoder->writer->status != STATUS_OK) {
-        refuse(encoder, STATUS_LIMIT, "too large");
+        char text[96];
+        snprintf(text, sizeof text, "too large: what is %s has at most %zu bytes",
+                 encoder->use->verb, encoder->writer->capacity);
+        refuse(encoder, STATUS_LIMIT, text);
         ok = false;
     }
     return ok;
@@ -351,14 +363,21 @@ static bool encode(Encoder *encoder, int index, uint32_t depth)
 Status value_write(lua_State *lua, int first, int last, ByteWriter *writer,
                    char error[VALUE_ERROR_BYTES])
 {
-    Encoder encoder = {.lua = lua, .writer = writer, .error = error};
+    static const ValueUse sent = {"argument", 1, "sent"};
+    return value_write_for(lua, first, last, &sent, writer, error);
+}
+
+Status value_write_for(lua_State *lua, int first, int last, const ValueUse *use, ByteWriter *writer,
+                       char error[VALUE_ERROR_BYTES])
+{
+    Encoder encoder = {.lua = lua, .use = use, .writer = writer, .error = error};
     const int top = lua_gettop(lua);
     byte_write_u8(writer, TAG_LIST);
     byte_write_varint(writer, last >= first ? (uint64_t)(last - first + 1) : 0);
     for (int i = first; i <= last; i++) {
         path_cut(&encoder.path, 0);
         char name[32];
-        snprintf(name, sizeof name, "argument %d", i - first + 1);
+        snprintf(name, sizeof name, "%s %d", use->noun, i - first + use->number);
         (void)path_add(&encoder.path, name);
         if (!encode(&encoder, i, 0)) {
             lua_settop(lua, top);

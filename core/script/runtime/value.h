@@ -1,6 +1,6 @@
 // Values that leave a Vm: arguments of remotes, stored data, UI trees. A small tagged format,
 // bounded in size and depth, the same on both sides; reading is total. Functions, coroutines and
-// tables with cycles do not travel: the error names the path to them ("argument 2.items[3]").
+// tables with cycles are refused: the error names the path to them ("argument 2.items[3]").
 //
 //   0 nil · 1 false · 2 true · 3 integer (zigzag varint) · 4 float (f64) · 5 text (varint, bytes)
 //   6 list (varint count, values) · 7 map (varint count, key and value pairs, keys in order:
@@ -20,8 +20,18 @@ typedef struct lua_State lua_State;
 #define VALUE_LIST_MAX    64 // values side by side, as arguments are
 #define VALUE_ERROR_BYTES 160
 
+// What values are written for, in the words of the messages.
+typedef struct ValueUse {
+    const char *noun; // "argument"
+    int number;       // of the first of them: argument 1, argument 2
+    const char *verb; // "sent"
+} ValueUse;
+
 // Writes the values at stack indices first..last as a list. STATUS_LIMIT (too big or too deep) or
 // STATUS_MALFORMED (something that cannot travel) with a message for the script.
+MUST_USE Status value_write_for(lua_State *thread, int first, int last, const ValueUse *use,
+                                ByteWriter *writer, char error[VALUE_ERROR_BYTES]);
+// The same for arguments that are sent.
 MUST_USE Status value_write(lua_State *thread, int first, int last, ByteWriter *writer,
                             char error[VALUE_ERROR_BYTES]);
 // Pushes the values of a list, and says how many. Charges the thread for the bytes.
