@@ -10,7 +10,7 @@
 #include "core/base/json_read.h"
 #include "core/script/rune_unpack.h"
 #include "core/wasm/exports_inside.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,7 @@
 #include "core/script/place.h"
 #include "core/script/script.h"
 #include "core/world/entry.h"
-#include "core/world/replicate.h"
+#include "core/world/replicate/replicate.h"
 
 typedef struct World World;
 

@@ -25,7 +25,7 @@
 #include "core/wire/error_code.h"
 #include "core/wire/input_frame.h"
 #include "core/wire/message.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "core/world/world.h"
 
 // --- token buckets: so many at once, refilled so many a second ----------------------------------

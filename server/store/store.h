@@ -12,7 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/script/script_world.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 typedef struct Store Store;
 

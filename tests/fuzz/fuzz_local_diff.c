@@ -2,7 +2,7 @@
 // refused changes nothing. The world goes on in both cases, and everything is given back at the
 // end.
 #include "core/base/check.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 #include "tests/support/test_place.h"
 
 #include <string.h>

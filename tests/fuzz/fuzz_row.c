@@ -2,7 +2,7 @@
 // and what it means is inside its limits.
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 #include <string.h>
 

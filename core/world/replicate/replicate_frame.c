@@ -1,7 +1,7 @@
 // One frame of one session. What goes is decided first, by upper bounds of sizes; only then is it
 // encoded, or taken from what was encoded for others in the same capture. Nothing about a session
 // changes until its frame is written.
-#include "core/world/replicate_inside.h"
+#include "core/world/replicate/replicate_inside.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // What is stored of each thing: its slot, and its row when a command has room. See save_inside.h.
-#include "core/world/save_inside.h"
+#include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 

@@ -1,7 +1,7 @@
 // What clients are told of a world's scripts: the manifest. Where an owner has signed one, it is
 // sent field by field as it was signed, so that a client can write the very text again and verify
 // it; otherwise it is made up from the scripts that are here, in their order, without a signature.
-#include "core/world/script_host_inside.h"
+#include "core/world/script/script_host_inside.h"
 
 #include <string.h>
 

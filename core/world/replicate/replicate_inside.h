@@ -9,10 +9,10 @@
 #pragma once
 
 #include "core/base/check.h"
-#include "core/world/event_queue.h"
-#include "core/world/interest.h"
-#include "core/world/net_table.h"
-#include "core/world/replicate.h"
+#include "core/world/replicate/event_queue.h"
+#include "core/world/replicate/interest.h"
+#include "core/world/replicate/net_table.h"
+#include "core/world/replicate/replicate.h"
 
 #define LEAVE_FACTOR 1.1f
 #define MEMO_AGES    8 // 0: the full record; records of older bases are encoded for one client

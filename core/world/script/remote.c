@@ -2,7 +2,7 @@
 // rate and size and must be well-formed values; one from scripts of another manifest version is not
 // delivered, because the other end may mean something else by now. A call that gets no answer
 // within ten seconds fails.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include "core/script/value.h"
 

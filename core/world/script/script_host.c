@@ -4,12 +4,12 @@
 // Every script is kept as a rune, also one that came as source, so there is one way in. The service
 // in its path decides where it runs and whether anything of it may leave the server; what is in
 // ServerScriptService is never named to a client. A path in no known service is refused.
-#include "core/world/script_host_inside.h"
+#include "core/world/script/script_host_inside.h"
 
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/script/rune.h"
-#include "core/world/save_inside.h"
+#include "core/world/save/save_inside.h"
 
 #include <string.h>
 

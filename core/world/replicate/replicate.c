@@ -1,7 +1,7 @@
 // The replicator's memory, its sessions, and the way of events to them; see replicate.h.
-#include "core/world/replicate.h"
+#include "core/world/replicate/replicate.h"
 
-#include "core/world/replicate_inside.h"
+#include "core/world/replicate/replicate_inside.h"
 
 #include <string.h>
 

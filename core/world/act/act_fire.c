@@ -1,7 +1,7 @@
 // The fire button. The server alone decides: where the shot starts, how fast, how often, what it
 // hurts. What the client says is only where it looks, and how old the picture was that it aimed at,
 // and that no older than HISTORY_REWIND_MS.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include "core/base/limits.h"
 #include "core/sim/projectile.h"

@@ -1,6 +1,6 @@
 // Positions by cell: counted, summed, filled in; see interest.h. Cells share buckets by hash, and
 // an item knows its cell, so nothing is found twice.
-#include "core/world/interest.h"
+#include "core/world/replicate/interest.h"
 
 #include "core/base/check.h"
 

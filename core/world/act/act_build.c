@@ -1,7 +1,7 @@
 // What players build and take down, and the previews of what they are about to do. A preview is
 // shown to those in view and is over after five seconds, or when its player goes; the end of one is
 // told to everybody, because who saw it may have gone elsewhere meanwhile.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 // --- previews -----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // What players say: text for everybody and for scripts, without anything that could pass for more
 // than text.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include <string.h>
 

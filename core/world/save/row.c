@@ -1,7 +1,7 @@
 // Rows to bytes and back. Every value begins with the number of its layout, so that a later version
 // can tell; every reader reads into a local, checks that nothing is left over, and only then writes
 // its output. Rows come back from outside: nothing in them is believed.
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

@@ -4,7 +4,7 @@
 
 #include "core/wire/manifest.h"
 #include "core/wire/script_path.h"
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #define HOST_SCRIPTS_MAX 1024
 #define HOST_BYTES_MAX   (8u << 20) // runes, the staged ones included

@@ -1,7 +1,7 @@
 // Characters of an account: several, one of them active, `default` always there. Whatever was
 // stored is repaired before it is used; what a player asks for is checked instead. Texts of a
 // session's profiles are always its own copies.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include "core/base/name_text.h"
 

@@ -4,7 +4,7 @@
 //
 // The size of the pieces is fixed for a transfer. One that goes on (from_chunk above 0) has pieces
 // of the usual size; a client that had smaller ones before sees another total, and starts again.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include <string.h>
 

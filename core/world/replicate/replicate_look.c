@@ -1,7 +1,7 @@
 // What is in a session's interest. A whole look asks the grid; it comes round every few captures,
 // and at once when the eye or the own body changed. In between only what is new, or jumped, is
 // looked at; what is gone or jumped away leaves with the frame in any case.
-#include "core/world/replicate_inside.h"
+#include "core/world/replicate/replicate_inside.h"
 
 #define LOOK_CAPTURES 4 // one whole look in so many captures, staggered by session
 // Keys are squares: who is in counts as nearer by 10 %, so that two at the border do not take

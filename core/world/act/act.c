@@ -1,5 +1,5 @@
 // What every command of a player is checked for, and the memory of all features in one place.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include "core/sim/npc.h"
 

@@ -4,7 +4,7 @@
 // when the cube moves so that they come into it. So whoever sees a chunk has been told its version,
 // and asks for the content of those it lacks. Scripts edit terrain too; the versions are compared
 // once per tick, so nothing is missed whoever did it.
-#include "core/world/act_inside.h"
+#include "core/world/act/act_inside.h"
 
 #include <string.h>
 

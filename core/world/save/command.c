@@ -1,7 +1,7 @@
 // Commands for the owner: saves, DataStore requests, questions of who somebody is. How many may be
 // without an answer is bounded, and what was answered has been taken, so there is always room for
 // the others, whether the owner clears the list or not.
-#include "core/world/save_inside.h"
+#include "core/world/save/save_inside.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Waiting events as a run of bytes that starts again at its front whenever it is empty, so that a
 // session which keeps up touches little memory; see event_queue.h.
-#include "core/world/event_queue.h"
+#include "core/world/replicate/event_queue.h"
 
 #include "core/base/check.h"
 

@@ -1,7 +1,7 @@
 // What outlives a world goes out as commands with (epoch, seq), and comes back as rows before the
 // first tick. This file has the queue, the commands and who waits for them; save_rows.c what is
 // stored of each thing; save_start.c the way back. save_inside.h tells the idea.
-#include "core/world/save_inside.h"
+#include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 

@@ -1,13 +1,13 @@
 // See local_host.h. Files, rows and worlds are plain heap blocks: nothing here is called from
 // inside a world's tick.
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
 #include "core/wire/script_path.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 #include <stdio.h>
 #include <string.h>

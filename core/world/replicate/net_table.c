@@ -1,5 +1,5 @@
 // Captures: the sim as it is against what was last said of it; see net_table.h.
-#include "core/world/net_table.h"
+#include "core/world/replicate/net_table.h"
 
 #include "core/base/check.h"
 #include "core/base/heap.h"

@@ -1,8 +1,8 @@
 // Rows on their way back: read before the first tick, trusted no more than anything else from
 // outside, and applied when all are there. A row that makes no sense is refused and counted; the
 // world starts without it.
-#include "core/world/act_inside.h"
-#include "core/world/save_inside.h"
+#include "core/world/act/act_inside.h"
+#include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 
