@@ -1,11 +1,11 @@
-// What the place puts on the stage when the world starts: parts that move, props, NPCs, with their
-// names, attributes and tags. Their net ids follow those of the anchored parts, in the order of the
-// place, so they are the same after every restart.
+// What the place spawns; see place_spawn.h.
 //
-// Motions that go round and round are queued as far ahead as a part can hold, so that clients know
-// each segment long before it begins. A script that moves such a part itself takes it out of its
-// round for good.
-#include "core/world/world_inside.h"
+// Motions that repeat are queued as far ahead as a part can hold, so that clients know each segment
+// long before it begins. A script that moves such a part itself ends its round for good.
+#include "core/world/place_spawn.h"
+
+#include "core/base/check.h"
+#include "core/sim/npc.h"
 
 typedef struct Round {
     Handle part;
@@ -16,19 +16,20 @@ typedef struct Round {
     bool is_over;
 } Round;
 
-struct Stage {
+struct SpawnedPlace {
+    PlaceSpawnConfig config;
     Round *rounds;
     uint32_t count;
 };
 
-static Status keep_details(World *world, uint64_t net_id, Text name,
+static Status keep_details(Authority *authority, uint64_t net_id, Text name,
                            const PrefabAttribute *attributes, uint32_t attribute_count,
                            const Text *tags, uint32_t tag_count)
 {
-    ScriptWorld *face = authority_world(world->authority);
+    ScriptWorld *face = authority_world(authority);
     Status status = STATUS_OK;
     if (name.bytes > 0) {
-        status = authority_set_name(world->authority, net_id, name);
+        status = authority_set_name(authority, net_id, name);
     }
     for (uint32_t i = 0; i < attribute_count && status == STATUS_OK; i++) {
         status = face->face->set_attribute(face, net_id, attributes[i].name, &attributes[i].value,
@@ -40,28 +41,28 @@ static Status keep_details(World *world, uint64_t net_id, Text name,
     return status;
 }
 
-static Status spawn(World *world, const PlaceEntity *entity, uint64_t net_id, Handle *out)
+static Status spawn(Sim *sim, const PlaceEntity *entity, uint64_t net_id, Handle *out)
 {
     if (entity->kind == PREFAB_NPC) {
         NpcDesc desc = entity->npc;
         desc.net_id = net_id;
         desc.owner_id = 0;
-        return npc_spawn(world->sim, &desc, out);
+        return npc_spawn(sim, &desc, out);
     }
     const ShapeDesc desc = {.net_id = net_id, .part = entity->part};
-    return entity->kind == PREFAB_PROP ? sim_spawn_prop(world->sim, &desc, out)
-                                       : sim_spawn_part(world->sim, &desc, out);
+    return entity->kind == PREFAB_PROP ? sim_spawn_prop(sim, &desc, out)
+                                       : sim_spawn_part(sim, &desc, out);
 }
 
 // Queues what fits.
-static void queue_segments(World *world, Round *round)
+static void queue_segments(const PlaceSpawnConfig *config, Round *round)
 {
-    const PlaceEntity *entity = &world->config.place->entities[round->entity];
+    const PlaceEntity *entity = &config->place->entities[round->entity];
     while (!round->is_over) {
         MotionSegment segment = entity->segments[round->next];
         segment.tick_from += round->cycle * entity->loop_ticks;
         segment.tick_to += round->cycle * entity->loop_ticks;
-        const Status status = sim_move_part(world->sim, round->part, &segment);
+        const Status status = sim_move_part(config->sim, round->part, &segment);
         if (status == STATUS_LIMIT) {
             return;
         }
@@ -79,66 +80,70 @@ static void queue_segments(World *world, Round *round)
     }
 }
 
-static Status put_on_stage(World *world, uint32_t index)
+static Status spawn_entity(SpawnedPlace *spawned, uint32_t index)
 {
-    const PlaceEntity *entity = &world->config.place->entities[index];
-    const uint64_t net_id = (uint64_t)scene_part_count(world->config.place->scene) + 1 + index;
+    const PlaceSpawnConfig *config = &spawned->config;
+    const PlaceEntity *entity = &config->place->entities[index];
+    const uint64_t net_id = (uint64_t)scene_part_count(config->place->scene) + 1 + index;
     Handle handle = HANDLE_NONE;
-    Status status = spawn(world, entity, net_id, &handle);
+    Status status = spawn(config->sim, entity, net_id, &handle);
     if (status == STATUS_OK) {
-        status = keep_details(world, net_id, entity->name, entity->attributes,
+        status = keep_details(config->authority, net_id, entity->name, entity->attributes,
                               entity->attribute_count, entity->tags, entity->tag_count);
     }
     if (status == STATUS_OK && entity->segment_count > 0 && entity->kind != PREFAB_NPC) {
-        Round *round = &world->stage->rounds[world->stage->count++];
+        Round *round = &spawned->rounds[spawned->count++];
         *round = (Round){.part = handle, .entity = index};
-        queue_segments(world, round);
+        queue_segments(config, round);
     }
     return status;
 }
 
-Status stage_create(World *world)
+Status place_spawn_create(const PlaceSpawnConfig *config, SpawnedPlace **out)
 {
-    const Place *place = world->config.place;
-    struct Stage *stage = heap_alloc(world->heap, sizeof *stage);
-    if (stage == NULL) {
+    const Place *place = config->place;
+    SpawnedPlace *spawned = heap_alloc(config->heap, sizeof *spawned);
+    if (spawned == NULL) {
         return STATUS_LIMIT;
     }
-    world->stage = stage;
-    stage->rounds =
-        heap_alloc(world->heap, heap_array_bytes((size_t)place->entity_count + 1, sizeof(Round)));
-    if (stage->rounds == NULL) {
-        return STATUS_LIMIT;
-    }
-    Status status = STATUS_OK;
+    spawned->config = *config;
+    spawned->rounds =
+        heap_alloc(config->heap, heap_array_bytes((size_t)place->entity_count + 1, sizeof(Round)));
+    Status status = spawned->rounds != NULL ? STATUS_OK : STATUS_LIMIT;
     for (uint32_t i = 0; i < place->entity_count && status == STATUS_OK; i++) {
-        status = put_on_stage(world, i);
+        status = spawn_entity(spawned, i);
     }
     for (uint32_t i = 0; i < place->extra_count && status == STATUS_OK; i++) {
         const PlaceExtra *extra = &place->extras[i];
-        status = keep_details(world, extra->net_id, (Text){0}, extra->attributes,
+        status = keep_details(config->authority, extra->net_id, (Text){0}, extra->attributes,
                               extra->attribute_count, extra->tags, extra->tag_count);
     }
-    return status;
+    if (status != STATUS_OK) {
+        place_spawn_destroy(spawned);
+        return status;
+    }
+    *out = spawned;
+    return STATUS_OK;
 }
 
-void stage_destroy(World *world)
+void place_spawn_destroy(SpawnedPlace *spawned)
 {
-    if (world->stage != NULL) {
-        heap_free(world->heap, world->stage->rounds);
-        heap_free(world->heap, world->stage);
-        world->stage = NULL;
+    if (spawned != NULL) {
+        Heap *heap = spawned->config.heap;
+        heap_free(heap, spawned->rounds);
+        heap_free(heap, spawned);
     }
 }
 
-void stage_tick(World *world)
+void place_spawn_tick(SpawnedPlace *spawned)
 {
-    for (uint32_t i = 0; i < world->stage->count; i++) {
-        Round *round = &world->stage->rounds[i];
+    const PlaceSpawnConfig *config = &spawned->config;
+    for (uint32_t i = 0; i < spawned->count; i++) {
+        Round *round = &spawned->rounds[i];
         if (round->is_over) {
             continue;
         }
-        const Entity *entity = sim_entity(world->sim, round->part);
+        const Entity *entity = sim_entity(config->sim, round->part);
         const Motion *motion = entity != NULL ? &entity->part.motion : NULL;
         if (motion == NULL || motion->count == 0 ||
             motion->segments[motion->count - 1].tick_to != round->last_to) {
@@ -146,18 +151,18 @@ void stage_tick(World *world)
             continue;
         }
         if (motion->count < MOTION_SEGMENTS_MAX) {
-            queue_segments(world, round);
+            queue_segments(config, round);
             if (entity->type == ENTITY_PART) {
-                geometry_accept(world, round->part);
+                geometry_accept(config->geometry, round->part);
             }
         }
     }
 }
 
-void stage_hash(const World *world, Hash64 *hash)
+void place_spawn_hash(const SpawnedPlace *spawned, Hash64 *hash)
 {
-    for (uint32_t i = 0; i < world->stage->count; i++) {
-        const Round *round = &world->stage->rounds[i];
+    for (uint32_t i = 0; i < spawned->count; i++) {
+        const Round *round = &spawned->rounds[i];
         hash_u64(hash, (uint64_t)round->next << 1 | round->is_over);
         hash_u64(hash, round->cycle);
     }

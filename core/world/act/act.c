@@ -2,36 +2,22 @@
 #include "core/world/act/act_inside.h"
 
 #include "core/sim/npc.h"
+#include "core/sim/puppet.h"
 
-void act_deny(World *world, Session *session, uint32_t seq, Status status, const char *sentence)
+const Entity *act_living(Acts *acts, Session *session, uint32_t seq)
 {
-    ASSERT(status != STATUS_OK);
-    world->stats.commands_denied += 1;
-    session_error(world, session, seq, error_of_status(status), "%s", sentence);
-}
-
-bool act_rate(World *world, Session *session, uint32_t seq, RateKind kind)
-{
-    if (rate_take(world, session, kind, 1)) {
-        return true;
-    }
-    act_deny(world, session, seq, STATUS_LIMIT, "That was too often; wait a moment and try again.");
-    return false;
-}
-
-const Entity *act_living(World *world, Session *session, uint32_t seq)
-{
-    const Entity *body = session_plays(session) ? session_body(world, session) : NULL;
+    const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
     if (body == NULL || body->removing || !(body->character.health > 0)) {
-        act_deny(world, session, seq, STATUS_DENIED, "Only the living can do that; respawn first.");
+        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                     "Only the living can do that; respawn first.");
         return NULL;
     }
     return body;
 }
 
-Vec3 act_eye(const World *world, const Entity *body)
+Vec3 act_eye(const Sim *sim, const Entity *body)
 {
-    const float height = sim_config(world->sim)->character.height;
+    const float height = sim_config(sim)->character.height;
     return vec3_add(body->position, vec3(0, height * NPC_EYE_FRACTION, 0));
 }
 
@@ -43,59 +29,72 @@ float act_distance(Vec3 point, Aabb box)
 
 // --- memory -------------------------------------------------------------------------------------
 
-Status act_create(World *world)
+Status act_create(const ActConfig *config, Acts **out)
 {
-    Status status = voxel_create(world);
+    Acts *acts = heap_alloc(config->heap, sizeof *acts);
+    if (acts == NULL) {
+        return STATUS_LIMIT;
+    }
+    acts->config = *config;
+    Status status = voxel_create(acts);
     if (status == STATUS_OK) {
-        status = remote_create(world);
+        status = profile_create(acts);
     }
-    if (status == STATUS_OK) {
-        status = transfer_create(world);
-    }
-    if (status == STATUS_OK) {
-        sim_set_hit_filter(world->sim, fire_may_hit, world);
-    }
-    return status;
-}
-
-void act_destroy(World *world)
-{
-    transfer_destroy(world);
-    remote_destroy(world);
-    voxel_destroy(world);
-}
-
-void act_forget(World *world, Session *session)
-{
-    preview_end(world, session, false);
-    preview_end(world, session, true);
-    voxel_forget(world, session);
-    remote_forget(world, session);
-    transfer_forget(world, session);
-}
-
-void act_hash(const World *world, Hash64 *hash)
-{
-    voxel_hash(world, hash);
-    remote_hash(world, hash);
-    transfer_hash(world, hash);
-}
-
-void act_respawn(World *world, Session *session, uint32_t seq)
-{
-    const Entity *body = session_plays(session) ? session_body(world, session) : NULL;
-    if (body == NULL || body->character.health > 0) {
-        act_deny(world, session, seq, STATUS_DENIED, "You are alive; there is nothing to respawn.");
-        return;
-    }
-    if (world->tick < session->respawn_tick) {
-        act_deny(world, session, seq, STATUS_BLOCKED, "Not yet; wait until the pause is over.");
-        return;
-    }
-    const Status status = session_respawn(world, session);
     if (status != STATUS_OK) {
-        act_deny(world, session, seq, status, "There is no free place to respawn; try again.");
+        act_destroy(acts);
+        return status;
+    }
+    sim_set_hit_filter(config->sim, fire_may_hit, acts);
+    *out = acts;
+    return STATUS_OK;
+}
+
+void act_destroy(Acts *acts)
+{
+    if (acts != NULL) {
+        profile_destroy(acts);
+        voxel_destroy(acts);
+        heap_free(acts->config.heap, acts);
+    }
+}
+
+void act_start(Acts *acts)
+{
+    voxel_start(acts);
+}
+
+void act_forget(Acts *acts, Session *session)
+{
+    preview_end(acts, session, false);
+    preview_end(acts, session, true);
+    voxel_forget(acts, session);
+}
+
+void act_hash(const Acts *acts, Hash64 *hash)
+{
+    voxel_hash(acts, hash);
+}
+
+// --- respawn ------------------------------------------------------------------------------------
+
+void act_respawn(Acts *acts, Session *session, uint32_t seq)
+{
+    const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
+    if (body == NULL || body->character.health > 0) {
+        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                     "You are alive; there is nothing to respawn.");
         return;
     }
-    session_ack(world, session, seq, session->entity);
+    if (acts->config.clock->tick < session->respawn_tick) {
+        session_deny(acts->config.sessions, session, seq, STATUS_BLOCKED,
+                     "Not yet; wait until the pause is over.");
+        return;
+    }
+    const Status status = session_respawn(acts->config.authority, session);
+    if (status != STATUS_OK) {
+        session_deny(acts->config.sessions, session, seq, status,
+                     "There is no free place to respawn; try again.");
+        return;
+    }
+    session_ack(acts->config.sessions, session, seq, session->entity);
 }

@@ -9,19 +9,20 @@
 // Only what the shooter has been sent can be hit: nobody is shot through a wall of interest.
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id)
 {
-    World *world = user;
-    const Session *session = world_session_of_entity(world, shooter_net_id);
+    const Acts *acts = user;
+    const Session *session = session_of_entity(acts->config.sessions, shooter_net_id);
     return session == NULL || session->state != SESSION_PLAYING ||
-           replicator_sees(world->replicator, session_number(world, session), target_net_id);
+           replicator_sees(acts->config.replicator, session_number(acts->config.sessions, session),
+                           target_net_id);
 }
 
 // The one that the character's attribute `weapon` names, or the place's first.
-static const PlaceWeapon *weapon_of(const World *world, const Session *session)
+static const PlaceWeapon *weapon_of(const Acts *acts, const Session *session)
 {
-    const Place *place = world->config.place;
+    const Place *place = acts->config.place;
     ScriptValue value;
     const Text attribute = {"weapon", 6};
-    if (!book_attribute(authority_book(world->authority), session->entity, attribute, &value,
+    if (!book_attribute(authority_book(acts->config.authority), session->entity, attribute, &value,
                         NULL)) {
         return place->weapon_count > 0 ? &place->weapons[0] : NULL;
     }
@@ -44,46 +45,46 @@ static Vec3 look(const WireInputFrame *input)
     return vec3_normalise(vec3(math_sin(yaw) * flat, math_sin(pitch), math_cos(yaw) * flat));
 }
 
-static uint32_t rewind_of(const World *world, const Session *session)
+static uint32_t rewind_of(const Acts *acts, const Session *session)
 {
-    const uint32_t most = HISTORY_REWIND_MS * world->tick_rate / 1000;
+    const uint32_t most = HISTORY_REWIND_MS * acts->config.clock->tick_rate / 1000;
     const uint64_t seen = session->input.view_tick;
-    if (seen == 0 || seen >= world->tick) {
+    if (seen == 0 || seen >= acts->config.clock->tick) {
         return 0; // nothing was said, or it lies in the future
     }
-    const uint64_t ago = world->tick - seen;
+    const uint64_t ago = acts->config.clock->tick - seen;
     return ago < most ? (uint32_t)ago : most;
 }
 
-void act_fire(World *world, Session *session, const WireInputFrame *input)
+void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
 {
-    if ((input->buttons & INPUT_FIRE) == 0 || world->tick < session->fire_tick ||
+    if ((input->buttons & INPUT_FIRE) == 0 || acts->config.clock->tick < session->fire_tick ||
         !session_plays(session)) {
         return;
     }
-    const Entity *body = session_body(world, session);
-    const PlaceWeapon *weapon = weapon_of(world, session);
+    const Entity *body = session_body(acts->config.sim, session);
+    const PlaceWeapon *weapon = weapon_of(acts, session);
     if (body == NULL || body->removing || !(body->character.health > 0) || weapon == NULL) {
         return;
     }
-    const uint32_t lifetime = world_ticks(world, weapon->lifetime_ms);
+    const uint32_t lifetime = world_ticks(acts->config.clock, weapon->lifetime_ms);
     const ProjectileDesc desc = {
         .owner_id = session->player,
-        .shooter = sim_find(world->sim, session->entity),
-        .position = act_eye(world, body),
+        .shooter = sim_find(acts->config.sim, session->entity),
+        .position = act_eye(acts->config.sim, body),
         .velocity = vec3_scale(look(input), weapon->speed),
         .radius = weapon->radius,
         .gravity = weapon->gravity,
         .damage = weapon->damage,
         .lifetime_ticks = lifetime < 1 ? 1 : lifetime,
-        .rewind_ticks = rewind_of(world, session),
+        .rewind_ticks = rewind_of(acts, session),
         .kind = weapon->kind,
     };
     Handle handle;
-    if (projectile_fire(world->sim, &desc, &handle) != STATUS_OK) {
-        world->stats.commands_denied += 1; // too many things, or outside the place
+    if (projectile_fire(acts->config.sim, &desc, &handle) != STATUS_OK) {
+        acts->config.stats->commands_denied += 1; // too many things, or outside the place
         return;
     }
-    const uint32_t pause = world_ticks(world, weapon->interval_ms);
-    session->fire_tick = world->tick + (pause < 1 ? 1 : pause);
+    const uint32_t pause = world_ticks(acts->config.clock, weapon->interval_ms);
+    session->fire_tick = acts->config.clock->tick + (pause < 1 ? 1 : pause);
 }

@@ -47,44 +47,44 @@ typedef struct Voxels {
 
 // --- creation -----------------------------------------------------------------------------------
 
-Status voxel_create(World *world)
+Status voxel_create(Acts *acts)
 {
-    Voxels *voxels = heap_alloc(world->heap, sizeof *voxels);
+    Voxels *voxels = heap_alloc(acts->config.heap, sizeof *voxels);
     if (voxels == NULL) {
         return STATUS_LIMIT;
     }
-    world->voxels = voxels;
-    voxels->chunk_max = sim_config(world->sim)->terrain.chunk_max;
+    acts->voxels = voxels;
+    voxels->chunk_max = sim_config(acts->config.sim)->terrain.chunk_max;
     const size_t bytes = arena_need(voxels->chunk_max * sizeof(KnownChunk)) +
                          id_map_bytes(voxels->chunk_max) +
-                         arena_need(world->session_count * sizeof(VoxelViewer));
-    voxels->block = heap_alloc(world->heap, bytes);
+                         arena_need(acts->config.sessions->count * sizeof(VoxelViewer));
+    voxels->block = heap_alloc(acts->config.heap, bytes);
     if (voxels->block == NULL) {
         return STATUS_LIMIT;
     }
     Arena arena;
     arena_init(&arena, voxels->block, bytes);
     voxels->chunks = arena_array(&arena, voxels->chunk_max, sizeof(KnownChunk));
-    voxels->viewers = arena_array(&arena, world->session_count, sizeof(VoxelViewer));
+    voxels->viewers = arena_array(&arena, acts->config.sessions->count, sizeof(VoxelViewer));
     ASSERT(voxels->chunks != NULL && voxels->viewers != NULL);
-    const float radius = math_clamp(world->config.place->view_radius, 0, (float)WORLD_EXTENT_M);
+    const float radius = math_clamp(acts->config.place->view_radius, 0, (float)WORLD_EXTENT_M);
     voxels->radius = math_floor_i32(radius / CHUNK_EDGE) + 1;
     return id_map_init(&voxels->map, &arena, voxels->chunk_max);
 }
 
-void voxel_destroy(World *world)
+void voxel_destroy(Acts *acts)
 {
-    if (world->voxels != NULL) {
-        heap_free(world->heap, world->voxels->block);
-        heap_free(world->heap, world->voxels);
-        world->voxels = NULL;
+    if (acts->voxels != NULL) {
+        heap_free(acts->config.heap, acts->voxels->block);
+        heap_free(acts->config.heap, acts->voxels);
+        acts->voxels = NULL;
     }
 }
 
-void voxel_forget(World *world, Session *session)
+void voxel_forget(Acts *acts, const Session *session)
 {
-    VoxelViewer *viewer = &world->voxels->viewers[session_number(world, session)];
-    world->voxels->request_count -= viewer->request_count;
+    VoxelViewer *viewer = &acts->voxels->viewers[session_number(acts->config.sessions, session)];
+    acts->voxels->request_count -= viewer->request_count;
     *viewer = (VoxelViewer){0};
 }
 
@@ -115,10 +115,10 @@ static bool may_know(const Voxels *voxels, const VoxelViewer *viewer, ChunkCoord
 // --- what changed -------------------------------------------------------------------------------
 
 // Notes the version of a chunk; true if it is news.
-static bool note(World *world, ChunkCoord at)
+static bool note(Acts *acts, ChunkCoord at)
 {
-    Voxels *voxels = world->voxels;
-    const uint32_t version = terrain_chunk_version(sim_terrain_view(world->sim), at);
+    Voxels *voxels = acts->voxels;
+    const uint32_t version = terrain_chunk_version(sim_terrain_view(acts->config.sim), at);
     uint32_t slot = id_map_find(&voxels->map, chunk_id(at));
     if (slot == 0) {
         if (version == 0) {
@@ -135,21 +135,21 @@ static bool note(World *world, ChunkCoord at)
     return news;
 }
 
-static WireChunkVersion wire_version(const World *world, ChunkCoord at)
+static WireChunkVersion wire_version(const Acts *acts, ChunkCoord at)
 {
     return (WireChunkVersion){
         .at = {at.x, at.y, at.z},
-        .version = terrain_chunk_version(sim_terrain_view(world->sim), at),
+        .version = terrain_chunk_version(sim_terrain_view(acts->config.sim), at),
     };
 }
 
 // To everybody around one of the chunks. Who has no room for the event is told all over again.
-static void tell(World *world, uint8_t number, const void *body, const WireChunkVersion *chunks,
+static void tell(Acts *acts, uint8_t number, const void *body, const WireChunkVersion *chunks,
                  uint32_t count)
 {
-    Voxels *voxels = world->voxels;
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        const Session *session = world_session_at(world, i);
+    Voxels *voxels = acts->voxels;
+    for (uint32_t i = 0; i < acts->config.sessions->high; i++) {
+        const Session *session = session_at(acts->config.sessions, i);
         VoxelViewer *viewer = &voxels->viewers[i];
         bool concerned = false;
         for (uint32_t c = 0; c < count && !concerned; c++) {
@@ -157,7 +157,7 @@ static void tell(World *world, uint8_t number, const void *body, const WireChunk
             concerned = may_know(voxels, viewer, (ChunkCoord){at.x, at.y, at.z});
         }
         if (concerned && session_plays(session) &&
-            event_send(world, session, number, body, NULL) != STATUS_OK) {
+            event_send(acts->config.sessions, session, number, body, NULL) != STATUS_OK) {
             viewer->has_from = false;
             viewer->scans = true;
             viewer->cursor = 0;
@@ -165,28 +165,28 @@ static void tell(World *world, uint8_t number, const void *body, const WireChunk
     }
 }
 
-static void tell_versions(World *world, const WireChunkVersion *chunks, uint32_t count)
+static void tell_versions(Acts *acts, const WireChunkVersion *chunks, uint32_t count)
 {
     if (count > 0) {
         const MessageChunkVersions event = {.chunks = chunks, .chunks_count = count};
-        tell(world, MESSAGE_CHUNK_VERSIONS, &event, chunks, count);
+        tell(acts, MESSAGE_CHUNK_VERSIONS, &event, chunks, count);
     }
 }
 
-void voxel_start(World *world)
+void voxel_start(Acts *acts)
 {
-    const Terrain *terrain = sim_terrain_view(world->sim);
+    const Terrain *terrain = sim_terrain_view(acts->config.sim);
     for (uint32_t i = 0; i < terrain_changed_chunk_count(terrain); i++) {
-        (void)note(world, terrain_changed_chunk(terrain, i));
+        (void)note(acts, terrain_changed_chunk(terrain, i));
     }
-    world->voxels->edit_count = terrain_edit_count(terrain);
+    acts->voxels->edit_count = terrain_edit_count(terrain);
 }
 
 // What was not announced by whoever did it.
-static void look_at_edits(World *world)
+static void look_at_edits(Acts *acts)
 {
-    Voxels *voxels = world->voxels;
-    const Terrain *terrain = sim_terrain_view(world->sim);
+    Voxels *voxels = acts->voxels;
+    const Terrain *terrain = sim_terrain_view(acts->config.sim);
     const uint32_t edits = terrain_edit_count(terrain);
     if (edits == voxels->edit_count) {
         return;
@@ -197,28 +197,28 @@ static void look_at_edits(World *world)
     const uint32_t chunks = terrain_changed_chunk_count(terrain);
     for (uint32_t i = 0; i < chunks; i++) {
         const ChunkCoord at = terrain_changed_chunk(terrain, i);
-        if (!note(world, at)) {
+        if (!note(acts, at)) {
             continue;
         }
-        save_chunk(world, at, NULL, 0);
-        changed[count++] = wire_version(world, at);
+        save_chunk(acts->config.saves, at, NULL, 0);
+        changed[count++] = wire_version(acts, at);
         if (count == VERSIONS_MAX) {
-            tell_versions(world, changed, count);
+            tell_versions(acts, changed, count);
             count = 0;
         }
     }
-    tell_versions(world, changed, count);
+    tell_versions(acts, changed, count);
 }
 
 // --- who comes near -----------------------------------------------------------------------------
 
-static void move_viewer(World *world, const Session *session, VoxelViewer *viewer)
+static void move_viewer(Acts *acts, const Session *session, VoxelViewer *viewer)
 {
-    const Entity *body = session_body(world, session);
+    const Entity *body = session_body(acts->config.sim, session);
     if (body == NULL || viewer->scans) {
         return; // one move after the other
     }
-    const ChunkCoord at = voxel_chunk(voxel_at(act_eye(world, body)));
+    const ChunkCoord at = voxel_chunk(voxel_at(act_eye(acts->config.sim, body)));
     if (viewer->placed && chunk_equal(at, viewer->at)) {
         return;
     }
@@ -230,9 +230,9 @@ static void move_viewer(World *world, const Session *session, VoxelViewer *viewe
     viewer->cursor = 0;
 }
 
-static void scan_for(World *world, const Session *session, VoxelViewer *viewer)
+static void scan_for(Acts *acts, const Session *session, VoxelViewer *viewer)
 {
-    const Voxels *voxels = world->voxels;
+    const Voxels *voxels = acts->voxels;
     WireChunkVersion news[VERSIONS_MAX];
     uint32_t count = 0;
     uint32_t cursor = viewer->cursor;
@@ -240,86 +240,87 @@ static void scan_for(World *world, const Session *session, VoxelViewer *viewer)
         const ChunkCoord at = voxels->chunks[cursor].at;
         if (is_around(voxels, viewer->at, at) &&
             !(viewer->has_from && is_around(voxels, viewer->from, at))) {
-            news[count++] = wire_version(world, at);
+            news[count++] = wire_version(acts, at);
         }
         cursor += 1;
     }
     const MessageChunkVersions event = {.chunks = news, .chunks_count = count};
-    if (count > 0 &&
-        event_send(world, session, MESSAGE_CHUNK_VERSIONS, &event, NULL) != STATUS_OK) {
+    if (count > 0 && event_send(acts->config.sessions, session, MESSAGE_CHUNK_VERSIONS, &event,
+                                NULL) != STATUS_OK) {
         return; // again in the next tick
     }
     viewer->cursor = cursor;
     viewer->scans = cursor < voxels->chunk_count;
 }
 
-static void send_chunk(World *world, Session *session, ChunkCoord at)
+static void send_chunk(Acts *acts, Session *session, ChunkCoord at)
 {
-    Voxels *voxels = world->voxels;
-    const Terrain *terrain = sim_terrain_view(world->sim);
+    Voxels *voxels = acts->voxels;
+    const Terrain *terrain = sim_terrain_view(acts->config.sim);
     ByteWriter writer = byte_writer(voxels->bytes, sizeof voxels->bytes);
-    sim_add_work(world->sim, CHUNK_WRITE_STEPS);
+    sim_add_work(acts->config.sim, CHUNK_WRITE_STEPS);
     terrain_write_difference(terrain, at, &writer);
     ASSERT(writer.status == STATUS_OK);
     const MessageChunkData data = {.at = {at.x, at.y, at.z},
                                    .version = terrain_chunk_version(terrain, at),
                                    .data = {voxels->bytes, (uint32_t)writer.at}};
-    session_send(world, session, MESSAGE_CHUNK_DATA, &data);
+    session_send(acts->config.sessions, session, MESSAGE_CHUNK_DATA, &data);
 }
 
-static void answer_requests(World *world, Session *session, VoxelViewer *viewer, uint32_t *sent)
+static void answer_requests(Acts *acts, Session *session, VoxelViewer *viewer, uint32_t *sent)
 {
     for (uint32_t i = 0; i < DATA_PER_TICK && viewer->request_count > 0; i++) {
         const bool busy = session_waiting(session) > DATA_BACKLOG;
-        if (busy && world->tick < viewer->data_tick + DATA_EVERY_TICK) {
+        if (busy && acts->config.clock->tick < viewer->data_tick + DATA_EVERY_TICK) {
             return;
         }
-        send_chunk(world, session, viewer->requests[0]);
+        send_chunk(acts, session, viewer->requests[0]);
         *sent += 1;
-        viewer->data_tick = world->tick;
+        viewer->data_tick = acts->config.clock->tick;
         viewer->request_count -= 1;
-        world->voxels->request_count -= 1;
+        acts->voxels->request_count -= 1;
         memmove(&viewer->requests[0], &viewer->requests[1],
                 viewer->request_count * sizeof(ChunkCoord));
     }
 }
 
 // As many as a tick has time for; the next one goes on with those that had no turn.
-static void answer_all(World *world)
+static void answer_all(Acts *acts)
 {
-    Voxels *voxels = world->voxels;
-    const uint32_t first = voxels->answer_next < world->session_high ? voxels->answer_next : 0;
+    Voxels *voxels = acts->voxels;
+    const uint32_t first =
+        voxels->answer_next < acts->config.sessions->high ? voxels->answer_next : 0;
     uint32_t sent = 0;
     voxels->answer_next = 0;
-    for (uint32_t k = 0; k < world->session_high && voxels->request_count > 0; k++) {
-        const uint32_t i = (first + k) % world->session_high;
-        Session *session = world_session_at(world, i);
+    for (uint32_t k = 0; k < acts->config.sessions->high && voxels->request_count > 0; k++) {
+        const uint32_t i = (first + k) % acts->config.sessions->high;
+        Session *session = session_at(acts->config.sessions, i);
         if (sent >= CHUNK_SENDS_PER_TICK) {
             voxels->answer_next = i;
             return;
         }
         if (session_plays(session)) {
-            answer_requests(world, session, &voxels->viewers[i], &sent);
+            answer_requests(acts, session, &voxels->viewers[i], &sent);
         }
     }
 }
 
-void voxel_tick(World *world)
+void voxel_tick(Acts *acts)
 {
-    Voxels *voxels = world->voxels;
-    look_at_edits(world);
+    Voxels *voxels = acts->voxels;
+    look_at_edits(acts);
     // Eyes every few ticks, in turn: nobody crosses a chunk faster.
-    for (uint32_t i = (uint32_t)(world->tick % LOOK_TICKS); i < world->session_high;
-         i += LOOK_TICKS) {
-        const Session *session = world_session_at(world, i);
+    for (uint32_t i = (uint32_t)(acts->config.clock->tick % LOOK_TICKS);
+         i < acts->config.sessions->high; i += LOOK_TICKS) {
+        const Session *session = session_at(acts->config.sessions, i);
         if (session_plays(session)) {
-            move_viewer(world, session, &voxels->viewers[i]);
+            move_viewer(acts, session, &voxels->viewers[i]);
             if (voxels->viewers[i].scans) {
-                scan_for(world, session, &voxels->viewers[i]);
+                scan_for(acts, session, &voxels->viewers[i]);
             }
         }
     }
-    answer_all(world);
+    answer_all(acts);
 }
 
 // --- asking for chunks --------------------------------------------------------------------------
@@ -336,22 +337,22 @@ static bool is_requested(const VoxelViewer *viewer, ChunkCoord at)
 
 // A viewer follows its player with some delay, and begins a few ticks after the welcome: what is
 // around the eye now counts as well.
-static bool may_ask(const World *world, const VoxelViewer *viewer, const Entity *body,
-                    ChunkCoord at)
+static bool may_ask(const Acts *acts, const VoxelViewer *viewer, const Entity *body, ChunkCoord at)
 {
-    return may_know(world->voxels, viewer, at) ||
+    return may_know(acts->voxels, viewer, at) ||
            (body != NULL &&
-            is_around(world->voxels, voxel_chunk(voxel_at(act_eye(world, body))), at));
+            is_around(acts->voxels, voxel_chunk(voxel_at(act_eye(acts->config.sim, body))), at));
 }
 
-void act_chunk_request(World *world, Session *session, uint32_t seq,
+void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
                        const MessageChunkRequest *command)
 {
-    VoxelViewer *viewer = &world->voxels->viewers[session_number(world, session)];
+    VoxelViewer *viewer = &acts->voxels->viewers[session_number(acts->config.sessions, session)];
     const uint32_t count = command->chunks_count;
-    const Entity *body = session_body(world, session);
-    if (count > 0 && !rate_take(world, session, RATE_CHUNK, count)) {
-        act_deny(world, session, seq, STATUS_LIMIT, "Too many chunks; ask for the rest later.");
+    const Entity *body = session_body(acts->config.sim, session);
+    if (count > 0 && !rate_take(acts->config.stats, session, RATE_CHUNK, count)) {
+        session_deny(acts->config.sessions, session, seq, STATUS_LIMIT,
+                     "Too many chunks; ask for the rest later.");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -360,21 +361,23 @@ void act_chunk_request(World *world, Session *session, uint32_t seq,
         const bool inside = at.x < CHUNK_COORD_MAX && at.y < CHUNK_COORD_MAX &&
                             at.z < CHUNK_COORD_MAX && at.x >= -CHUNK_COORD_MAX &&
                             at.y >= -CHUNK_COORD_MAX && at.z >= -CHUNK_COORD_MAX;
-        if (!inside || !may_ask(world, viewer, body, at)) {
-            act_deny(world, session, seq, STATUS_DENIED, "That chunk is out of view; go nearer.");
+        if (!inside || !may_ask(acts, viewer, body, at)) {
+            session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                         "That chunk is out of view; go nearer.");
             return;
         }
         if (is_requested(viewer, at)) {
             continue;
         }
         if (viewer->request_count == CHUNK_REQUESTS_MAX) {
-            act_deny(world, session, seq, STATUS_LIMIT, "Too many chunks; ask for the rest later.");
+            session_deny(acts->config.sessions, session, seq, STATUS_LIMIT,
+                         "Too many chunks; ask for the rest later.");
             return;
         }
         viewer->requests[viewer->request_count++] = at;
-        world->voxels->request_count += 1;
+        acts->voxels->request_count += 1;
     }
-    session_ack(world, session, seq, 0);
+    session_ack(acts->config.sessions, session, seq, 0);
 }
 
 // --- terraforming -------------------------------------------------------------------------------
@@ -413,9 +416,9 @@ static Aabb range_box(VoxelCoord min, VoxelCoord max)
 
 // The middle of the edit is within reach, and it is no larger than what one reaches: nothing
 // further away than twice that is ever touched.
-static bool is_in_reach(const World *world, Vec3 eye, const MessageTerraform *edit, Aabb box)
+static bool is_in_reach(const Acts *acts, Vec3 eye, const MessageTerraform *edit, Aabb box)
 {
-    const float reach = world->config.place->reach_m;
+    const float reach = acts->config.place->reach_m;
     const Vec3 half = vec3_scale(vec3_sub(box.max, box.min), 0.5f);
     const Vec3 centre = edit->shape == EDIT_SPHERE ? edit->centre : vec3_add(box.min, half);
     const float largest =
@@ -448,11 +451,11 @@ static float gap(Vec3 feet, float radius, float height, VoxelCoord at)
     return vec3_length(vec3(dx, dy, dz));
 }
 
-static bool buries(const World *world, const MessageTerraform *edit, VoxelCoord min, VoxelCoord max,
+static bool buries(const Acts *acts, const MessageTerraform *edit, VoxelCoord min, VoxelCoord max,
                    const Entity *character)
 {
-    const CharacterTuning *tuning = &sim_config(world->sim)->character;
-    const Terrain *terrain = sim_terrain_view(world->sim);
+    const CharacterTuning *tuning = &sim_config(acts->config.sim)->character;
+    const Terrain *terrain = sim_terrain_view(acts->config.sim);
     const Vec3 feet = character->position;
     const Vec3 r = vec3(tuning->radius, 0, tuning->radius);
     const VoxelCoord low = voxel_at(vec3_sub(feet, r));
@@ -472,33 +475,33 @@ static bool buries(const World *world, const MessageTerraform *edit, VoxelCoord 
 }
 
 #define BURY_LOOKS 256
-static bool buries_somebody(const World *world, const MessageTerraform *edit, VoxelCoord min,
+static bool buries_somebody(const Acts *acts, const MessageTerraform *edit, VoxelCoord min,
                             VoxelCoord max)
 {
-    const ChunkStore *store = world->config.place->chunks;
+    const ChunkStore *store = acts->config.place->chunks;
     const VoxelKinds kinds = store != NULL ? *chunk_store_kinds(store) : voxel_kinds_default();
     if (!voxel_kind_is_solid(&kinds, (VoxelKind)edit->voxel_kind)) {
         return false;
     }
     SimRef found[BURY_LOOKS];
-    const uint32_t count = sim_query_box(world->sim, aabb_grow(range_box(min, max), 0.1f),
+    const uint32_t count = sim_query_box(acts->config.sim, aabb_grow(range_box(min, max), 0.1f),
                                          ENTITY_MASK_CHARACTERS, found, BURY_LOOKS);
     if (count > BURY_LOOKS) {
         return true; // more than can be looked at: surely somebody
     }
     for (uint32_t i = 0; i < count; i++) {
-        const Entity *entity = sim_entity(world->sim, found[i].entity);
+        const Entity *entity = sim_entity(acts->config.sim, found[i].entity);
         if (entity != NULL && !entity->removing && entity->character.health > 0 &&
-            buries(world, edit, min, max, entity)) {
+            buries(acts, edit, min, max, entity)) {
             return true;
         }
     }
     return false;
 }
 
-static Status apply(World *world, const MessageTerraform *edit, VoxelCoord min, VoxelCoord max)
+static Status apply(Acts *acts, const MessageTerraform *edit, VoxelCoord min, VoxelCoord max)
 {
-    Terrain *terrain = sim_terrain(world->sim);
+    Terrain *terrain = sim_terrain(acts->config.sim);
     const VoxelKind kind = (VoxelKind)edit->voxel_kind;
     switch ((EditShape)edit->shape) {
     case EDIT_VOXEL:
@@ -512,7 +515,7 @@ static Status apply(World *world, const MessageTerraform *edit, VoxelCoord min, 
 }
 
 // Chunks of the range whose version rose: at most three along each axis.
-static uint32_t note_range(World *world, VoxelCoord min, VoxelCoord max, WireChunkVersion *out,
+static uint32_t note_range(Acts *acts, VoxelCoord min, VoxelCoord max, WireChunkVersion *out,
                            uint32_t out_max)
 {
     const ChunkCoord low = voxel_chunk(min);
@@ -525,8 +528,8 @@ static uint32_t note_range(World *world, VoxelCoord min, VoxelCoord max, WireChu
                 const bool inside = x >= -CHUNK_COORD_MAX && x < CHUNK_COORD_MAX &&
                                     y >= -CHUNK_COORD_MAX && y < CHUNK_COORD_MAX &&
                                     z >= -CHUNK_COORD_MAX && z < CHUNK_COORD_MAX;
-                if (inside && count < out_max && note(world, at)) {
-                    out[count++] = wire_version(world, at);
+                if (inside && count < out_max && note(acts, at)) {
+                    out[count++] = wire_version(acts, at);
                 }
             }
         }
@@ -534,7 +537,7 @@ static uint32_t note_range(World *world, VoxelCoord min, VoxelCoord max, WireChu
     return count;
 }
 
-static void show_preview(World *world, Session *session, const MessageTerraform *edit, Aabb box)
+static void show_preview(Acts *acts, Session *session, const MessageTerraform *edit, Aabb box)
 {
     const MessageTerraformPreviewed event = {.player = session->player,
                                              .active = true,
@@ -545,32 +548,33 @@ static void show_preview(World *world, Session *session, const MessageTerraform 
                                              .radius = edit->radius};
     const Vec3 middle = vec3_scale(vec3_add(box.min, box.max), 0.5f);
     const ReplicatorEvent where = {.has_position = true, .position = middle};
-    event_broadcast(world, MESSAGE_TERRAFORM_PREVIEWED, &event, &where);
-    preview_begin(world, session, true);
+    event_broadcast(acts->config.sessions, MESSAGE_TERRAFORM_PREVIEWED, &event, &where);
+    preview_begin(acts, session, true);
 }
 
-static void terraform(World *world, Session *session, uint32_t seq, const MessageTerraform *edit,
+static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *edit,
                       VoxelCoord min, VoxelCoord max)
 {
-    if (buries_somebody(world, edit, min, max)) {
-        act_deny(world, session, seq, STATUS_BLOCKED, "Somebody stands there; wait until they go.");
+    if (buries_somebody(acts, edit, min, max)) {
+        session_deny(acts->config.sessions, session, seq, STATUS_BLOCKED,
+                     "Somebody stands there; wait until they go.");
         return;
     }
-    look_at_edits(world); // what scripts did before is theirs
-    const Status status = apply(world, edit, min, max);
+    look_at_edits(acts); // what scripts did before is theirs
+    const Status status = apply(acts, edit, min, max);
     if (status != STATUS_OK) {
-        act_deny(world, session, seq, status,
-                 status == STATUS_LIMIT ? "This world has no room for more changes of terrain."
-                                        : "Terrain cannot be changed there.");
+        session_deny(acts->config.sessions, session, seq, status,
+                     status == STATUS_LIMIT ? "This world has no room for more changes of terrain."
+                                            : "Terrain cannot be changed there.");
         return;
     }
     WireChunkVersion chunks[32];
-    const uint32_t count = note_range(world, min, max, chunks, 32);
-    world->voxels->edit_count = terrain_edit_count(sim_terrain_view(world->sim));
-    session_ack(world, session, seq, 0);
+    const uint32_t count = note_range(acts, min, max, chunks, 32);
+    acts->voxels->edit_count = terrain_edit_count(sim_terrain_view(acts->config.sim));
+    session_ack(acts->config.sessions, session, seq, 0);
     for (uint32_t i = 0; i < count; i++) {
         const ChunkCoord at = {chunks[i].at.x, chunks[i].at.y, chunks[i].at.z};
-        save_chunk(world, at, i + 1 == count ? session : NULL, seq);
+        save_chunk(acts->config.saves, at, i + 1 == count ? session : NULL, seq);
     }
     if (count > 0) {
         const MessageTerraformApplied event = {.player = session->player,
@@ -582,54 +586,57 @@ static void terraform(World *world, Session *session, uint32_t seq, const Messag
                                                .voxel_kind = edit->voxel_kind,
                                                .chunks = chunks,
                                                .chunks_count = count};
-        tell(world, MESSAGE_TERRAFORM_APPLIED, &event, chunks, count);
+        tell(acts, MESSAGE_TERRAFORM_APPLIED, &event, chunks, count);
     }
 }
 
-void act_terraform(World *world, Session *session, uint32_t seq, const MessageTerraform *command)
+void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *command)
 {
-    if (!act_rate(world, session, seq, RATE_TERRAFORM)) {
+    if (!session_rate(acts->config.sessions, session, seq, RATE_TERRAFORM)) {
         return;
     }
-    if (!world->config.place->players_terraform && !session->operator_role) {
-        act_deny(world, session, seq, STATUS_DENIED, "Terrain cannot be changed in this place.");
+    if (!acts->config.place->players_terraform && !session->operator_role) {
+        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                     "Terrain cannot be changed in this place.");
         return;
     }
     VoxelCoord min, max;
-    if (command->voxel_kind >= terrain_kind_count(sim_terrain_view(world->sim))) {
-        act_deny(world, session, seq, STATUS_NOT_FOUND,
-                 "This place has no such voxel kind; its place.json lists those there are.");
+    if (command->voxel_kind >= terrain_kind_count(sim_terrain_view(acts->config.sim))) {
+        session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
+                     "This place has no such voxel kind; its place.json lists those there are.");
         return;
     }
     if (command->shape > EDIT_SPHERE || !edit_range(command, &min, &max)) {
-        act_deny(world, session, seq, STATUS_RANGE,
-                 "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
+        session_deny(
+            acts->config.sessions, session, seq, STATUS_RANGE,
+            "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
         return;
     }
-    const Entity *body = act_living(world, session, seq);
+    const Entity *body = act_living(acts, session, seq);
     if (body == NULL) {
         return;
     }
     const Aabb box = range_box(min, max);
-    if (!is_in_reach(world, act_eye(world, body), command, box)) {
-        act_deny(world, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
+    if (!is_in_reach(acts, act_eye(acts->config.sim, body), command, box)) {
+        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                     "That is out of reach; go nearer.");
         return;
     }
     if (command->preview) {
-        show_preview(world, session, command, box);
-        session_ack(world, session, seq, 0);
+        show_preview(acts, session, command, box);
+        session_ack(acts->config.sessions, session, seq, 0);
         return;
     }
-    preview_end(world, session, true);
-    terraform(world, session, seq, command, min, max);
+    preview_end(acts, session, true);
+    terraform(acts, session, seq, command, min, max);
 }
 
-void voxel_hash(const World *world, Hash64 *hash)
+void voxel_hash(const Acts *acts, Hash64 *hash)
 {
-    const Voxels *voxels = world->voxels;
+    const Voxels *voxels = acts->voxels;
     hash_u64(hash, voxels->chunk_count);
     hash_u64(hash, voxels->edit_count);
-    for (uint32_t i = 0; i < world->session_high; i++) {
+    for (uint32_t i = 0; i < acts->config.sessions->high; i++) {
         const VoxelViewer *viewer = &voxels->viewers[i];
         hash_u64(hash, viewer->placed ? chunk_id(viewer->at) : 0);
         hash_u64(hash, viewer->scans ? viewer->cursor + 1 : 0);

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool is_save(uint64_t request)
-{
-    return request % 2 == 0;
-}
-
 static bool store_is_out(const Saves *saves, uint64_t request)
 {
     for (uint32_t i = 0; i < saves->store_count; i++) {
@@ -20,16 +15,15 @@ static bool store_is_out(const Saves *saves, uint64_t request)
     return false;
 }
 
-static bool is_wanted(World *world, const Command *command)
+static bool is_wanted(Saves *saves, const Command *command)
 {
-    const Saves *saves = world->saves;
     switch (command->type) {
     case COMMAND_SAVE:
         return command->seq > saves->save_acked;
     case COMMAND_STORE:
         return store_is_out(saves, command->request);
     case COMMAND_AUTH: {
-        const Session *session = session_of_connection(world, command->connection);
+        const Session *session = session_of_connection(saves->config.sessions, command->connection);
         return session != NULL && session->state == SESSION_VERIFYING;
     }
     case COMMAND_STOP:
@@ -75,14 +69,13 @@ static void keep_bytes(Saves *saves, Command *command)
     }
 }
 
-static void forget_answered(World *world)
+static void forget_answered(Saves *saves)
 {
-    Saves *saves = world->saves;
     uint32_t kept = 0;
     saves->command_bytes_used = 0;
     for (uint32_t i = 0; i < saves->command_count; i++) {
         Command command = saves->commands[i];
-        if (is_wanted(world, &command)) {
+        if (is_wanted(saves, &command)) {
             keep_bytes(saves, &command);
             saves->commands[kept++] = command;
         }
@@ -90,13 +83,12 @@ static void forget_answered(World *world)
     saves->command_count = kept;
 }
 
-static Status put(World *world, const Command *command)
+static Status put(Saves *saves, const Command *command)
 {
-    Saves *saves = world->saves;
     const size_t bytes = own_bytes(command);
     if (saves->command_count == saves->command_max ||
         bytes > COMMAND_BYTES_MAX - saves->command_bytes_used) {
-        forget_answered(world);
+        forget_answered(saves);
     }
     if (saves->command_count == saves->command_max ||
         bytes > COMMAND_BYTES_MAX - saves->command_bytes_used) {
@@ -108,28 +100,26 @@ static Status put(World *world, const Command *command)
     return STATUS_OK;
 }
 
-void command_put_save(World *world, uint64_t seq, size_t bytes)
+void command_put_save(Saves *saves, uint64_t seq, size_t bytes)
 {
-    Saves *saves = world->saves;
     const Command command = {
         .type = COMMAND_SAVE,
         .request = seq * 2,
-        .epoch = world->config.epoch,
+        .epoch = saves->config.epoch,
         .seq = seq,
         .bytes = saves->save_bytes + (seq % SAVES_OUT_MAX) * SAVE_BYTES_MAX,
         .byte_count = bytes,
     };
-    const Status status = put(world, &command);
+    const Status status = put(saves, &command);
     ASSERT(status == STATUS_OK); // there is a place for each that may be out
 }
 
 // Store requests get odd numbers, from the number that the script system gave them.
-Status save_command(World *world, const Command *command)
+Status save_command(Saves *saves, const Command *command)
 {
-    Saves *saves = world->saves;
     ASSERT(command->type != COMMAND_SAVE);
     if (command->type != COMMAND_STORE) {
-        return put(world, command);
+        return put(saves, command);
     }
     const size_t bytes = own_bytes(command);
     if (saves->store_count == STORES_OUT_MAX || bytes > STORES_BYTES_MAX - saves->store_bytes) {
@@ -137,11 +127,11 @@ Status save_command(World *world, const Command *command)
     }
     Command kept = *command;
     kept.request = command->store.request_id * 2 + 1;
-    kept.epoch = world->config.epoch;
+    kept.epoch = saves->config.epoch;
     // The place must be taken first, or the command would count as answered.
     saves->stores[saves->store_count++] = (StoreOut){kept.request, (uint32_t)bytes};
     saves->store_bytes += bytes;
-    const Status status = put(world, &kept);
+    const Status status = put(saves, &kept);
     if (status != STATUS_OK) {
         saves->store_count -= 1;
         saves->store_bytes -= bytes;
@@ -149,9 +139,9 @@ Status save_command(World *world, const Command *command)
     return status;
 }
 
-void command_answered(Saves *saves, uint64_t request)
+void save_store_answered(Saves *saves, uint64_t request)
 {
-    ASSERT(!is_save(request));
+    ASSERT(save_is_store_request(request));
     for (uint32_t i = 0; i < saves->store_count; i++) {
         if (saves->stores[i].request == request) {
             saves->store_bytes -= saves->stores[i].bytes;
@@ -163,14 +153,14 @@ void command_answered(Saves *saves, uint64_t request)
     }
 }
 
-const Command *save_commands(const World *world, uint32_t *count)
+const Command *save_commands(const Saves *saves, uint32_t *count)
 {
-    *count = world->saves->command_count;
-    return world->saves->commands;
+    *count = saves->command_count;
+    return saves->commands;
 }
 
-void save_commands_clear(World *world)
+void save_commands_clear(Saves *saves)
 {
-    world->saves->command_count = 0;
-    world->saves->command_bytes_used = 0;
+    saves->command_count = 0;
+    saves->command_bytes_used = 0;
 }

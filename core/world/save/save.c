@@ -13,16 +13,16 @@ typedef struct SaveSizes {
     uint32_t structure_max, chunk_max, account_max, asker_max, command_max, queue_size;
 } SaveSizes;
 
-static SaveSizes sizes_of(const World *world)
+static SaveSizes sizes_of(const SaveConfig *config)
 {
-    const SimConfig *sim = sim_config(world->sim);
+    const SimConfig *sim = sim_config(config->sim);
     SaveSizes sizes;
     // One that stands, and one that is gone but whose row is still there.
     sizes.structure_max = 2 * sim->structures_max + 1;
     sizes.chunk_max = sim->terrain.chunk_max;
-    sizes.account_max = 1024 + 4 * world->session_count;
-    sizes.asker_max = 256 + 16 * world->session_count;
-    sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + world->session_count + 8;
+    sizes.account_max = 1024 + 4 * config->sessions->count;
+    sizes.asker_max = 256 + 16 * config->sessions->count;
+    sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + config->sessions->count + 8;
     const uint32_t items = 1 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
                            2 * sizes.account_max + sizes.account_max;
     sizes.queue_size = 1024;
@@ -70,23 +70,23 @@ static Status fill_small(Saves *saves, const SaveSizes *sizes, Arena *arena)
     return STATUS_OK;
 }
 
-Status save_create(World *world)
+Status save_create(const SaveConfig *config, Saves **out)
 {
-    const SaveSizes sizes = sizes_of(world);
-    Saves *saves = heap_alloc(world->heap, sizeof *saves);
+    const SaveSizes sizes = sizes_of(config);
+    Heap *heap = config->heap;
+    Saves *saves = heap_alloc(heap, sizeof *saves);
     if (saves == NULL) {
         return STATUS_LIMIT;
     }
-    world->saves = saves;
+    saves->config = *config;
     const size_t bytes = small_bytes(&sizes);
-    saves->block = heap_alloc(world->heap, bytes);
+    saves->block = heap_alloc(heap, bytes);
     // The large arrays come from the heap one by one: pages that are never used are never touched.
     saves->attributes =
-        heap_alloc(world->heap, heap_array_bytes(ATTRIBUTE_ROWS_MAX, sizeof(SavedAttributes)));
-    saves->accounts =
-        heap_alloc(world->heap, heap_array_bytes(sizes.account_max, sizeof(SavedAccount)));
-    saves->save_bytes = heap_alloc(world->heap, SAVES_OUT_MAX * SAVE_BYTES_MAX);
-    saves->command_bytes = heap_alloc(world->heap, COMMAND_BYTES_MAX);
+        heap_alloc(heap, heap_array_bytes(ATTRIBUTE_ROWS_MAX, sizeof(SavedAttributes)));
+    saves->accounts = heap_alloc(heap, heap_array_bytes(sizes.account_max, sizeof(SavedAccount)));
+    saves->save_bytes = heap_alloc(heap, SAVES_OUT_MAX * SAVE_BYTES_MAX);
+    saves->command_bytes = heap_alloc(heap, COMMAND_BYTES_MAX);
     Status status = STATUS_LIMIT;
     if (saves->block != NULL && saves->attributes != NULL && saves->accounts != NULL &&
         saves->save_bytes != NULL && saves->command_bytes != NULL) {
@@ -95,22 +95,23 @@ Status save_create(World *world)
         status = fill_small(saves, &sizes, &arena);
     }
     if (status != STATUS_OK) {
-        save_destroy(world);
+        save_destroy(saves);
+        return status;
     }
-    return status;
+    *out = saves;
+    return STATUS_OK;
 }
 
-void save_destroy(World *world)
+void save_destroy(Saves *saves)
 {
-    Saves *saves = world->saves;
     if (saves != NULL) {
-        heap_free(world->heap, saves->command_bytes);
-        heap_free(world->heap, saves->save_bytes);
-        heap_free(world->heap, saves->accounts);
-        heap_free(world->heap, saves->attributes);
-        heap_free(world->heap, saves->block);
-        heap_free(world->heap, saves);
-        world->saves = NULL;
+        Heap *heap = saves->config.heap;
+        heap_free(heap, saves->command_bytes);
+        heap_free(heap, saves->save_bytes);
+        heap_free(heap, saves->accounts);
+        heap_free(heap, saves->attributes);
+        heap_free(heap, saves->block);
+        heap_free(heap, saves);
     }
 }
 
@@ -127,9 +128,8 @@ void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued)
     *queued = true;
 }
 
-void save_ask(World *world, const Session *asker, uint32_t command_seq)
+void save_ask(Saves *saves, const Session *asker, uint32_t command_seq)
 {
-    Saves *saves = world->saves;
     if (asker == NULL || asker->connection == 0) {
         return;
     }
@@ -155,18 +155,17 @@ static void askers_sent(Saves *saves)
     }
 }
 
-static void askers_stored(World *world)
+static void askers_stored(Saves *saves)
 {
-    Saves *saves = world->saves;
     while (saves->asker_head < saves->asker_sent) {
         const SaveAsker *asker = &saves->askers[saves->asker_head % saves->asker_max];
         if (asker->save_seq > saves->save_acked) {
             return;
         }
-        Session *session = session_of_connection(world, asker->connection);
+        Session *session = session_of_connection(saves->config.sessions, asker->connection);
         if (session != NULL && session->state == SESSION_PLAYING) {
             const MessageDurable durable = {.command_seq = asker->command_seq};
-            session_send(world, session, MESSAGE_DURABLE, &durable);
+            session_send(saves->config.sessions, session, MESSAGE_DURABLE, &durable);
         }
         saves->asker_head += 1;
     }
@@ -174,11 +173,10 @@ static void askers_stored(World *world)
 
 // --- commands -----------------------------------------------------------------------------------
 
-static void flush(World *world)
+static void flush(Saves *saves)
 {
-    Saves *saves = world->saves;
     if (saves->queue_head == saves->queue_tail ||
-        saves->save_seq - saves->save_acked >= SAVES_OUT_MAX || world->stopping) {
+        saves->save_seq - saves->save_acked >= SAVES_OUT_MAX || saves->config.run->stopping) {
         return;
     }
     const uint64_t seq = saves->save_seq + 1;
@@ -192,11 +190,11 @@ static void flush(World *world)
         if (chunk_count > CHUNK_SAVES_PER_TICK) {
             break; // a script that edits everywhere makes itself wait, not the tick
         }
-        if (save_write_item(world, item, &trial) != STATUS_OK) {
+        if (save_write_item(saves, item, &trial) != STATUS_OK) {
             break; // the next command has room for it
         }
         writer = trial;
-        save_item_done(world, item);
+        save_item_done(saves, item);
         saves->queue_head += 1;
     }
     saves->save_seq = seq;
@@ -209,32 +207,32 @@ static void flush(World *world)
             SaveAsker *asker = &saves->askers[i % saves->asker_max];
             asker->save_seq = asker->save_seq == seq ? seq - 1 : asker->save_seq;
         }
-        askers_stored(world);
+        askers_stored(saves);
         return;
     }
-    world->stats.saves += 1;
-    command_put_save(world, seq, writer.at);
+    saves->config.stats->saves += 1;
+    command_put_save(saves, seq, writer.at);
 }
 
-static Status save_answered(World *world, uint64_t seq, bool ok)
+static Status save_answered(Saves *saves, uint64_t seq, bool ok)
 {
-    Saves *saves = world->saves;
     if (seq <= saves->save_acked || seq > saves->save_seq || saves->acked[seq % SAVES_OUT_MAX]) {
         return STATUS_NOT_FOUND;
     }
     if (!ok) {
         // Another world has the lease, or nothing can be written: whatever happens from now on
         // would be lost.
-        log_write(world->config.log, world->tick, LOG_ERROR, "world", "save %llu was refused",
-                  (unsigned long long)seq);
+        log_write(saves->config.log, saves->config.clock->tick, LOG_ERROR, "world",
+                  "save %llu was refused", (unsigned long long)seq);
         static const char reason[] = "a save was refused";
         const Command stop = {.type = COMMAND_STOP,
                               .bytes = (const uint8_t *)reason,
                               .byte_count = sizeof reason - 1};
-        if (!world->stopping && save_command(world, &stop) != STATUS_OK) {
-            log_write(world->config.log, world->tick, LOG_ERROR, "world", "no room for a stop");
+        if (!saves->config.run->stopping && save_command(saves, &stop) != STATUS_OK) {
+            log_write(saves->config.log, saves->config.clock->tick, LOG_ERROR, "world",
+                      "no room for a stop");
         }
-        world->stopping = true;
+        saves->config.run->stopping = true;
         return STATUS_OK;
     }
     saves->acked[seq % SAVES_OUT_MAX] = true;
@@ -243,74 +241,76 @@ static Status save_answered(World *world, uint64_t seq, bool ok)
         saves->save_acked += 1;
         saves->acked[saves->save_acked % SAVES_OUT_MAX] = false;
     }
-    askers_stored(world);
+    askers_stored(saves);
     return STATUS_OK;
 }
 
-Status save_stored(World *world, const Entry *entry)
+bool save_is_store_request(uint64_t request)
 {
-    const bool ok = (entry->flags & ENTRY_OK) != 0;
-    if (entry->number % 2 == 0) {
-        return save_answered(world, entry->number / 2, ok);
-    }
-    command_answered(world->saves, entry->number);
-    if (world->scripts == NULL) {
-        return STATUS_NOT_FOUND;
-    }
-    return script_complete(world->scripts, entry->number / 2, ok, entry->bytes, entry->byte_count);
+    return request % 2 != 0;
+}
+
+Status save_stored(Saves *saves, const Entry *entry)
+{
+    ASSERT(!save_is_store_request(entry->number));
+    return save_answered(saves, entry->number / 2, (entry->flags & ENTRY_OK) != 0);
+}
+
+uint64_t save_manifest_version(const Saves *saves)
+{
+    return saves->meta.manifest_version;
 }
 
 // --- the tick -----------------------------------------------------------------------------------
 
-static void look_at_meta(World *world)
+static void look_at_meta(Saves *saves)
 {
-    Saves *saves = world->saves;
-    const uint64_t next_net_id = sim_next_net_id(world->sim);
-    bool changed = world->manifest_version != saves->meta.manifest_version;
+    const uint64_t next_net_id = sim_next_net_id(saves->config.sim);
+    bool changed = saves->config.run->manifest_version != saves->meta.manifest_version;
     // Half a block ahead: what is given out until this is stored is inside the block before.
     if (next_net_id + NET_IDS_RESERVED / 2 > saves->meta.next_net_id) {
         const uint64_t next = next_net_id + NET_IDS_RESERVED;
         saves->meta.next_net_id = next < SIM_NET_ID_MAX ? next : SIM_NET_ID_MAX;
         changed = true;
     }
-    if (world->next_player + PLAYERS_RESERVED / 2 > saves->meta.next_player) {
-        saves->meta.next_player = world->next_player + PLAYERS_RESERVED;
+    if (saves->config.run->next_player + PLAYERS_RESERVED / 2 > saves->meta.next_player) {
+        saves->meta.next_player = saves->config.run->next_player + PLAYERS_RESERVED;
         changed = true;
     }
-    const uint64_t ticks = saves->tick_base + world->tick;
-    if (changed || ticks >= saves->meta.tick + (uint64_t)60 * world->tick_rate) {
+    const uint64_t ticks = saves->tick_base + saves->config.clock->tick;
+    if (changed || ticks >= saves->meta.tick + (uint64_t)60 * saves->config.clock->tick_rate) {
         saves->meta.tick = ticks;
-        saves->meta.manifest_version = world->manifest_version;
+        saves->meta.manifest_version = saves->config.run->manifest_version;
         save_queue(saves, SAVE_META, 0, &saves->meta_queued);
     }
 }
 
-void save_tick(World *world)
+void save_tick(Saves *saves)
 {
-    Saves *saves = world->saves;
-    const uint64_t ticks = (uint64_t)world->config.checkpoint_ms * world->tick_rate / 1000;
+    const uint64_t ticks =
+        (uint64_t)saves->config.checkpoint_ms * saves->config.clock->tick_rate / 1000;
     const uint64_t interval = ticks > 0 ? ticks : 1;
-    const bool due = world->tick >= saves->checkpoint_tick;
-    look_at_meta(world);
-    save_look_at_structures(world, due);
-    save_look_at_attributes(world, due);
+    const bool due = saves->config.clock->tick >= saves->checkpoint_tick;
+    look_at_meta(saves);
+    save_look_at_structures(saves, due);
+    save_look_at_attributes(saves, due);
     if (due) {
-        saves->checkpoint_tick = world->tick + interval;
-        save_look_at_resumes(world);
+        saves->checkpoint_tick = saves->config.clock->tick + interval;
+        save_look_at_resumes(saves);
     }
     // Each player once in an interval, but not all in one tick.
-    for (uint64_t i = world->tick % interval; i < world->session_high; i += interval) {
-        Session *session = world_session_at(world, (uint32_t)i);
+    for (uint64_t i = saves->config.clock->tick % interval; i < saves->config.sessions->high;
+         i += interval) {
+        Session *session = session_at(saves->config.sessions, (uint32_t)i);
         if (session_plays(session)) {
-            save_player(world, session, true);
+            save_player(saves, session, true);
         }
     }
-    flush(world);
+    flush(saves);
 }
 
-void save_hash(const World *world, Hash64 *hash)
+void save_hash(const Saves *saves, Hash64 *hash)
 {
-    const Saves *saves = world->saves;
     hash_u64(hash, saves->queue_head);
     hash_u64(hash, saves->queue_tail);
     for (uint64_t i = saves->queue_head; i < saves->queue_tail; i++) {

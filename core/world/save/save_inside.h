@@ -12,7 +12,12 @@
 // is no entry, and a replay must come to the same state without it.
 #pragma once
 
-#include "core/world/world_inside.h"
+#include "core/base/arena.h"
+#include "core/base/limits.h"
+#include "core/base/pool.h"
+#include "core/script/book.h"
+#include "core/sim/puppet.h"
+#include "core/world/save/save.h"
 
 #define SAVES_OUT_MAX      8 // commands without an answer
 #define SAVE_BYTES_MAX     (128 << 10)
@@ -90,7 +95,8 @@ typedef struct StoreOut {
     uint32_t bytes;
 } StoreOut;
 
-typedef struct Saves {
+struct Saves {
+    SaveConfig config;
     // The queue of what changed, each thing at most once.
     SaveItem *queue;
     uint32_t queue_mask;
@@ -139,29 +145,28 @@ typedef struct Saves {
         uint64_t rows_refused, structures_unfit, structures_waiting, accounts_evicted,
             askers_dropped, attributes_refused, attributes_cut;
     } counters;
-} Saves;
+};
 
 // save.c
 void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued);
 // The command that holds everything queued so far is what the asker waits for; NULL: nobody.
-void save_ask(World *world, const Session *asker, uint32_t command_seq);
+void save_ask(Saves *saves, const Session *asker, uint32_t command_seq);
 
 // save_rows.c
-MUST_USE Status save_write_item(World *world, SaveItem item, ByteWriter *writer);
-void save_item_done(World *world, SaveItem item);           // its row is in a command
-SavedAccount *save_account(World *world, uint64_t account); // makes one
+MUST_USE Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer);
+void save_item_done(Saves *saves, SaveItem item);           // its row is in a command
+SavedAccount *save_account(Saves *saves, uint64_t account); // makes one
 void save_account_put(SavedAccount *account, const RowPlayer *row);
 SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slot); // NULL: full
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
 // By name or by net id; NULL when there is none and no room for one, or `make` is false.
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
-void save_look_at_structures(World *world, bool checkpoint);
-void save_look_at_attributes(World *world, bool checkpoint);
-void save_look_at_resumes(World *world);
+void save_look_at_structures(Saves *saves, bool checkpoint);
+void save_look_at_attributes(Saves *saves, bool checkpoint);
+void save_look_at_resumes(Saves *saves);
 // Sets what was stored on an entity.
-void save_apply_attributes(World *world, SavedAttributes *stored, uint64_t net_id);
+void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id);
 
 // command.c
-void command_answered(Saves *saves, uint64_t request);
-void command_put_save(World *world, uint64_t seq, size_t bytes);
+void command_put_save(Saves *saves, uint64_t seq, size_t bytes);

@@ -31,9 +31,9 @@ SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slo
 
 // NULL when it is no structure, is about to go, or belongs to the server: what scripts build for
 // the world they build again when it starts.
-static const Entity *standing(const World *world, uint64_t net_id)
+static const Entity *standing(const Saves *saves, uint64_t net_id)
 {
-    const Entity *entity = sim_entity(world->sim, sim_find(world->sim, net_id));
+    const Entity *entity = sim_entity(saves->config.sim, sim_find(saves->config.sim, net_id));
     return entity != NULL && entity->type == ENTITY_STRUCTURE && !entity->removing &&
                    entity->owner_id != 0
                ? entity
@@ -41,11 +41,10 @@ static const Entity *standing(const World *world, uint64_t net_id)
 }
 
 // False when there is no room: the owner has not taken what went before. It is looked for again.
-static bool structure_changed(World *world, uint64_t net_id)
+static bool structure_changed(Saves *saves, uint64_t net_id)
 {
-    Saves *saves = world->saves;
     const bool known = id_map_find(&saves->structure_map, net_id) != 0;
-    if (!known && standing(world, net_id) == NULL) {
+    if (!known && standing(saves, net_id) == NULL) {
         return true; // never stored: nothing to delete
     }
     uint32_t slot = 0;
@@ -59,23 +58,16 @@ static bool structure_changed(World *world, uint64_t net_id)
     return true;
 }
 
-void save_structure(World *world, uint64_t net_id, Session *asker, uint32_t command_seq)
+void save_structure(Saves *saves, uint64_t net_id, const Session *asker, uint32_t command_seq)
 {
-    if (structure_changed(world, net_id)) {
-        save_ask(world, asker, command_seq);
+    if (structure_changed(saves, net_id)) {
+        save_ask(saves, asker, command_seq);
     }
 }
 
-void save_structure_gone(World *world, uint64_t net_id, Session *asker, uint32_t command_seq)
+static void write_structure(Saves *saves, const SavedStructure *saved, ByteWriter *writer)
 {
-    if (structure_changed(world, net_id)) {
-        save_ask(world, asker, command_seq);
-    }
-}
-
-static void write_structure(World *world, const SavedStructure *saved, ByteWriter *writer)
-{
-    const Entity *entity = standing(world, saved->net_id);
+    const Entity *entity = standing(saves, saved->net_id);
     if (entity == NULL) {
         if (saved->stored) {
             row_delete_structure(saved->net_id, writer);
@@ -91,11 +83,10 @@ static void write_structure(World *world, const SavedStructure *saved, ByteWrite
     row_put_structure(&row, writer);
 }
 
-static void structure_done(World *world, uint32_t slot)
+static void structure_done(Saves *saves, uint32_t slot)
 {
-    Saves *saves = world->saves;
     SavedStructure *saved = pool_at(&saves->structures, slot);
-    const Entity *entity = standing(world, saved->net_id);
+    const Entity *entity = standing(saves, saved->net_id);
     saved->queued = false;
     saved->stored = true;
     saved->health = entity != NULL ? entity->part.health : 0;
@@ -107,57 +98,55 @@ static void structure_done(World *world, uint32_t slot)
 
 // Scripts build for players too, and events can be lost: when the numbers differ, all are looked
 // at.
-static void count_structures(World *world)
+static void count_structures(Saves *saves)
 {
-    Saves *saves = world->saves;
-    const uint32_t count = sim_count(world->sim, ENTITY_STRUCTURE);
+    const uint32_t count = sim_count(saves->config.sim, ENTITY_STRUCTURE);
     if (count == saves->structure_live) {
         return;
     }
     saves->structure_live = count;
     const uint32_t mask = ENTITY_MASK(ENTITY_STRUCTURE);
-    for (Handle h = sim_next(world->sim, HANDLE_NONE, mask); !handle_is_none(h);
-         h = sim_next(world->sim, h, mask)) {
-        const uint64_t net_id = sim_entity(world->sim, h)->net_id;
+    for (Handle h = sim_next(saves->config.sim, HANDLE_NONE, mask); !handle_is_none(h);
+         h = sim_next(saves->config.sim, h, mask)) {
+        const uint64_t net_id = sim_entity(saves->config.sim, h)->net_id;
         if (id_map_find(&saves->structure_map, net_id) == 0) {
-            (void)structure_changed(world, net_id);
+            (void)structure_changed(saves, net_id);
         }
     }
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
          i = pool_next(&saves->structures, i + 1)) {
         const SavedStructure *saved = pool_at(&saves->structures, i);
-        if (!saved->queued && standing(world, saved->net_id) == NULL) {
-            (void)structure_changed(world, saved->net_id);
+        if (!saved->queued && standing(saves, saved->net_id) == NULL) {
+            (void)structure_changed(saves, saved->net_id);
         }
     }
 }
 
-static void look_at_health(World *world)
+static void look_at_health(Saves *saves)
 {
-    Saves *saves = world->saves;
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
          i = pool_next(&saves->structures, i + 1)) {
         const SavedStructure *saved = pool_at(&saves->structures, i);
-        const Entity *entity = saved->queued ? NULL : standing(world, saved->net_id);
+        const Entity *entity = saved->queued ? NULL : standing(saves, saved->net_id);
         if (entity != NULL && entity->part.health != saved->health) {
-            (void)structure_changed(world, saved->net_id);
+            (void)structure_changed(saves, saved->net_id);
         }
     }
 }
 
-void save_look_at_structures(World *world, bool checkpoint)
+void save_look_at_structures(Saves *saves, bool checkpoint)
 {
     uint32_t count = 0;
-    const SimEvent *events = sim_events(world->sim, &count);
+    const SimEvent *events = sim_events(saves->config.sim, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (events[i].type == SIM_EVENT_STRUCTURE_REMOVED &&
-            id_map_find(&world->saves->structure_map, events[i].subject) != 0) {
-            (void)structure_changed(world, events[i].subject);
+            id_map_find(&saves->structure_map, events[i].subject) != 0) {
+            (void)structure_changed(saves, events[i].subject);
         }
     }
-    count_structures(world);
+    count_structures(saves);
     if (checkpoint) {
-        look_at_health(world);
+        look_at_health(saves);
     }
 }
 
@@ -185,21 +174,19 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
     return slot - 1;
 }
 
-void save_chunk(World *world, ChunkCoord at, Session *asker, uint32_t command_seq)
+void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq)
 {
-    Saves *saves = world->saves;
     const uint32_t slot = save_chunk_slot(saves, at);
     ASSERT(slot != UINT32_MAX); // as many as the terrain may own
     save_queue(saves, SAVE_CHUNK, slot, &saves->chunks[slot].queued);
-    save_ask(world, asker, command_seq);
+    save_ask(saves, asker, command_seq);
 }
 
-static void write_chunk(World *world, ChunkCoord at, ByteWriter *writer)
+static void write_chunk(Saves *saves, ChunkCoord at, ByteWriter *writer)
 {
-    Saves *saves = world->saves;
     ByteWriter chunk = byte_writer(saves->chunk_bytes, sizeof saves->chunk_bytes);
-    sim_add_work(world->sim, CHUNK_WRITE_STEPS);
-    terrain_write_difference(sim_terrain_view(world->sim), at, &chunk);
+    sim_add_work(saves->config.sim, CHUNK_WRITE_STEPS);
+    terrain_write_difference(sim_terrain_view(saves->config.sim), at, &chunk);
     ASSERT(chunk.status == STATUS_OK);
     row_put_chunk(at, saves->chunk_bytes, chunk.at, writer);
 }
@@ -208,14 +195,13 @@ static void write_chunk(World *world, ChunkCoord at, ByteWriter *writer)
 
 // Room for a new one: the one that was not needed for the longest time. What is stored of it stays
 // stored, but is not known any more in this life of the world.
-static SavedAccount *evict(World *world)
+static SavedAccount *evict(Saves *saves)
 {
-    Saves *saves = world->saves;
     SavedAccount *oldest = NULL;
     for (uint32_t i = 0; i < saves->account_count; i++) {
         SavedAccount *account = &saves->accounts[i];
-        const bool here = account->player.present && world->tick > 0 &&
-                          world_session_of_player(world, account->player.player) != NULL;
+        const bool here = account->player.present && saves->config.clock->tick > 0 &&
+                          session_of_player(saves->config.sessions, account->player.player) != NULL;
         if (!account->player_queued && !account->profiles_queued && !here &&
             (oldest == NULL || account->touched_tick < oldest->touched_tick)) {
             oldest = account;
@@ -234,13 +220,12 @@ static SavedAccount *account_find(const Saves *saves, uint64_t account)
     return slot != 0 ? &saves->accounts[slot - 1] : NULL;
 }
 
-SavedAccount *save_account(World *world, uint64_t account)
+SavedAccount *save_account(Saves *saves, uint64_t account)
 {
-    Saves *saves = world->saves;
     SavedAccount *saved = account_find(saves, account);
     if (saved == NULL && account != 0) {
         saved = saves->account_count < saves->account_max ? &saves->accounts[saves->account_count++]
-                                                          : evict(world);
+                                                          : evict(saves);
         if (saved == NULL) {
             return NULL;
         }
@@ -249,7 +234,7 @@ SavedAccount *save_account(World *world, uint64_t account)
         id_map_put(&saves->account_map, account, (uint32_t)(saved - saves->accounts) + 1);
     }
     if (saved != NULL) {
-        saved->touched_tick = world->tick;
+        saved->touched_tick = saves->config.clock->tick;
     }
     return saved;
 }
@@ -286,10 +271,9 @@ static bool player_equal(const RowPlayer *a, const RowPlayer *b)
            row_text_equal(a->name, b->name) && row_text_equal(a->team, b->team);
 }
 
-void save_player(World *world, Session *session, bool present)
+void save_player(Saves *saves, const Session *session, bool present)
 {
-    Saves *saves = world->saves;
-    SavedAccount *account = session->player != 0 ? save_account(world, session->account) : NULL;
+    SavedAccount *account = session->player != 0 ? save_account(saves, session->account) : NULL;
     if (account == NULL) {
         return; // no account, or no room: counted
     }
@@ -299,9 +283,10 @@ void save_player(World *world, Session *session, bool present)
     row.entity = session->entity;
     row.present = present;
     row.name = (NetText){session->name, (uint32_t)strlen(session->name)};
-    const RosterPlayer *player = roster_find(authority_roster(world->authority), session->player);
+    const RosterPlayer *player =
+        roster_find(authority_roster(saves->config.authority), session->player);
     row.team = player != NULL ? (NetText){player->team.data, player->team.bytes} : (NetText){"", 0};
-    const Entity *body = session_body(world, session);
+    const Entity *body = session_body(saves->config.sim, session);
     if (body != NULL) {
         row.position = inside(body->position);
         row.velocity = inside(body->velocity);
@@ -317,34 +302,34 @@ void save_player(World *world, Session *session, bool present)
     }
 }
 
-Status save_profiles_check(World *world, uint64_t account)
+Status save_profiles_check(Saves *saves, uint64_t account)
 {
     if (account == 0) {
         return STATUS_DENIED;
     }
-    return save_account(world, account) != NULL ? STATUS_OK : STATUS_LIMIT;
+    return save_account(saves, account) != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void save_profiles(World *world, Session *session, uint32_t command_seq)
+void save_profiles(Saves *saves, const Session *session, const RowProfiles *profiles,
+                   uint32_t command_seq)
 {
-    Saves *saves = world->saves;
-    SavedAccount *account = save_account(world, session->account);
+    SavedAccount *account = save_account(saves, session->account);
     if (account == NULL) {
         return;
     }
-    session->profiles.account = session->account;
+    ASSERT(profiles->account == session->account);
     ByteWriter writer = byte_writer(account->profiles, sizeof account->profiles);
-    row_put_profiles(&session->profiles, &writer);
+    row_put_profiles(profiles, &writer);
     ASSERT(writer.status == STATUS_OK);
     account->profile_bytes = (uint32_t)writer.at;
     save_queue(saves, SAVE_PROFILES, (uint32_t)(account - saves->accounts),
                &account->profiles_queued);
-    save_ask(world, command_seq != 0 ? session : NULL, command_seq);
+    save_ask(saves, command_seq != 0 ? session : NULL, command_seq);
 }
 
-bool save_find_player(World *world, uint64_t account, RowPlayer *out)
+bool save_find_player(const Saves *saves, uint64_t account, RowPlayer *out)
 {
-    const SavedAccount *saved = account_find(world->saves, account);
+    const SavedAccount *saved = account_find(saves, account);
     if (saved == NULL || !saved->has_player) {
         return false;
     }
@@ -352,9 +337,9 @@ bool save_find_player(World *world, uint64_t account, RowPlayer *out)
     return true;
 }
 
-bool save_find_profiles(World *world, uint64_t account, RowProfiles *out)
+bool save_find_profiles(const Saves *saves, uint64_t account, RowProfiles *out)
 {
-    const SavedAccount *saved = account_find(world->saves, account);
+    const SavedAccount *saved = account_find(saves, account);
     if (saved == NULL || saved->profile_bytes == 0) {
         return false;
     }
@@ -414,27 +399,25 @@ Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot)
     return STATUS_OK;
 }
 
-void save_resume(World *world, const RowResume *resume)
+void save_resume(Saves *saves, const RowResume *resume)
 {
-    Saves *saves = world->saves;
     uint32_t slot = 0;
     if (save_put_resume(saves, resume, &slot) != STATUS_OK) {
         return; // it cannot be resumed after a restart; nothing else is lost
     }
     SavedResume *saved = pool_at(&saves->resumes, slot);
-    saved->gone = resume->expires_unix_ms <= world->unix_ms;
+    saved->gone = resume->expires_unix_ms <= saves->config.clock->unix_ms;
     save_queue(saves, SAVE_RESUME, slot, &saved->queued);
 }
 
-bool save_find_resume(World *world, const uint8_t token_hash[32], RowResume *out)
+bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResume *out)
 {
-    const Saves *saves = world->saves;
     const uint32_t slot = id_map_find(&saves->resume_map, resume_id(token_hash));
     if (slot == 0) {
         return false;
     }
     const SavedResume *saved = pool_at(&saves->resumes, slot);
-    if (saved->gone || saved->row.expires_unix_ms <= world->unix_ms ||
+    if (saved->gone || saved->row.expires_unix_ms <= saves->config.clock->unix_ms ||
         memcmp(saved->row.token_hash, token_hash, 32) != 0) {
         return false;
     }
@@ -442,13 +425,12 @@ bool save_find_resume(World *world, const uint8_t token_hash[32], RowResume *out
     return true;
 }
 
-void save_look_at_resumes(World *world)
+void save_look_at_resumes(Saves *saves)
 {
-    Saves *saves = world->saves;
     for (uint32_t i = pool_next(&saves->resumes, 1); i != 0;
          i = pool_next(&saves->resumes, i + 1)) {
         SavedResume *saved = pool_at(&saves->resumes, i);
-        if (!saved->gone && saved->row.expires_unix_ms <= world->unix_ms) {
+        if (!saved->gone && saved->row.expires_unix_ms <= saves->config.clock->unix_ms) {
             saved->gone = true;
             save_queue(saves, SAVE_RESUME, i, &saved->queued);
         }
@@ -501,17 +483,17 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, b
 
 // What an entity is called in the next life of the world: by its name if it is the first of that
 // name, by its net id if the place gives it the same one again. False: nobody will know it.
-static bool identity(const World *world, uint64_t net_id, Text *name)
+static bool identity(const Saves *saves, uint64_t net_id, Text *name)
 {
-    ScriptWorld *script_world = authority_world(world->authority);
+    ScriptWorld *script_world = authority_world(saves->config.authority);
     *name = script_world->face->name(script_world, net_id);
     if (name->bytes > 0 && name->bytes <= BOOK_NAME_BYTES &&
         script_world->face->find(script_world, *name) == net_id) {
         return true;
     }
     *name = (Text){"", 0};
-    return net_id <=
-           (uint64_t)scene_part_count(sim_scene(world->sim)) + world->config.place->entity_count;
+    return net_id <= (uint64_t)scene_part_count(sim_scene(saves->config.sim)) +
+                         saves->config.place_entity_count;
 }
 
 static bool net_value(const ScriptValue *from, NetValue *to)
@@ -583,19 +565,18 @@ static size_t write_book(Saves *saves, const Book *book, const Record *record)
     return written > 0 ? writer.at : 0;
 }
 
-static void look_at_record(World *world, const Record *record)
+static void look_at_record(Saves *saves, const Record *record)
 {
-    Saves *saves = world->saves;
     Text name;
-    if (!identity(world, record->net_id, &name)) {
+    if (!identity(saves, record->net_id, &name)) {
         return;
     }
     SavedAttributes *saved = save_attribute_slot(saves, name, record->net_id, false);
     if (saved != NULL && saved->waits) {
-        save_apply_attributes(world, saved, record->net_id);
+        save_apply_attributes(saves, saved, record->net_id);
         return;
     }
-    const size_t bytes = write_book(saves, authority_book(world->authority), record);
+    const size_t bytes = write_book(saves, authority_book(saves->config.authority), record);
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
@@ -611,10 +592,9 @@ static void look_at_record(World *world, const Record *record)
     }
 }
 
-void save_look_at_attributes(World *world, bool checkpoint)
+void save_look_at_attributes(Saves *saves, bool checkpoint)
 {
-    Saves *saves = world->saves;
-    const Book *book = authority_book(world->authority);
+    const Book *book = authority_book(saves->config.authority);
     // What waits for its entity is not kept waiting until the next checkpoint.
     if (book->version == saves->book_version || (!checkpoint && saves->attributes_waiting == 0)) {
         return;
@@ -624,7 +604,7 @@ void save_look_at_attributes(World *world, bool checkpoint)
     for (uint32_t i = book_next(book, 0); i != 0; i = book_next(book, i)) {
         const Record *record = book_at(book, i);
         if (record->version > since) {
-            look_at_record(world, record);
+            look_at_record(saves, record);
         }
     }
     saves->book_version = now;
@@ -642,18 +622,17 @@ static void write_attributes(const SavedAttributes *saved, ByteWriter *writer)
 
 // --- all of them --------------------------------------------------------------------------------
 
-Status save_write_item(World *world, SaveItem item, ByteWriter *writer)
+Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
 {
-    Saves *saves = world->saves;
     switch ((SaveKind)item.kind) {
     case SAVE_META:
         row_put_meta(&saves->meta, writer);
         break;
     case SAVE_STRUCTURE:
-        write_structure(world, pool_at(&saves->structures, item.slot), writer);
+        write_structure(saves, pool_at(&saves->structures, item.slot), writer);
         break;
     case SAVE_CHUNK:
-        write_chunk(world, saves->chunks[item.slot].at, writer);
+        write_chunk(saves, saves->chunks[item.slot].at, writer);
         break;
     case SAVE_ATTRIBUTE:
         write_attributes(&saves->attributes[item.slot], writer);
@@ -678,15 +657,14 @@ Status save_write_item(World *world, SaveItem item, ByteWriter *writer)
     return writer->status;
 }
 
-void save_item_done(World *world, SaveItem item)
+void save_item_done(Saves *saves, SaveItem item)
 {
-    Saves *saves = world->saves;
     switch ((SaveKind)item.kind) {
     case SAVE_META:
         saves->meta_queued = false;
         break;
     case SAVE_STRUCTURE:
-        structure_done(world, item.slot);
+        structure_done(saves, item.slot);
         break;
     case SAVE_CHUNK:
         saves->chunks[item.slot].queued = false;

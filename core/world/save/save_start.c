@@ -1,7 +1,6 @@
 // Rows on their way back: read before the first tick, trusted no more than anything else from
 // outside, and applied when all are there. A row that makes no sense is refused and counted; the
 // world starts without it.
-#include "core/world/act/act_inside.h"
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
@@ -13,12 +12,12 @@
 
 // --- rows in ------------------------------------------------------------------------------------
 
-static Status take_meta(World *world, const Row *row)
+static Status take_meta(Saves *saves, const Row *row)
 {
-    return row_meta(row, &world->saves->meta);
+    return row_meta(row, &saves->meta);
 }
 
-static Status take_structure(World *world, const Row *row)
+static Status take_structure(Saves *saves, const Row *row)
 {
     RowStructure structure;
     const Status status = row_structure(row, &structure);
@@ -29,7 +28,7 @@ static Status take_structure(World *world, const Row *row)
         return STATUS_RANGE;
     }
     uint32_t slot = 0;
-    SavedStructure *saved = save_structure_slot(world->saves, structure.desc.net_id, &slot);
+    SavedStructure *saved = save_structure_slot(saves, structure.desc.net_id, &slot);
     if (saved == NULL) {
         return STATUS_LIMIT;
     }
@@ -39,7 +38,7 @@ static Status take_structure(World *world, const Row *row)
     return STATUS_OK;
 }
 
-static Status take_chunk(World *world, const Row *row)
+static Status take_chunk(Saves *saves, const Row *row)
 {
     ChunkCoord at;
     const uint8_t *bytes = NULL;
@@ -49,20 +48,19 @@ static Status take_chunk(World *world, const Row *row)
         return status;
     }
     ByteReader reader = byte_reader(bytes, count);
-    const Status read = terrain_read_chunk(sim_terrain(world->sim), at, &reader);
+    const Status read = terrain_read_chunk(sim_terrain(saves->config.sim), at, &reader);
     if (read != STATUS_OK) {
         return read;
     }
-    if (save_chunk_slot(world->saves, at) == UINT32_MAX) {
+    if (save_chunk_slot(saves, at) == UINT32_MAX) {
         return STATUS_LIMIT;
     }
     // What follows belongs to nobody, but the chunk itself is whole.
     return byte_reader_finish(&reader);
 }
 
-static Status take_attributes(World *world, const Row *row)
+static Status take_attributes(Saves *saves, const Row *row)
 {
-    Saves *saves = world->saves;
     NetText name;
     uint64_t net_id = 0;
     const uint8_t *bytes = NULL;
@@ -86,14 +84,14 @@ static Status take_attributes(World *world, const Row *row)
     return STATUS_OK;
 }
 
-static Status take_player(World *world, const Row *row)
+static Status take_player(Saves *saves, const Row *row)
 {
     RowPlayer player;
     const Status status = row_player(row, &player);
     if (status != STATUS_OK) {
         return status;
     }
-    SavedAccount *account = save_account(world, player.account);
+    SavedAccount *account = save_account(saves, player.account);
     if (account == NULL) {
         return STATUS_LIMIT;
     }
@@ -101,14 +99,14 @@ static Status take_player(World *world, const Row *row)
     return STATUS_OK;
 }
 
-static Status take_profiles(World *world, const Row *row)
+static Status take_profiles(Saves *saves, const Row *row)
 {
     RowProfiles profiles;
     const Status status = row_profiles(row, &profiles);
     if (status != STATUS_OK) {
         return status;
     }
-    SavedAccount *account = save_account(world, profiles.account);
+    SavedAccount *account = save_account(saves, profiles.account);
     if (account == NULL) {
         return STATUS_LIMIT;
     }
@@ -118,23 +116,23 @@ static Status take_profiles(World *world, const Row *row)
     return writer.status;
 }
 
-static Status take_resume(World *world, const Row *row)
+static Status take_resume(Saves *saves, const Row *row)
 {
     RowResume resume;
     const Status status = row_resume(row, &resume);
     uint32_t slot = 0;
-    return status != STATUS_OK ? status : save_put_resume(world->saves, &resume, &slot);
+    return status != STATUS_OK ? status : save_put_resume(saves, &resume, &slot);
 }
 
-Status save_row(World *world, const Entry *entry)
+Status save_row(Saves *saves, const Entry *entry)
 {
-    static Status (*const take[ROW_TYPE_COUNT])(World * world, const Row *row) = {
+    static Status (*const take[ROW_TYPE_COUNT])(Saves * saves, const Row *row) = {
         [ROW_META] = take_meta,     [ROW_STRUCTURE] = take_structure,
         [ROW_CHUNK] = take_chunk,   [ROW_ATTRIBUTE] = take_attributes,
         [ROW_PLAYER] = take_player, [ROW_PROFILES] = take_profiles,
         [ROW_RESUME] = take_resume,
     };
-    if (world->started) {
+    if (saves->config.run->started) {
         return STATUS_DENIED;
     }
     static const char *const names[ROW_TYPE_COUNT] = {
@@ -148,11 +146,11 @@ Status save_row(World *world, const Entry *entry)
         status = byte_reader_finish(&reader);
     }
     if (status == STATUS_OK) {
-        status = row.value_bytes > 0 ? take[row.type](world, &row) : STATUS_OK;
+        status = row.value_bytes > 0 ? take[row.type](saves, &row) : STATUS_OK;
     }
     if (status != STATUS_OK) {
-        world->saves->counters.rows_refused += 1;
-        log_write(world->config.log, world->tick, LOG_WARN, "world",
+        saves->counters.rows_refused += 1;
+        log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
                   "a stored row (%s) was refused, and the world starts without it: %s",
                   names[row.type] != NULL ? names[row.type] : "unknown", status_text(status));
     }
@@ -196,33 +194,32 @@ static void sort_by_net_id(const Saves *saves, uint32_t *slots, uint32_t count)
     }
 }
 
-static void restore_health(World *world, Handle handle, float health)
+static void restore_health(Saves *saves, Handle handle, float health)
 {
-    const Entity *entity = sim_entity(world->sim, handle);
+    const Entity *entity = sim_entity(saves->config.sim, handle);
     if (entity != NULL && health < entity->part.health) {
-        (void)sim_damage(world->sim, handle, entity->part.health - health, 0);
+        (void)sim_damage(saves->config.sim, handle, entity->part.health - health, 0);
     }
 }
 
 // An id that the place has given to something else since is exchanged for a new one.
-static Status place_again(World *world, SavedStructure *saved)
+static Status place_again(Saves *saves, SavedStructure *saved)
 {
     Handle handle;
     StructureDesc desc = saved->row.desc;
-    Status status = structure_restore(world->sim, &desc, &handle);
+    Status status = structure_restore(saves->config.sim, &desc, &handle);
     if (status == STATUS_EXISTS) {
         desc.net_id = 0;
-        status = structure_restore(world->sim, &desc, &handle);
+        status = structure_restore(saves->config.sim, &desc, &handle);
     }
     if (status == STATUS_OK) {
-        restore_health(world, handle, saved->row.health);
+        restore_health(saves, handle, saved->row.health);
     }
     return status;
 }
 
-static void restore_structures(World *world)
+static void restore_structures(Saves *saves)
 {
-    Saves *saves = world->saves;
     uint32_t *slots = (uint32_t *)(void *)saves->queue;
     uint32_t count = 0;
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
@@ -232,7 +229,7 @@ static void restore_structures(World *world)
     sort_by_net_id(saves, slots, count);
     for (uint32_t i = 0; i < count; i++) {
         SavedStructure *saved = pool_at(&saves->structures, slots[i]);
-        saved->placed = place_again(world, saved);
+        saved->placed = place_again(saves, saved);
     }
     memset(saves->queue, 0, ((size_t)saves->queue_mask + 1) * sizeof(SaveItem));
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
@@ -240,7 +237,7 @@ static void restore_structures(World *world)
         const SavedStructure *saved = pool_at(&saves->structures, i);
         if (saved->placed != STATUS_OK) {
             saves->counters.structures_unfit += 1;
-            log_write(world->config.log, world->tick, LOG_WARN, "world",
+            log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
                       "structure %llu no longer fits: %s", (unsigned long long)saved->net_id,
                       status_text(saved->placed));
             // Its row stays: the place may change back. It is not looked for in this life.
@@ -285,12 +282,12 @@ static ScriptValue script_value(const NetValue *from)
                          .entity = from->entity};
 }
 
-void save_apply_attributes(World *world, SavedAttributes *stored, uint64_t net_id)
+void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id)
 {
     ASSERT(stored->waits);
     stored->waits = false;
-    world->saves->attributes_waiting -= 1;
-    ScriptWorld *script_world = authority_world(world->authority);
+    saves->attributes_waiting -= 1;
+    ScriptWorld *script_world = authority_world(saves->config.authority);
     NetBookReader reader;
     NetText name;
     NetValue value;
@@ -303,15 +300,14 @@ void save_apply_attributes(World *world, SavedAttributes *stored, uint64_t net_i
             ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);
         if (script_world->face->set_attribute(script_world, net_id, (Text){name.data, name.bytes},
                                               &script, flags) != STATUS_OK) {
-            world->saves->counters.attributes_refused += 1;
+            saves->counters.attributes_refused += 1;
         }
     }
 }
 
-static void restore_attributes(World *world)
+static void restore_attributes(Saves *saves)
 {
-    Saves *saves = world->saves;
-    ScriptWorld *script_world = authority_world(world->authority);
+    ScriptWorld *script_world = authority_world(saves->config.authority);
     for (uint32_t i = 0; i < saves->attribute_count; i++) {
         SavedAttributes *stored = &saves->attributes[i];
         ScriptEntityInfo info;
@@ -322,7 +318,7 @@ static void restore_attributes(World *world)
         }
         if (stored->waits && net_id != 0 &&
             script_world->face->entity(script_world, net_id, &info)) {
-            save_apply_attributes(world, stored, net_id);
+            save_apply_attributes(saves, stored, net_id);
         }
     }
 }
@@ -350,26 +346,25 @@ static RowMeta numbers_used(const Saves *saves)
     return meta;
 }
 
-void save_start(World *world)
+void save_start(Saves *saves)
 {
-    Saves *saves = world->saves;
     saves->meta = numbers_used(saves);
     if (saves->meta.next_net_id < NUMBER_MOST &&
-        saves->meta.next_net_id > sim_next_net_id(world->sim)) {
-        sim_raise_next_net_id(world->sim, saves->meta.next_net_id);
+        saves->meta.next_net_id > sim_next_net_id(saves->config.sim)) {
+        sim_raise_next_net_id(saves->config.sim, saves->meta.next_net_id);
     }
-    if (saves->meta.next_player < NUMBER_MOST && saves->meta.next_player > world->next_player) {
-        world->next_player = saves->meta.next_player;
+    if (saves->meta.next_player < NUMBER_MOST &&
+        saves->meta.next_player > saves->config.run->next_player) {
+        saves->config.run->next_player = saves->meta.next_player;
     }
     saves->tick_base = saves->meta.tick < NUMBER_MOST ? saves->meta.tick : 0;
-    if (saves->meta.manifest_version >= world->manifest_version &&
+    if (saves->meta.manifest_version >= saves->config.run->manifest_version &&
         saves->meta.manifest_version < UINT32_MAX) {
-        world->manifest_version = (uint32_t)saves->meta.manifest_version + 1;
+        saves->config.run->manifest_version = (uint32_t)saves->meta.manifest_version + 1;
     }
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
-    voxel_start(world);
-    restore_structures(world);
-    restore_attributes(world);
+    restore_structures(saves);
+    restore_attributes(saves);
     // What is there now is what is stored; only what changes from here on goes out.
     saves->structure_live = UINT32_MAX;
 }

@@ -2,7 +2,7 @@
 // rate and size and must be well-formed values; one from scripts of another manifest version is not
 // delivered, because the other end may mean something else by now. A call that gets no answer
 // within ten seconds fails.
-#include "core/world/act/act_inside.h"
+#include "core/world/script/script_host_inside.h"
 
 #include "core/script/value.h"
 
@@ -26,36 +26,36 @@ typedef struct Remotes {
     uint64_t stale, malformed, refused, unanswered, unasked, unsent, dropped;
 } Remotes;
 
-Status remote_create(World *world)
+Status remote_create(ScriptHost *host)
 {
-    world->remotes = heap_alloc(world->heap, sizeof(Remotes));
-    if (world->remotes == NULL) {
+    host->remotes = heap_alloc(host->config.heap, sizeof(Remotes));
+    if (host->remotes == NULL) {
         return STATUS_LIMIT;
     }
-    world->remotes->calls =
-        heap_alloc(world->heap, heap_array_bytes(world->session_count, sizeof(RemoteCalls)));
-    return world->remotes->calls != NULL ? STATUS_OK : STATUS_LIMIT;
+    host->remotes->calls = heap_alloc(
+        host->config.heap, heap_array_bytes(host->config.sessions->count, sizeof(RemoteCalls)));
+    return host->remotes->calls != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void remote_destroy(World *world)
+void remote_destroy(ScriptHost *host)
 {
-    if (world->remotes != NULL) {
-        heap_free(world->heap, world->remotes->calls);
-        heap_free(world->heap, world->remotes);
-        world->remotes = NULL;
+    if (host->remotes != NULL) {
+        heap_free(host->config.heap, host->remotes->calls);
+        heap_free(host->config.heap, host->remotes);
+        host->remotes = NULL;
     }
 }
 
-void remote_forget(World *world, Session *session)
+void remote_forget(ScriptHost *host, const Session *session)
 {
-    RemoteCalls *calls = &world->remotes->calls[session_number(world, session)];
-    world->remotes->open_count -= calls->count;
+    RemoteCalls *calls = &host->remotes->calls[session_number(host->config.sessions, session)];
+    host->remotes->open_count -= calls->count;
     calls->count = 0;
 }
 
-static RemoteCalls *calls_of(World *world, const Session *session)
+static RemoteCalls *calls_of(ScriptHost *host, const Session *session)
 {
-    return &world->remotes->calls[session_number(world, session)];
+    return &host->remotes->calls[session_number(host->config.sessions, session)];
 }
 
 static bool call_take(Remotes *remotes, RemoteCalls *calls, uint64_t id)
@@ -83,41 +83,41 @@ static bool call_is_open(const RemoteCalls *calls, uint64_t id)
 
 // --- down ---------------------------------------------------------------------------------------
 
-static void send_one(World *world, const Session *session, const MessageRemoteDown *event)
+static void send_one(ScriptHost *host, const Session *session, const MessageRemoteDown *event)
 {
-    if (event_send(world, session, MESSAGE_REMOTE_DOWN, event, NULL) != STATUS_OK) {
-        world->remotes->dropped += 1; // the replicator counts it too
+    if (event_send(host->config.sessions, session, MESSAGE_REMOTE_DOWN, event, NULL) != STATUS_OK) {
+        host->remotes->dropped += 1; // the replicator counts it too
     }
 }
 
-static void refuse(World *world, const Session *session, uint64_t invoke_id, const char *why)
+static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why)
 {
     const MessageRemoteDown event = {.name = {"refusal", 7},
                                      .payload = {(const uint8_t *)why, (uint32_t)strlen(why)},
                                      .invoke_id = invoke_id,
-                                     .generation = world->manifest_version};
-    send_one(world, session, &event);
+                                     .generation = host->config.run->manifest_version};
+    send_one(host, session, &event);
 }
 
-static void answer(World *world, const ScriptMessage *message, const MessageRemoteDown *event)
+static void answer(ScriptHost *host, const ScriptMessage *message, const MessageRemoteDown *event)
 {
-    Session *session = world_session_of_player(world, message->player_id);
+    Session *session = session_of_player(host->config.sessions, message->player_id);
     if (session == NULL || session->state != SESSION_PLAYING ||
-        !call_take(world->remotes, calls_of(world, session), message->invoke_id)) {
-        world->remotes->unasked += 1;
+        !call_take(host->remotes, calls_of(host, session), message->invoke_id)) {
+        host->remotes->unasked += 1;
         return;
     }
-    send_one(world, session, event);
+    send_one(host, session, event);
 }
 
-void remote_down(World *world, const ScriptMessage *message)
+void remote_down(ScriptHost *host, const ScriptMessage *message)
 {
-    Remotes *remotes = world->remotes;
+    Remotes *remotes = host->remotes;
     const MessageRemoteDown event = {
         .name = {message->name.data, (uint32_t)message->name.bytes},
         .payload = {message->payload, (uint32_t)message->payload_bytes},
         .invoke_id = message->invoke_id,
-        .generation = world->manifest_version,
+        .generation = host->config.run->manifest_version,
     };
     if (message->name.bytes > 64 || message->payload_bytes > VALUE_BYTES_MAX ||
         message->invoke_id > SIM_NET_ID_MAX) {
@@ -125,16 +125,16 @@ void remote_down(World *world, const ScriptMessage *message)
         return;
     }
     if (message->invoke_id != 0) {
-        answer(world, message, &event);
+        answer(host, message, &event);
         return;
     }
     if (message->player_id == 0 && message->reliable) {
-        event_broadcast(world, MESSAGE_REMOTE_DOWN, &event, NULL);
+        event_broadcast(host->config.sessions, MESSAGE_REMOTE_DOWN, &event, NULL);
         return;
     }
     bool sent = false;
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        const Session *session = world_session_at(world, i);
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        const Session *session = session_at(host->config.sessions, i);
         if (session->state != SESSION_PLAYING ||
             (message->player_id != 0 && session->player != message->player_id)) {
             continue;
@@ -145,7 +145,7 @@ void remote_down(World *world, const ScriptMessage *message)
             remotes->dropped += 1;
             continue;
         }
-        send_one(world, session, &event);
+        send_one(host, session, &event);
     }
     remotes->unsent += !sent;
 }
@@ -153,16 +153,16 @@ void remote_down(World *world, const ScriptMessage *message)
 // --- up -----------------------------------------------------------------------------------------
 
 // NULL: it may go to the scripts.
-static const char *why_not(World *world, Session *session, const MessageRemoteUp *command)
+static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
-    Remotes *remotes = world->remotes;
-    if (!rate_take(world, session, RATE_REMOTE, 1)) {
+    Remotes *remotes = host->remotes;
+    if (!rate_take(host->config.stats, session, RATE_REMOTE, 1)) {
         return "too many messages";
     }
-    if (world->scripts == NULL) {
+    if (host->system == NULL) {
         return "this world runs no scripts";
     }
-    if (command->generation != world->manifest_version) {
+    if (command->generation != host->config.run->manifest_version) {
         remotes->stale += 1;
         return "the scripts have changed";
     }
@@ -171,8 +171,8 @@ static const char *why_not(World *world, Session *session, const MessageRemoteUp
         remotes->malformed += 1;
         return "the message is no list of values";
     }
-    if (command->invoke_id != 0 && (calls_of(world, session)->count == INVOKES_MAX ||
-                                    call_is_open(calls_of(world, session), command->invoke_id))) {
+    if (command->invoke_id != 0 && (calls_of(host, session)->count == INVOKES_MAX ||
+                                    call_is_open(calls_of(host, session), command->invoke_id))) {
         remotes->refused += 1;
         return "too many calls without an answer";
     }
@@ -182,49 +182,49 @@ static const char *why_not(World *world, Session *session, const MessageRemoteUp
                                .name = {command->name.data, command->name.bytes},
                                .payload = command->payload.data,
                                .payload_bytes = command->payload.bytes};
-    if (script_event(world->scripts, &event) != STATUS_OK) {
+    if (script_event(host->system, &event) != STATUS_OK) {
         remotes->refused += 1;
         return "the server is busy";
     }
     return NULL;
 }
 
-void act_remote(World *world, Session *session, uint32_t seq, const MessageRemoteUp *command)
+void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
-    (void)seq; // answered by scripts, if at all
-    const char *why = why_not(world, session, command);
+    const char *why = why_not(host, session, command);
     if (why != NULL) {
-        world->stats.commands_denied += 1;
+        host->config.stats->commands_denied += 1;
         if (command->invoke_id != 0) {
-            refuse(world, session, command->invoke_id, why);
+            refuse(host, session, command->invoke_id, why);
         }
         return;
     }
     if (command->invoke_id != 0) {
-        RemoteCalls *calls = calls_of(world, session);
-        world->remotes->open_count += 1;
+        RemoteCalls *calls = calls_of(host, session);
+        host->remotes->open_count += 1;
         calls->items[calls->count++] =
-            (Invoke){command->invoke_id, world->tick + world_ticks(world, INVOKE_MS)};
+            (Invoke){command->invoke_id,
+                     host->config.clock->tick + world_ticks(host->config.clock, INVOKE_MS)};
     }
 }
 
-void remote_tick(World *world)
+void remote_tick(ScriptHost *host)
 {
-    for (uint32_t i = 0; i < world->session_high && world->remotes->open_count > 0; i++) {
-        RemoteCalls *calls = &world->remotes->calls[i];
-        while (calls->count > 0 && calls->items[0].due_tick <= world->tick) {
+    for (uint32_t i = 0; i < host->config.sessions->high && host->remotes->open_count > 0; i++) {
+        RemoteCalls *calls = &host->remotes->calls[i];
+        while (calls->count > 0 && calls->items[0].due_tick <= host->config.clock->tick) {
             const uint64_t id = calls->items[0].id;
-            (void)call_take(world->remotes, calls, id);
-            world->remotes->unanswered += 1;
-            refuse(world, world_session_at(world, i), id, "the server did not answer");
+            (void)call_take(host->remotes, calls, id);
+            host->remotes->unanswered += 1;
+            refuse(host, session_at(host->config.sessions, i), id, "the server did not answer");
         }
     }
 }
 
-void remote_hash(const World *world, Hash64 *hash)
+void remote_hash(const ScriptHost *host, Hash64 *hash)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        const RemoteCalls *calls = &world->remotes->calls[i];
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        const RemoteCalls *calls = &host->remotes->calls[i];
         hash_u64(hash, calls->count);
         for (uint32_t c = 0; c < calls->count; c++) {
             hash_u64(hash, calls->items[c].id);

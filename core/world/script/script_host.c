@@ -9,7 +9,6 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/script/rune.h"
-#include "core/world/save/save_inside.h"
 
 #include <string.h>
 
@@ -26,48 +25,68 @@ static const Service SERVICES[SERVICE_COUNT] = {
 
 // --- creation -----------------------------------------------------------------------------------
 
-static Status create_host(World *world)
+static Status create_scripts(ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
-    host->scripts = heap_alloc(world->heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
-    host->bytes = heap_alloc(world->heap, HOST_BYTES_MAX);
-    const Status status = script_manifest_create(world);
+    Heap *heap = host->config.heap;
+    host->scripts = heap_alloc(heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
+    host->bytes = heap_alloc(heap, HOST_BYTES_MAX);
+    const Status status = script_manifest_create(host);
     if (host->scripts == NULL || host->bytes == NULL || status != STATUS_OK) {
         return STATUS_LIMIT;
     }
-    ScriptConfig config = world->config.script;
-    config.world = authority_world(world->authority);
-    config.tick_rate = world->tick_rate;
-    config.log = config.log != NULL ? config.log : world->config.log;
-    return script_create(world->heap, &config, &world->scripts);
+    ScriptConfig config = host->config.script;
+    config.world = authority_world(host->config.authority);
+    config.tick_rate = host->config.clock->tick_rate;
+    config.log = config.log != NULL ? config.log : host->config.log;
+    return script_create(heap, &config, &host->system);
 }
 
-Status script_host_create(World *world)
+Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
 {
-    world->script_host = heap_alloc(world->heap, sizeof(ScriptHost));
-    if (world->script_host == NULL) {
+    ScriptHost *host = heap_alloc(config->heap, sizeof *host);
+    if (host == NULL) {
         return STATUS_LIMIT;
     }
-    const Status status = world->config.scripts ? create_host(world) : STATUS_OK;
-    if (status != STATUS_OK) {
-        script_host_destroy(world);
+    host->config = *config;
+    Status status = remote_create(host);
+    if (status == STATUS_OK) {
+        status = transfer_create(host);
     }
-    return status;
+    if (status == STATUS_OK && config->has_scripts) {
+        status = create_scripts(host);
+    }
+    if (status != STATUS_OK) {
+        script_host_destroy(host);
+        return status;
+    }
+    *out = host;
+    return STATUS_OK;
 }
 
-void script_host_destroy(World *world)
+void script_host_destroy(ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
     if (host == NULL) {
         return;
     }
-    script_destroy(world->heap, world->scripts);
-    world->scripts = NULL;
-    script_manifest_destroy(world);
-    heap_free(world->heap, host->bytes);
-    heap_free(world->heap, host->scripts);
-    heap_free(world->heap, host);
-    world->script_host = NULL;
+    Heap *heap = host->config.heap;
+    script_destroy(heap, host->system);
+    script_manifest_destroy(host);
+    heap_free(heap, host->bytes);
+    heap_free(heap, host->scripts);
+    transfer_destroy(host);
+    remote_destroy(host);
+    heap_free(heap, host);
+}
+
+ScriptSystem *script_host_system(ScriptHost *host)
+{
+    return host->system;
+}
+
+void script_host_forget(ScriptHost *host, const Session *session)
+{
+    remote_forget(host, session);
+    transfer_forget(host, session);
 }
 
 // --- paths --------------------------------------------------------------------------------------
@@ -128,9 +147,8 @@ const HostScript *script_host_after(const ScriptHost *host, const char *path)
     return script != NULL ? script : find_in(host->scripts, host->script_count, path);
 }
 
-bool script_host_at(const World *world, uint32_t number, HostRune *out)
+bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out)
 {
-    const ScriptHost *host = world->script_host;
     if (number >= host->script_count || !script_host_is_sent(&host->scripts[number])) {
         return false;
     }
@@ -146,13 +164,12 @@ bool script_host_at(const World *world, uint32_t number, HostRune *out)
     return true;
 }
 
-bool script_host_find(const World *world, NetText path, HostRune *out)
+bool script_host_find(const ScriptHost *host, NetText path, HostRune *out)
 {
-    const ScriptHost *host = world->script_host;
     for (uint32_t i = 0; i < host->script_count; i++) {
         const HostScript *script = &host->scripts[i];
         if (row_text_equal(path, (NetText){script->path, (uint32_t)strlen(script->path)})) {
-            return script_host_at(world, i, out);
+            return script_host_at(host, i, out);
         }
     }
     return false;
@@ -160,9 +177,8 @@ bool script_host_find(const World *world, NetText path, HostRune *out)
 
 // --- coming in ----------------------------------------------------------------------------------
 
-static Status write_rune(World *world, const Entry *entry, HostScript *script)
+static Status write_rune(ScriptHost *host, const Entry *entry, HostScript *script)
 {
-    ScriptHost *host = world->script_host;
     uint8_t *to = host->bytes + host->bytes_used;
     const size_t room = HOST_BYTES_MAX - host->bytes_used;
     if ((entry->flags & ENTRY_SOURCE) != 0) {
@@ -171,9 +187,9 @@ static Status write_rune(World *world, const Entry *entry, HostScript *script)
                                         .code = (const char *)entry->bytes,
                                         .code_bytes = entry->byte_count};
         const Status status =
-            script_make_rune(world->scripts, &request, to, room, &script->byte_count, error);
+            script_make_rune(host->system, &request, to, room, &script->byte_count, error);
         if (status != STATUS_OK) {
-            log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s",
+            log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script", "%s",
                       error[0] != 0 ? error : status_text(status));
         }
         return status;
@@ -220,9 +236,8 @@ static bool set_context(HostScript *script, uint64_t wanted)
 
 // The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
 // here can tell; who unpacks it compares the hash.
-static Status add_packed(World *world, const Entry *entry, const char *path)
+static Status add_packed(ScriptHost *host, const Entry *entry, const char *path)
 {
-    ScriptHost *host = world->script_host;
     HostScript *last =
         host->staged_count > 0 ? &host->scripts[host->script_count + host->staged_count - 1] : NULL;
     if (last == NULL || strcmp(last->path, path) != 0 || last->packed_count > 0 ||
@@ -243,10 +258,9 @@ static Status add_packed(World *world, const Entry *entry, const char *path)
     return STATUS_OK;
 }
 
-Status script_host_add(World *world, const Entry *entry)
+Status script_host_add(ScriptHost *host, const Entry *entry)
 {
-    ScriptHost *host = world->script_host;
-    if (world->scripts == NULL) {
+    if (host->system == NULL) {
         return STATUS_OK; // this world runs none
     }
     HostScript script = {0};
@@ -255,7 +269,7 @@ Status script_host_add(World *world, const Entry *entry)
     }
     script.service = service_of(script.path);
     if (script.service == NULL) {
-        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
                   "%s is in no service; use " SCRIPT_SERVICES_TEXT, script.path);
         return STATUS_MALFORMED;
     }
@@ -264,11 +278,11 @@ Status script_host_add(World *world, const Entry *entry)
         ((entry->flags & ENTRY_REPLICATE) != 0 && !replicates(&script))) {
         return STATUS_DENIED;
     }
-    if (host->reload_waits && (world->started || host->signed_next.is_set)) {
+    if (host->reload_waits && (host->config.run->started || host->signed_next.is_set)) {
         return STATUS_BLOCKED; // what is staged is about to take over, and may be signed
     }
     if (is_packed) {
-        return add_packed(world, entry, script.path);
+        return add_packed(host, entry, script.path);
     }
     if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||
         !manifest_has_room(host, &script)) {
@@ -279,7 +293,7 @@ Status script_host_add(World *world, const Entry *entry)
         return STATUS_EXISTS;
     }
     if (entry->byte_count > 0) {
-        const Status status = write_rune(world, entry, &script);
+        const Status status = write_rune(host, entry, &script);
         if (status != STATUS_OK) {
             return status;
         }
@@ -293,36 +307,37 @@ Status script_host_add(World *world, const Entry *entry)
 
 // The signed one must be the last word: nothing that was stored may be newer, because a version
 // cannot be raised without signing it again.
-static Status take_signed(World *world, const Entry *entry, uint64_t version)
+static Status take_signed(ScriptHost *host, const Entry *entry, uint64_t version)
 {
-    const uint64_t stored = world->started ? 0 : world->saves->meta.manifest_version;
+    const uint64_t stored =
+        host->config.run->started ? 0 : save_manifest_version(host->config.saves);
     if (version <= stored) {
-        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
                   "manifest %llu was signed, and an earlier life of this world had %llu",
                   (unsigned long long)version, (unsigned long long)stored);
         return STATUS_RANGE;
     }
-    const Status status = script_manifest_take(world, entry->bytes, entry->byte_count, version);
+    const Status status = script_manifest_take(host, entry->bytes, entry->byte_count, version);
     if (status != STATUS_OK) {
-        log_write(world->config.log, world->tick, LOG_ERROR, "script",
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
                   "the manifest cannot be used: %s", status_text(status));
     }
     return status;
 }
 
-Status script_host_reload(World *world, const Entry *entry)
+Status script_host_reload(ScriptHost *host, const Entry *entry)
 {
-    ScriptHost *host = world->script_host;
-    if (world->scripts == NULL) {
+    if (host->system == NULL) {
         return STATUS_OK;
     }
-    const uint64_t version = entry->number != 0 ? entry->number : world->manifest_version + 1ull;
+    const uint64_t version =
+        entry->number != 0 ? entry->number : host->config.run->manifest_version + 1ull;
     // Versions only rise; before the first tick the owner may say what the first one is.
-    if (version > UINT32_MAX || version < world->manifest_version ||
-        (world->started && version == world->manifest_version)) {
+    if (version > UINT32_MAX || version < host->config.run->manifest_version ||
+        (host->config.run->started && version == host->config.run->manifest_version)) {
         return STATUS_RANGE;
     }
-    const Status status = entry->byte_count > 0 ? take_signed(world, entry, version) : STATUS_OK;
+    const Status status = entry->byte_count > 0 ? take_signed(host, entry, version) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
@@ -334,23 +349,30 @@ Status script_host_reload(World *world, const Entry *entry)
     return STATUS_OK;
 }
 
+Status script_host_stored(ScriptHost *host, const Entry *entry)
+{
+    const bool ok = (entry->flags & ENTRY_OK) != 0;
+    return host->system == NULL ? STATUS_NOT_FOUND
+                                : script_complete(host->system, entry->number / 2, ok, entry->bytes,
+                                                  entry->byte_count);
+}
+
 // --- taking over --------------------------------------------------------------------------------
 
-static void load(World *world, const HostScript *script, bool reload)
+static void load(ScriptHost *host, const HostScript *script, bool reload)
 {
-    ScriptHost *host = world->script_host;
     const uint8_t *rune = host->bytes + script->offset;
     const Status status =
-        reload ? script_reload_rune(world->scripts, script->path, rune, script->byte_count)
-               : script_load_rune(world->scripts, script->path, rune, script->byte_count);
+        reload ? script_reload_rune(host->system, script->path, rune, script->byte_count)
+               : script_load_rune(host->system, script->path, rune, script->byte_count);
     if (status != STATUS_OK) {
         host->load_failed += 1;
-        log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s was not loaded: %s",
-                  script->path, status_text(status));
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+                  "%s was not loaded: %s", script->path, status_text(status));
     }
 }
 
-static void bind(World *world, const char *path, uint64_t entity, Text parameters, bool enabled)
+static void bind(ScriptHost *host, const char *path, uint64_t entity, Text parameters, bool enabled)
 {
     const InstanceDesc desc = {.script_id = path,
                                .entity = entity,
@@ -358,15 +380,16 @@ static void bind(World *world, const char *path, uint64_t entity, Text parameter
                                .parameters = parameters.bytes > 0 ? parameters.data : NULL,
                                .parameters_bytes = parameters.bytes};
     uint32_t instance = 0;
-    const Status status = script_bind(world->scripts, &desc, &instance);
+    const Status status = script_bind(host->system, &desc, &instance);
     if (status != STATUS_OK) {
-        world->script_host->load_failed += 1;
-        log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s was not bound: %s", path,
-                  status_text(status));
+        host->load_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+                  "%s was not bound: %s", path, status_text(status));
     }
 }
 
-static void bind_place(World *world, const PlaceBinding *binding, uint64_t net_id, const char *only)
+static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t net_id,
+                       const char *only)
 {
     char path[SCRIPT_PATH_BYTES];
     if (binding->script_path.bytes == 0 || !copy_path(binding->script_path, path) ||
@@ -374,22 +397,22 @@ static void bind_place(World *world, const PlaceBinding *binding, uint64_t net_i
         return;
     }
     ScriptEntityInfo info;
-    ScriptWorld *script_world = authority_world(world->authority);
+    ScriptWorld *script_world = authority_world(host->config.authority);
     if (script_world->face->entity(script_world, net_id, &info)) {
-        bind(world, path, net_id, binding->parameters, binding->enabled);
+        bind(host, path, net_id, binding->parameters, binding->enabled);
     }
 }
 
 // To all that the place binds; `only` one script, or NULL for every one.
-static void bind_places(World *world, const char *only)
+static void bind_places(ScriptHost *host, const char *only)
 {
-    const Place *place = world->config.place;
+    const Place *place = host->config.place;
     for (uint32_t i = 0; i < place->binding_count; i++) {
-        bind_place(world, &place->bindings[i], place->bindings[i].net_id, only);
+        bind_place(host, &place->bindings[i], place->bindings[i].net_id, only);
     }
     const uint64_t first = (uint64_t)scene_part_count(place->scene) + 1;
     for (uint32_t i = 0; i < place->entity_count; i++) {
-        bind_place(world, &place->entities[i].binding, first + i, only);
+        bind_place(host, &place->entities[i].binding, first + i, only);
     }
 }
 
@@ -398,22 +421,21 @@ static bool is_server_script(const HostScript *script)
     return script->service == &SERVICES[SERVICE_SERVER_SCRIPT];
 }
 
-static void take_script(World *world, const HostScript *staged, bool first)
+static void take_script(ScriptHost *host, const HostScript *staged, bool first)
 {
-    ScriptHost *host = world->script_host;
     const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
     if (!runs_here(staged)) {
         return;
     }
     if (staged->byte_count == 0) {
-        script_invalidate(world->scripts, staged->path);
+        script_invalidate(host->system, staged->path);
         return;
     }
-    load(world, staged, known);
+    load(host, staged, known);
     if (!known && is_server_script(staged)) {
-        bind(world, staged->path, 0, (Text){"", 0}, true);
+        bind(host, staged->path, 0, (Text){"", 0}, true);
     } else if (!known && !first) {
-        bind_places(world, staged->path);
+        bind_places(host, staged->path);
     }
 }
 
@@ -466,43 +488,41 @@ static void pack_bytes(ScriptHost *host)
 }
 
 // `first`: the place's bindings come when all scripts are there.
-static void take_over(World *world, bool first)
+static void take_over(ScriptHost *host, bool first)
 {
-    ScriptHost *host = world->script_host;
     // Modules first: what requires them finds the new ones.
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < host->staged_count; i++) {
             const HostScript *staged = &host->scripts[host->script_count + i];
             const bool module = staged->service == &SERVICES[SERVICE_REPLICATED_STORAGE];
             if (module == (pass == 0)) {
-                take_script(world, staged, first);
+                take_script(host, staged, first);
             }
         }
     }
     merge_staged(host);
     pack_bytes(host);
-    transfer_forget_scripts(world);
+    transfer_forget_scripts(host);
     if (host->reload_waits) {
-        world->manifest_version = host->reload_version;
+        host->config.run->manifest_version = host->reload_version;
         script_manifest_switch(host);
         host->reload_waits = false;
     }
 }
 
-void script_host_start(World *world)
+void script_host_start(ScriptHost *host)
 {
-    if (world->manifest_version == 0) {
-        world->manifest_version = 1;
+    if (host->config.run->manifest_version == 0) {
+        host->config.run->manifest_version = 1;
     }
-    if (world->scripts == NULL) {
+    if (host->system == NULL) {
         return;
     }
-    ScriptHost *host = world->script_host;
-    if (host->reload_waits && host->reload_version < world->manifest_version) {
-        host->reload_version = world->manifest_version; // an earlier life was further
+    if (host->reload_waits && host->reload_version < host->config.run->manifest_version) {
+        host->reload_version = host->config.run->manifest_version; // an earlier life was further
     }
-    take_over(world, true);
-    bind_places(world, NULL);
+    take_over(host, true);
+    bind_places(host, NULL);
 }
 
 // --- what clients are told ----------------------------------------------------------------------
@@ -513,9 +533,8 @@ static NetText text_of(const char *text)
 }
 
 // ReplicatedFirst before the others.
-static void send_executes(World *world, Session *session)
+static void send_executes(ScriptHost *host, Session *session)
 {
-    const ScriptHost *host = world->script_host;
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < host->script_count; i++) {
             const HostScript *script = &host->scripts[i];
@@ -526,59 +545,60 @@ static void send_executes(World *world, Session *session)
             const MessageScriptExecute execute = {.script_path = text_of(script->path),
                                                   .run_context =
                                                       text_of(script_context_name(script->context)),
-                                                  .at_tick = world->tick};
-            session_send(world, session, MESSAGE_SCRIPT_EXECUTE, &execute);
+                                                  .at_tick = host->config.clock->tick};
+            session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }
     }
 }
 
-void script_host_welcome(World *world, Session *session)
+void script_host_welcome(ScriptHost *host, Session *session)
 {
-    if (world->scripts != NULL) {
-        script_manifest_send(world, session);
-        send_executes(world, session);
+    if (host->system != NULL) {
+        script_manifest_send(host, session);
+        send_executes(host, session);
     }
 }
 
-static void announce_reload(World *world)
+static void announce_reload(ScriptHost *host)
 {
-    const MessageScriptReload reload = {.version = world->manifest_version,
-                                        .at_tick = world->tick + 1};
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        Session *session = world_session_at(world, i);
+    const MessageScriptReload reload = {.version = host->config.run->manifest_version,
+                                        .at_tick = host->config.clock->tick + 1};
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        Session *session = session_at(host->config.sessions, i);
         if (session->state == SESSION_PLAYING) {
-            session_send(world, session, MESSAGE_SCRIPT_RELOAD, &reload);
-            script_host_welcome(world, session);
+            session_send(host->config.sessions, session, MESSAGE_SCRIPT_RELOAD, &reload);
+            script_host_welcome(host, session);
         }
     }
 }
 
-void act_script_verify(World *world, Session *session, uint32_t seq,
-                       const MessageScriptVerify *command)
+void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
+                        const MessageScriptVerify *command)
 {
     HostRune rune;
-    if (!act_rate(world, session, seq, RATE_SCRIPT)) {
+    if (!session_rate(host->config.sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
-    if (!script_host_find(world, command->script_path, &rune)) {
-        act_deny(world, session, seq, STATUS_NOT_FOUND, "The manifest has no such script.");
+    if (!script_host_find(host, command->script_path, &rune)) {
+        session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
+                     "The manifest has no such script.");
         return;
     }
     if (!command->success || memcmp(rune.hash, command->hash.bytes, sizeof rune.hash) != 0) {
-        world->script_host->verify_failed += 1;
-        log_write(world->config.log, world->tick, LOG_WARN, "script",
+        host->verify_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_WARN, "script",
                   "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
                   rune.path, (int)command->reason.bytes, command->reason.data);
     }
-    session_ack(world, session, seq, 0);
+    session_ack(host->config.sessions, session, seq, 0);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
 
 // authority_feed, but for the paths in prefabs, which are written as in scenes.
-static void feed(World *world)
+static void feed(ScriptHost *host)
 {
-    Authority *authority = world->authority;
+    Authority *authority = host->config.authority;
     ScriptWorld *script_world = authority_world(authority);
     authority_collect(authority);
     uint32_t count = 0;
@@ -589,84 +609,85 @@ static void feed(World *world)
         ScriptEntityInfo info;
         if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
             script_world->face->entity(script_world, binds[i].net_id, &info)) {
-            bind(world, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
+            bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
                  true);
         }
     }
     authority_binds_clear(authority);
-    authority_feed(authority, world->scripts);
+    authority_feed(authority, host->system);
 }
 
-static void say_dead(World *world)
+static void say_dead(ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
     if (host->dead_told) {
         return;
     }
     host->dead_told = true;
     static const char reason[] = "the scripts have used up their memory";
-    log_write(world->config.log, world->tick, LOG_ERROR, "script", "%s", reason);
+    log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script", "%s", reason);
     const Command stop = {
         .type = COMMAND_STOP, .bytes = (const uint8_t *)reason, .byte_count = sizeof reason - 1};
-    if (save_command(world, &stop) != STATUS_OK) {
+    if (save_command(host->config.saves, &stop) != STATUS_OK) {
         host->dead_told = false; // again in the next tick
     }
 }
 
-void script_host_run(World *world)
+void script_host_run(ScriptHost *host)
 {
-    if (world->scripts == NULL) {
+    if (host->system == NULL) {
         return;
     }
-    if (world->script_host->reload_waits) {
-        take_over(world, false);
-        announce_reload(world);
+    if (host->reload_waits) {
+        take_over(host, false);
+        announce_reload(host);
     }
-    if (script_is_dead(world->scripts)) {
-        say_dead(world);
+    if (script_is_dead(host->system)) {
+        say_dead(host);
         return;
     }
-    feed(world);
-    const double world_seconds = (double)world->tick / (double)world->tick_rate;
-    script_tick(world->scripts, (double)world->unix_ms / 1000.0, world_seconds);
+    feed(host);
+    const double world_seconds =
+        (double)host->config.clock->tick / (double)host->config.clock->tick_rate;
+    script_tick(host->system, (double)host->config.clock->unix_ms / 1000.0, world_seconds);
 }
 
-void script_host_events(World *world)
+void script_host_events(ScriptHost *host)
 {
-    if (world->scripts != NULL && !script_is_dead(world->scripts)) {
-        feed(world);
+    if (host->system != NULL && !script_is_dead(host->system)) {
+        feed(host);
         return;
     }
     uint32_t count = 0;
-    authority_collect(world->authority);
-    (void)authority_events(world->authority, &count);
-    authority_events_take(world->authority, count);
-    authority_binds_clear(world->authority);
+    authority_collect(host->config.authority);
+    (void)authority_events(host->config.authority, &count);
+    authority_events_take(host->config.authority, count);
+    authority_binds_clear(host->config.authority);
 }
 
 // --- effects ------------------------------------------------------------------------------------
 
-static void to_one_or_all(World *world, uint64_t player, uint8_t number, const void *body,
+static void to_one_or_all(ScriptHost *host, uint64_t player, uint8_t number, const void *body,
                           const ReplicatorEvent *where)
 {
     if (player == 0) {
-        event_broadcast(world, number, body, where);
+        event_broadcast(host->config.sessions, number, body, where);
         return;
     }
-    const Session *session = world_session_of_player(world, player);
+    const Session *session = session_of_player(host->config.sessions, player);
     if (session != NULL && session->state == SESSION_PLAYING) {
-        (void)!event_send(world, session, number, body, where); // counted by the replicator
+        (void)!event_send(host->config.sessions, session, number, body,
+                          where); // counted by the replicator
     }
 }
 
-static void effect_chat_said(World *world, const Effect *effect)
+static void effect_chat_said(ScriptHost *host, const Effect *effect)
 {
     const MessageChatSaid said = {.name = {"", 0},
                                   .text = {effect->text.data, (uint32_t)effect->text.bytes}};
-    to_one_or_all(world, effect->player_id, MESSAGE_CHAT_SAID, &said, NULL);
+    to_one_or_all(host, effect->player_id, MESSAGE_CHAT_SAID, &said, NULL);
 }
 
-static void effect_sound_heard(World *world, const Effect *effect)
+static void effect_sound_heard(ScriptHost *host, const Effect *effect)
 {
     const float most = (float)WORLD_EXTENT_M;
     const Vec3 at = vec3_is_finite(effect->position) ? effect->position : VEC3_ZERO;
@@ -678,46 +699,45 @@ static void effect_sound_heard(World *world, const Effect *effect)
     };
     const ReplicatorEvent where = {.has_position = effect->has_position,
                                    .position = sound.position};
-    to_one_or_all(world, effect->player_id, MESSAGE_SOUND, &sound, &where);
+    to_one_or_all(host, effect->player_id, MESSAGE_SOUND, &sound, &where);
 }
 
-static void effect_store_asked(World *world, const Effect *effect)
+static void effect_store_asked(ScriptHost *host, const Effect *effect)
 {
     const Command command = {.type = COMMAND_STORE, .store = effect->store};
-    if (save_command(world, &command) != STATUS_OK && world->scripts != NULL) {
+    if (save_command(host->config.saves, &command) != STATUS_OK && host->system != NULL) {
         static const char busy[] = "too many requests to the store";
-        (void)!script_complete(world->scripts, effect->store.request_id, false,
-                               (const uint8_t *)busy, sizeof busy - 1);
+        (void)!script_complete(host->system, effect->store.request_id, false, (const uint8_t *)busy,
+                               sizeof busy - 1);
     }
 }
 
-void script_host_effects(World *world)
+void script_host_effects(ScriptHost *host)
 {
     uint32_t count = 0;
-    const Effect *effects = authority_effects(world->authority, &count);
+    const Effect *effects = authority_effects(host->config.authority, &count);
     for (uint32_t i = 0; i < count; i++) {
         switch (effects[i].type) {
         case EFFECT_MESSAGE:
-            remote_down(world, &effects[i].message);
+            remote_down(host, &effects[i].message);
             break;
         case EFFECT_CHAT:
-            effect_chat_said(world, &effects[i]);
+            effect_chat_said(host, &effects[i]);
             break;
         case EFFECT_SOUND:
-            effect_sound_heard(world, &effects[i]);
+            effect_sound_heard(host, &effects[i]);
             break;
         case EFFECT_STORE:
-            effect_store_asked(world, &effects[i]);
+            effect_store_asked(host, &effects[i]);
             break;
         }
     }
-    authority_effects_clear(world->authority);
+    authority_effects_clear(host->config.authority);
 }
 
-void script_host_hash(const World *world, Hash64 *hash)
+void script_host_hash(const ScriptHost *host, Hash64 *hash)
 {
-    const ScriptHost *host = world->script_host;
-    hash_u64(hash, world->manifest_version);
+    hash_u64(hash, host->config.run->manifest_version);
     hash_u64(hash, host->script_count);
     hash_u64(hash, host->staged_count);
     for (uint32_t i = 0; i < host->script_count + host->staged_count; i++) {

@@ -29,28 +29,26 @@ const char *script_context_name(ScriptContext context)
 
 // --- memory -------------------------------------------------------------------------------------
 
-Status script_manifest_create(World *world)
+Status script_manifest_create(ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
     host->rows =
-        heap_alloc(world->heap, heap_array_bytes(MANIFEST_MAX, sizeof(WireManifestScript)));
-    host->requires =
-        heap_alloc(world->heap, heap_array_bytes(MANIFEST_REQUIRES_ALL, sizeof(WireScriptPath)));
-    host->signed_now.block = heap_alloc(world->heap, MANIFEST_BLOCK_BYTES);
-    host->signed_next.block = heap_alloc(world->heap, MANIFEST_BLOCK_BYTES);
+        heap_alloc(host->config.heap, heap_array_bytes(MANIFEST_MAX, sizeof(WireManifestScript)));
+    host->requires = heap_alloc(host->config.heap,
+                                heap_array_bytes(MANIFEST_REQUIRES_ALL, sizeof(WireScriptPath)));
+    host->signed_now.block = heap_alloc(host->config.heap, MANIFEST_BLOCK_BYTES);
+    host->signed_next.block = heap_alloc(host->config.heap, MANIFEST_BLOCK_BYTES);
     return host->rows != NULL && host->requires != NULL && host->signed_now.block != NULL &&
                    host->signed_next.block != NULL
                ? STATUS_OK
                : STATUS_LIMIT;
 }
 
-void script_manifest_destroy(World *world)
+void script_manifest_destroy(ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
-    heap_free(world->heap, host->signed_next.block);
-    heap_free(world->heap, host->signed_now.block);
-    heap_free(world->heap, host->requires);
-    heap_free(world->heap, host->rows);
+    heap_free(host->config.heap, host->signed_next.block);
+    heap_free(host->config.heap, host->signed_now.block);
+    heap_free(host->config.heap, host->requires);
+    heap_free(host->config.heap, host->rows);
 }
 
 // --- the message --------------------------------------------------------------------------------
@@ -114,9 +112,8 @@ static Status message_of_signed(ScriptHost *host, const SignedManifest *manifest
     return STATUS_OK;
 }
 
-static MessageScriptManifest message_of_scripts(const World *world)
+static MessageScriptManifest message_of_scripts(const ScriptHost *host)
 {
-    ScriptHost *host = world->script_host;
     uint32_t count = 0;
     for (uint32_t i = 0; i < host->script_count; i++) {
         const HostScript *script = &host->scripts[i];
@@ -132,21 +129,21 @@ static MessageScriptManifest message_of_scripts(const World *world)
                                  .service = text_of(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
-    return (MessageScriptManifest){
-        .version = world->manifest_version, .scripts = host->rows, .scripts_count = count};
+    return (MessageScriptManifest){.version = host->config.run->manifest_version,
+                                   .scripts = host->rows,
+                                   .scripts_count = count};
 }
 
-void script_manifest_send(World *world, Session *session)
+void script_manifest_send(ScriptHost *host, Session *session)
 {
-    ScriptHost *host = world->script_host;
     MessageScriptManifest message;
     if (host->signed_now.is_set) {
         const Status status = message_of_signed(host, &host->signed_now, &message);
         ASSERT(status == STATUS_OK); // it was when it was taken
     } else {
-        message = message_of_scripts(world);
+        message = message_of_scripts(host);
     }
-    session_send(world, session, MESSAGE_SCRIPT_MANIFEST, &message);
+    session_send(host->config.sessions, session, MESSAGE_SCRIPT_MANIFEST, &message);
 }
 
 // --- taking one ---------------------------------------------------------------------------------
@@ -204,9 +201,8 @@ static Status read_text(SignedManifest *next, const uint8_t *text, size_t bytes)
     return status != STATUS_OK || has_signature ? status : STATUS_DENIED;
 }
 
-Status script_manifest_take(World *world, const uint8_t *text, size_t bytes, uint64_t version)
+Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes, uint64_t version)
 {
-    ScriptHost *host = world->script_host;
     SignedManifest *next = &host->signed_next;
     next->is_set = false;
     Status status = read_text(next, text, bytes);

@@ -4,7 +4,7 @@
 //
 // The size of the pieces is fixed for a transfer. One that goes on (from_chunk above 0) has pieces
 // of the usual size; a client that had smaller ones before sees another total, and starts again.
-#include "core/world/act/act_inside.h"
+#include "core/world/script/script_host_inside.h"
 
 #include <string.h>
 
@@ -35,50 +35,50 @@ typedef struct Transfers {
     uint32_t count;        // of all sessions
 } Transfers;
 
-Status transfer_create(World *world)
+Status transfer_create(ScriptHost *host)
 {
-    world->transfers = heap_alloc(world->heap, sizeof(Transfers));
-    if (world->transfers == NULL) {
+    host->transfers = heap_alloc(host->config.heap, sizeof(Transfers));
+    if (host->transfers == NULL) {
         return STATUS_LIMIT;
     }
-    world->transfers->queues =
-        heap_alloc(world->heap, heap_array_bytes(world->session_count, sizeof(TransferQueue)));
-    return world->transfers->queues != NULL ? STATUS_OK : STATUS_LIMIT;
+    host->transfers->queues = heap_alloc(
+        host->config.heap, heap_array_bytes(host->config.sessions->count, sizeof(TransferQueue)));
+    return host->transfers->queues != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void transfer_destroy(World *world)
+void transfer_destroy(ScriptHost *host)
 {
-    if (world->transfers != NULL) {
-        heap_free(world->heap, world->transfers->queues);
-        heap_free(world->heap, world->transfers);
-        world->transfers = NULL;
+    if (host->transfers != NULL) {
+        heap_free(host->config.heap, host->transfers->queues);
+        heap_free(host->config.heap, host->transfers);
+        host->transfers = NULL;
     }
 }
 
-static TransferQueue *queue_of(const World *world, const Session *session)
+static TransferQueue *queue_of(const ScriptHost *host, const Session *session)
 {
-    return &world->transfers->queues[session_number(world, session)];
+    return &host->transfers->queues[session_number(host->config.sessions, session)];
 }
 
-void transfer_forget(World *world, Session *session)
+void transfer_forget(ScriptHost *host, const Session *session)
 {
-    TransferQueue *queue = queue_of(world, session);
-    world->transfers->count -= queue->count;
+    TransferQueue *queue = queue_of(host, session);
+    host->transfers->count -= queue->count;
     queue->count = 0;
     queue->sent_tick = 0;
 }
 
-void transfer_forget_scripts(World *world)
+void transfer_forget_scripts(ScriptHost *host)
 {
-    for (uint32_t i = 0; i < world->session_count; i++) {
-        TransferQueue *queue = &world->transfers->queues[i];
+    for (uint32_t i = 0; i < host->config.sessions->count; i++) {
+        TransferQueue *queue = &host->transfers->queues[i];
         uint32_t kept = 0;
         for (uint32_t t = 0; t < queue->count; t++) {
             if (queue->items[t].is_blob) {
                 queue->items[kept++] = queue->items[t];
             }
         }
-        world->transfers->count -= queue->count - kept;
+        host->transfers->count -= queue->count - kept;
         queue->count = kept;
     }
 }
@@ -89,9 +89,9 @@ static uint32_t pieces(size_t bytes, uint32_t piece_bytes)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-static uint32_t piece_size(const World *world, const Session *session, uint64_t from_chunk)
+static uint32_t piece_size(const ScriptHost *host, const Session *session, uint64_t from_chunk)
 {
-    const uint32_t slow = world_ticks(world, SLOW_RTT_MS);
+    const uint32_t slow = world_ticks(host->config.clock, SLOW_RTT_MS);
     return from_chunk == 0 && session->flow.rtt_eighths / 8 > slow ? PIECE_BYTES_SMALL
                                                                    : TRANSFER_PIECE_BYTES;
 }
@@ -102,11 +102,11 @@ static bool same(const Transfer *a, const Transfer *b)
 }
 
 // A second request for the same thing takes the place of the first.
-static Status enqueue(World *world, const Session *session, Transfer transfer, size_t bytes,
+static Status enqueue(ScriptHost *host, const Session *session, Transfer transfer, size_t bytes,
                       uint64_t from_chunk)
 {
-    TransferQueue *queue = queue_of(world, session);
-    transfer.piece_bytes = piece_size(world, session, from_chunk);
+    TransferQueue *queue = queue_of(host, session);
+    transfer.piece_bytes = piece_size(host, session, from_chunk);
     transfer.total = pieces(bytes, transfer.piece_bytes);
     if (from_chunk >= transfer.total) {
         return STATUS_RANGE;
@@ -122,71 +122,74 @@ static Status enqueue(World *world, const Session *session, Transfer transfer, s
         return STATUS_LIMIT;
     }
     queue->items[queue->count++] = transfer;
-    world->transfers->count += 1;
+    host->transfers->count += 1;
     return STATUS_OK;
 }
 
 // --- commands -----------------------------------------------------------------------------------
 
-void act_blob_request(World *world, Session *session, uint32_t seq,
-                      const MessageBlobRequest *command)
+void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
+                           const MessageBlobRequest *command)
 {
-    if (!act_rate(world, session, seq, RATE_SCRIPT)) {
+    if (!session_rate(host->config.sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
-    if (world->config.stripped == NULL ||
-        memcmp(command->hash.bytes, world->scene_hash, sizeof world->scene_hash) != 0) {
-        act_deny(world, session, seq, STATUS_NOT_FOUND,
-                 "Only the scene that the welcome names can be asked for.");
+    if (host->config.scene == NULL ||
+        memcmp(command->hash.bytes, host->config.scene_hash, sizeof host->config.scene_hash) != 0) {
+        session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
+                     "Only the scene that the welcome names can be asked for.");
         return;
     }
-    const Status status = enqueue(world, session, (Transfer){.is_blob = true},
-                                  world->config.stripped_bytes, command->from_chunk);
+    const Status status = enqueue(host, session, (Transfer){.is_blob = true},
+                                  host->config.scene_bytes, command->from_chunk);
     if (status != STATUS_OK) {
-        act_deny(world, session, seq, status, "There is no such piece; ask again from 0.");
+        session_deny(host->config.sessions, session, seq, status,
+                     "There is no such piece; ask again from 0.");
         return;
     }
-    session_ack(world, session, seq, 0);
+    session_ack(host->config.sessions, session, seq, 0);
 }
 
-void act_script_request(World *world, Session *session, uint32_t seq,
-                        const MessageScriptRequest *command)
+void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptRequest *command)
 {
     const uint32_t count = command->script_paths_count;
-    if (count < 1 || !rate_take(world, session, RATE_SCRIPT, count < 32 ? count : 32)) {
-        act_deny(world, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
-                 count < 1 ? "Name a script of the manifest."
-                           : "Too many scripts at once; ask for the rest later.");
+    if (count < 1 ||
+        !rate_take(host->config.stats, session, RATE_SCRIPT, count < 32 ? count : 32)) {
+        session_deny(host->config.sessions, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
+                     count < 1 ? "Name a script of the manifest."
+                               : "Too many scripts at once; ask for the rest later.");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         HostRune rune;
-        if (!script_host_find(world, command->script_paths[i].path, &rune)) {
-            act_deny(world, session, seq, STATUS_NOT_FOUND,
-                     "The manifest has no such script; ask by the paths in it.");
+        if (!script_host_find(host, command->script_paths[i].path, &rune)) {
+            session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
+                         "The manifest has no such script; ask by the paths in it.");
             return;
         }
         const bool packed = rune.packed_count > 0 && command->encoding == rune.packing;
         // from_chunk goes on with the first; the others start.
         const Status status =
-            enqueue(world, session, (Transfer){.script = rune.number, .packed = packed},
+            enqueue(host, session, (Transfer){.script = rune.number, .packed = packed},
                     packed ? rune.packed_count : rune.byte_count, i == 0 ? command->from_chunk : 0);
         if (status != STATUS_OK) {
-            act_deny(world, session, seq, status,
-                     status == STATUS_LIMIT ? "Too many scripts at once; ask for the rest later."
-                                            : "There is no such piece; ask again from 0.");
+            session_deny(host->config.sessions, session, seq, status,
+                         status == STATUS_LIMIT
+                             ? "Too many scripts at once; ask for the rest later."
+                             : "There is no such piece; ask again from 0.");
             return;
         }
     }
-    session_ack(world, session, seq, 0);
+    session_ack(host->config.sessions, session, seq, 0);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
 
-static bool has_room(const World *world, const Session *session, const TransferQueue *queue)
+static bool has_room(const ScriptHost *host, const Session *session, const TransferQueue *queue)
 {
     const size_t waiting = session_waiting(session);
-    const uint64_t since = world->tick - queue->sent_tick;
+    const uint64_t since = host->config.clock->tick - queue->sent_tick;
     if (session->flow.acked == 0) {
         return (waiting <= FETCH_BYTES && since >= FETCH_TICKS) || since >= PATIENCE_TICKS;
     }
@@ -202,20 +205,20 @@ static WireBytes piece_of(const Transfer *transfer, const uint8_t *bytes, size_t
                        (uint32_t)(left < transfer->piece_bytes ? left : transfer->piece_bytes)};
 }
 
-static void send_blob(World *world, Session *session, const Transfer *transfer)
+static void send_blob(ScriptHost *host, Session *session, const Transfer *transfer)
 {
-    MessageBlobChunk chunk = {
-        .chunk_index = transfer->next,
-        .total_chunks = transfer->total,
-        .data = piece_of(transfer, world->config.stripped, world->config.stripped_bytes)};
-    memcpy(chunk.hash.bytes, world->scene_hash, sizeof chunk.hash.bytes);
-    session_send(world, session, MESSAGE_BLOB_CHUNK, &chunk);
+    MessageBlobChunk chunk = {.chunk_index = transfer->next,
+                              .total_chunks = transfer->total,
+                              .data =
+                                  piece_of(transfer, host->config.scene, host->config.scene_bytes)};
+    memcpy(chunk.hash.bytes, host->config.scene_hash, sizeof chunk.hash.bytes);
+    session_send(host->config.sessions, session, MESSAGE_BLOB_CHUNK, &chunk);
 }
 
-static void send_script(World *world, Session *session, const Transfer *transfer)
+static void send_script(ScriptHost *host, Session *session, const Transfer *transfer)
 {
     HostRune rune;
-    const bool found = script_host_at(world, transfer->script, &rune);
+    const bool found = script_host_at(host, transfer->script, &rune);
     ASSERT(found); // a reload forgets the transfers
     const MessageScriptChunk chunk = {
         .script_path = {rune.path, (uint32_t)strlen(rune.path)},
@@ -225,42 +228,42 @@ static void send_script(World *world, Session *session, const Transfer *transfer
         .data = transfer->packed ? piece_of(transfer, rune.packed, rune.packed_count)
                                  : piece_of(transfer, rune.bytes, rune.byte_count),
     };
-    session_send(world, session, MESSAGE_SCRIPT_CHUNK, &chunk);
+    session_send(host->config.sessions, session, MESSAGE_SCRIPT_CHUNK, &chunk);
 }
 
-static void send_piece(World *world, Session *session, TransferQueue *queue)
+static void send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
 {
     Transfer *transfer = &queue->items[0];
     if (transfer->is_blob) {
-        send_blob(world, session, transfer);
+        send_blob(host, session, transfer);
     } else {
-        send_script(world, session, transfer);
+        send_script(host, session, transfer);
     }
-    queue->sent_tick = world->tick;
+    queue->sent_tick = host->config.clock->tick;
     transfer->next += 1;
     if (transfer->next >= transfer->total) {
         queue->count -= 1;
-        world->transfers->count -= 1;
+        host->transfers->count -= 1;
         memmove(&queue->items[0], &queue->items[1], queue->count * sizeof(Transfer));
     }
 }
 
-void transfer_tick(World *world)
+void transfer_tick(ScriptHost *host)
 {
-    for (uint32_t i = 0; i < world->session_high && world->transfers->count > 0; i++) {
-        Session *session = world_session_at(world, i);
-        TransferQueue *queue = &world->transfers->queues[i];
+    for (uint32_t i = 0; i < host->config.sessions->high && host->transfers->count > 0; i++) {
+        Session *session = session_at(host->config.sessions, i);
+        TransferQueue *queue = &host->transfers->queues[i];
         if (queue->count > 0 && session->state == SESSION_PLAYING &&
-            has_room(world, session, queue)) {
-            send_piece(world, session, queue);
+            has_room(host, session, queue)) {
+            send_piece(host, session, queue);
         }
     }
 }
 
-void transfer_hash(const World *world, Hash64 *hash)
+void transfer_hash(const ScriptHost *host, Hash64 *hash)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        const TransferQueue *queue = &world->transfers->queues[i];
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        const TransferQueue *queue = &host->transfers->queues[i];
         hash_u64(hash, queue->count);
         hash_u64(hash, queue->sent_tick);
         hash_u64(hash, queue->count > 0 ? queue->items[0].next : 0);

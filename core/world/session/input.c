@@ -1,7 +1,9 @@
 // The inputs of one player that came before their tick. A frame waits in the slot of its tick and
 // is taken exactly once, by the step that leads to that tick; what comes after that is late and is
 // dropped, because the step has already been made without it.
-#include "core/world/world_inside.h"
+#include "core/world/session/input.h"
+
+#include "core/base/check.h"
 
 #include <string.h>
 
@@ -42,36 +44,36 @@ static void drop_oldest(InputBuffer *buffer, uint64_t now)
 
 // The tick for a frame that names none. Whoever sends one for every tick is never further behind
 // than the queue is long, whatever pause there was: the world did not wait meanwhile, it repeated.
-static uint64_t queue_tick(World *world, InputBuffer *buffer, uint64_t now)
+static uint64_t queue_tick(WorldStats *stats, InputBuffer *buffer, uint64_t now)
 {
     uint64_t tick = next_free(buffer, now);
     if (tick == 0 || tick > now + INPUT_QUEUE_MAX) {
-        world->stats.inputs_early += 1;
+        stats->inputs_early += 1;
         drop_oldest(buffer, now);
         tick = next_free(buffer, now);
     }
     return tick;
 }
 
-void input_put(World *world, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now)
+void input_put(WorldStats *stats, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now)
 {
     WireInputFrame kept = *frame;
-    world->stats.inputs += 1;
+    stats->inputs += 1;
     if (kept.tick == 0) {
-        kept.tick = queue_tick(world, buffer, now);
+        kept.tick = queue_tick(stats, buffer, now);
     }
     if (kept.tick <= now) {
-        world->stats.inputs_late += 1;
+        stats->inputs_late += 1;
         return;
     }
     if (kept.tick - now > INPUT_BUFFER) {
-        world->stats.inputs_early += 1;
+        stats->inputs_early += 1;
         buffer->early_tick = now + 1;
         return;
     }
     const uint32_t slot = (uint32_t)(kept.tick % INPUT_BUFFER);
     if (buffer->present[slot]) {
-        world->stats.inputs_duplicate += 1;
+        stats->inputs_duplicate += 1;
         return;
     }
     buffer->frames[slot] = kept;

@@ -4,7 +4,7 @@
 //
 //   begin ──▶ [length message][length message] … end          or, once it went round:
 //   [length message] … end      begin ──▶ [length message] … wrap
-#include "core/world/world_inside.h"
+#include "core/world/session/session.h"
 
 #include "core/base/utf8.h"
 
@@ -15,16 +15,16 @@
 #define LENGTH_BYTES     sizeof(uint32_t)
 #define ERROR_TEXT_BYTES 241
 
-uint32_t session_number(const World *world, const Session *session)
+uint32_t session_number(const Sessions *sessions, const Session *session)
 {
-    const ptrdiff_t number = session - world->sessions;
-    ASSERT(number >= 0 && number < (ptrdiff_t)world->session_count);
+    const ptrdiff_t number = session - sessions->all;
+    ASSERT(number >= 0 && number < (ptrdiff_t)sessions->count);
     return (uint32_t)number;
 }
 
-void output_open(World *world, Session *session, uint8_t *ring, size_t capacity)
+void output_open(Session *session, uint8_t *ring, size_t capacity)
 {
-    (void)world;
+    ASSERT(ring != NULL && capacity > LENGTH_BYTES);
     session->out = ring;
     session->out_capacity = capacity;
     session->out_begin = 0;
@@ -60,30 +60,30 @@ static uint8_t *ring_reserve(Session *session, size_t count)
 }
 
 // The connection cannot be served any more: the owner is told, and says when it is gone.
-static void lose(World *world, Session *session)
+static void lose(Sessions *sessions, Session *session)
 {
     if (session->out_lost) {
         return;
     }
     session->out_lost = true;
-    world->stats.sessions_behind += 1;
+    sessions->config.stats->sessions_behind += 1;
     if (session->state != SESSION_CLOSING) {
-        world->closing_count += 1; // session_close counts it otherwise
+        sessions->closing_count += 1; // session_close counts it otherwise
     }
 }
 
-void output_put(World *world, Session *session, const uint8_t *bytes, size_t count)
+void output_put(Sessions *sessions, Session *session, const uint8_t *bytes, size_t count)
 {
     ASSERT(session->connection != 0 && session->out != NULL);
     session->flow.written += count;
     session->flow.backlog += count;
-    world->stats.bytes_down += count;
+    sessions->config.stats->bytes_down += count;
     if (session->out_lost) {
         return;
     }
     uint8_t *at = count <= UINT32_MAX ? ring_reserve(session, count) : NULL;
     if (at == NULL) {
-        lose(world, session);
+        lose(sessions, session);
         return;
     }
     const uint32_t length = (uint32_t)count;
@@ -92,12 +92,12 @@ void output_put(World *world, Session *session, const uint8_t *bytes, size_t cou
     session->out_count += 1;
 }
 
-void output_close(World *world, Session *session)
+void output_close(Sessions *sessions, Session *session)
 {
     const bool counted = session->state == SESSION_CLOSING || session->out_lost;
     if (counted && !session->closing_told) {
-        ASSERT(world->closing_count > 0);
-        world->closing_count -= 1;
+        ASSERT(sessions->closing_count > 0);
+        sessions->closing_count -= 1;
     }
     session->out_count = 0;
 }
@@ -109,10 +109,11 @@ size_t session_waiting(const Session *session)
 
 // --- the owner's side ---------------------------------------------------------------------------
 
-bool world_output(const World *world, uint64_t connection, const uint8_t **bytes, size_t *count)
+bool output_next(const Sessions *sessions, uint64_t connection, const uint8_t **bytes,
+                 size_t *count)
 {
-    const uint32_t slot = id_map_find(&world->connections, connection);
-    const Session *session = slot != 0 ? &world->sessions[slot - 1] : NULL;
+    const uint32_t slot = id_map_find(&sessions->connections, connection);
+    const Session *session = slot != 0 ? &sessions->all[slot - 1] : NULL;
     if (session == NULL || session->out_count == 0) {
         return false;
     }
@@ -124,14 +125,14 @@ bool world_output(const World *world, uint64_t connection, const uint8_t **bytes
     return true;
 }
 
-void world_output_take(World *world, uint64_t connection)
+void output_take(Sessions *sessions, uint64_t connection)
 {
     const uint8_t *bytes = NULL;
     size_t count = 0;
-    if (!world_output(world, connection, &bytes, &count)) {
+    if (!output_next(sessions, connection, &bytes, &count)) {
         return;
     }
-    Session *session = session_of_connection(world, connection);
+    Session *session = session_of_connection(sessions, connection);
     session->out_count -= 1;
     session->out_begin += LENGTH_BYTES + count;
     if (session->out_wrap != 0 && session->out_begin == session->out_wrap) {
@@ -141,19 +142,19 @@ void world_output_take(World *world, uint64_t connection)
     ASSERT(session->out_count > 0 || session->out_begin == session->out_end);
 }
 
-uint64_t world_closing(World *world)
+uint64_t session_closing(Sessions *sessions)
 {
-    if (world->closed_count > 0) {
-        world->closed_count -= 1;
-        return world->closed[world->closed_count];
+    if (sessions->closed_count > 0) {
+        sessions->closed_count -= 1;
+        return sessions->closed[sessions->closed_count];
     }
-    for (uint32_t i = 0; i < world->session_high && world->closing_count > 0; i++) {
-        Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < sessions->high && sessions->closing_count > 0; i++) {
+        Session *session = &sessions->all[i];
         const bool done =
             session->out_lost || (session->state == SESSION_CLOSING && session->out_count == 0);
         if (session->connection != 0 && done && !session->closing_told) {
             session->closing_told = true;
-            world->closing_count -= 1;
+            sessions->closing_count -= 1;
             return session->connection;
         }
     }
@@ -162,35 +163,35 @@ uint64_t world_closing(World *world)
 
 // --- messages -----------------------------------------------------------------------------------
 
-void session_send(World *world, Session *session, uint8_t number, const void *body)
+void session_send(Sessions *sessions, Session *session, uint8_t number, const void *body)
 {
     if (session->connection == 0) {
         return; // dropped: it will ask again
     }
     session->seq += 1;
     const Message message = {.number = number, .seq = session->seq, .body = body};
-    ByteWriter writer = byte_writer(world->message, world->message_capacity);
+    ByteWriter writer = byte_writer(sessions->message, sessions->message_capacity);
     if (session->json) {
         message_to_json(&message, &writer);
     } else {
         message_encode(&message, &writer);
     }
     if (writer.status != STATUS_OK) {
-        log_write(world->config.log, world->tick, LOG_ERROR, "world",
+        log_write(sessions->config.log, sessions->config.clock->tick, LOG_ERROR, "world",
                   "message %u does not fit into an output", number);
-        lose(world, session);
+        lose(sessions, session);
         return;
     }
-    output_put(world, session, world->message, writer.at);
+    output_put(sessions, session, sessions->message, writer.at);
 }
 
-void session_ack(World *world, Session *session, uint32_t command_seq, uint64_t entity_id)
+void session_ack(Sessions *sessions, Session *session, uint32_t command_seq, uint64_t entity_id)
 {
     if (command_seq == 0) {
         return; // nobody waits for it
     }
     const MessageAck ack = {.command_seq = command_seq, .entity_id = entity_id};
-    session_send(world, session, MESSAGE_ACK, &ack);
+    session_send(sessions, session, MESSAGE_ACK, &ack);
 }
 
 static NetText text_of(const char *text, size_t bytes_max)
@@ -199,7 +200,7 @@ static NetText text_of(const char *text, size_t bytes_max)
     return (NetText){text, (uint32_t)utf8_cut(text, bytes, bytes_max)};
 }
 
-static void error_send(World *world, Session *session, uint32_t command_seq, ErrorCode code,
+static void error_send(Sessions *sessions, Session *session, uint32_t command_seq, ErrorCode code,
                        bool fatal, const char *text)
 {
     if (fatal && session->state == SESSION_CLOSING) {
@@ -214,15 +215,15 @@ static void error_send(World *world, Session *session, uint32_t command_seq, Err
                                 .message = {text, (uint32_t)bytes},
                                 .fatal = fatal,
                                 .command_seq = command_seq};
-    session_send(world, session, MESSAGE_ERROR, &error);
+    session_send(sessions, session, MESSAGE_ERROR, &error);
     if (fatal) {
-        log_write(world->config.log, world->tick, LOG_INFO, "world", "player %llu: %s",
-                  (unsigned long long)session->player, error_name(code));
-        session_close(world, session);
+        log_write(sessions->config.log, sessions->config.clock->tick, LOG_INFO, "world",
+                  "player %llu: %s", (unsigned long long)session->player, error_name(code));
+        session_close(sessions, session);
     }
 }
 
-void session_error(World *world, Session *session, uint32_t command_seq, ErrorCode code,
+void session_error(Sessions *sessions, Session *session, uint32_t command_seq, ErrorCode code,
                    const char *format, ...)
 {
     char text[ERROR_TEXT_BYTES];
@@ -231,14 +232,32 @@ void session_error(World *world, Session *session, uint32_t command_seq, ErrorCo
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ASSERT(length >= 0);
-    error_send(world, session, command_seq, code, error_row(code)->fatal == ERROR_FATAL_ALWAYS,
+    error_send(sessions, session, command_seq, code, error_row(code)->fatal == ERROR_FATAL_ALWAYS,
                text);
 }
 
-void session_malformed(World *world, Session *session, uint32_t command_seq, bool fatal,
+void session_malformed(Sessions *sessions, Session *session, uint32_t command_seq, bool fatal,
                        const char *why)
 {
     char text[ERROR_TEXT_BYTES];
     (void)snprintf(text, sizeof text, "%s", why);
-    error_send(world, session, command_seq, ERROR_MALFORMED, fatal, text);
+    error_send(sessions, session, command_seq, ERROR_MALFORMED, fatal, text);
+}
+
+void session_deny(Sessions *sessions, Session *session, uint32_t seq, Status status,
+                  const char *sentence)
+{
+    ASSERT(status != STATUS_OK);
+    sessions->config.stats->commands_denied += 1;
+    session_error(sessions, session, seq, error_of_status(status), "%s", sentence);
+}
+
+bool session_rate(Sessions *sessions, Session *session, uint32_t seq, RateKind kind)
+{
+    if (rate_take(sessions->config.stats, session, kind, 1)) {
+        return true;
+    }
+    session_deny(sessions, session, seq, STATUS_LIMIT,
+                 "That was too often; wait a moment and try again.");
+    return false;
 }

@@ -1,59 +1,131 @@
-// Sessions: slots, states, and the bodies they keep. A session ends in one of three ways: its
-// connection is cut (the body stays for a while), it is closed by us (the same, once its last
-// messages are out), or the player leaves (the body goes at once). Every way out of a slot goes
-// through slot_free, and every end of a player through player_end.
-//
-// States change with entries and ticks only, never because output was taken.
-#include "core/world/world_inside.h"
+// Sessions: slots and states. Every way out of a slot goes through session_free, and every end of a
+// connection through session_let_go. Who a session is and which body it has is decided at the top
+// of core/world (join.c, life.c).
+#include "core/world/session/session.h"
 
+#include "core/base/arena.h"
 #include "core/wire/merge.h"
 
 #include <string.h>
 
-#define CLOSING_MS 10000 // for the last messages and the owner's DISCONNECT
+#define MESSAGE_ROOM_BYTES (512u << 10)
 
-uint32_t world_ticks(const World *world, uint64_t ms)
+// --- creation -----------------------------------------------------------------------------------
+
+static Status create_maps(Sessions *sessions)
 {
-    const uint64_t ticks = (ms * world->tick_rate + 999) / 1000;
-    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    const size_t bytes = 2 * id_map_bytes(sessions->count);
+    sessions->map_block = heap_alloc(sessions->config.heap, bytes);
+    if (sessions->map_block == NULL) {
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, sessions->map_block, bytes);
+    const Status status = id_map_init(&sessions->connections, &arena, sessions->count);
+    return status != STATUS_OK ? status : id_map_init(&sessions->players, &arena, sessions->count);
+}
+
+static Status create_buffers(Sessions *sessions)
+{
+    Heap *heap = sessions->config.heap;
+    const uint32_t count = sessions->count;
+    const uint32_t json = sessions->config.json_session_max;
+    sessions->frame_capacity = sessions->config.frame_bytes;
+    sessions->message_capacity = MESSAGE_ROOM_BYTES;
+    sessions->merge_count = json;
+    sessions->all = heap_alloc(heap, heap_array_bytes(count, sizeof(Session)));
+    sessions->frame = heap_alloc(heap, sessions->frame_capacity);
+    sessions->message = heap_alloc(heap, sessions->message_capacity);
+    sessions->outs =
+        heap_alloc(heap, (size_t)count * OUTPUT_BYTES_MAX + (size_t)json * OUTPUT_JSON_BYTES_MAX);
+    sessions->merges = heap_alloc(heap, heap_array_bytes((size_t)json + 1, sizeof(Merge)));
+    sessions->merge_used = heap_alloc(heap, heap_array_bytes((size_t)json + 1, sizeof(bool)));
+    sessions->closed = heap_alloc(heap, heap_array_bytes(count, sizeof(uint64_t)));
+    const bool all = sessions->all != NULL && sessions->frame != NULL &&
+                     sessions->message != NULL && sessions->outs != NULL &&
+                     sessions->merges != NULL && sessions->merge_used != NULL &&
+                     sessions->closed != NULL;
+    return all ? STATUS_OK : STATUS_LIMIT;
+}
+
+Status session_create(const SessionsConfig *config, Sessions **out)
+{
+    ASSERT(config->session_count > 0 && config->client_gone != NULL);
+    Sessions *sessions = heap_alloc(config->heap, sizeof *sessions);
+    if (sessions == NULL) {
+        return STATUS_LIMIT;
+    }
+    sessions->config = *config;
+    sessions->count = config->session_count;
+    Status status = create_maps(sessions);
+    if (status == STATUS_OK) {
+        status = create_buffers(sessions);
+    }
+    if (status == STATUS_OK) {
+        status = inbox_create(sessions);
+    }
+    if (status != STATUS_OK) {
+        session_destroy(sessions);
+        return status;
+    }
+    *out = sessions;
+    return STATUS_OK;
+}
+
+void session_destroy(Sessions *sessions)
+{
+    if (sessions == NULL) {
+        return;
+    }
+    Heap *heap = sessions->config.heap;
+    inbox_destroy(sessions);
+    heap_free(heap, sessions->closed);
+    heap_free(heap, sessions->merge_used);
+    heap_free(heap, sessions->merges);
+    heap_free(heap, sessions->outs);
+    heap_free(heap, sessions->message);
+    heap_free(heap, sessions->frame);
+    heap_free(heap, sessions->all);
+    heap_free(heap, sessions->map_block);
+    heap_free(heap, sessions);
 }
 
 // --- finding ------------------------------------------------------------------------------------
 
-Session *world_session_at(World *world, uint32_t number)
+Session *session_at(Sessions *sessions, uint32_t number)
 {
-    ASSERT(number < world->session_count);
-    return &world->sessions[number];
+    ASSERT(number < sessions->count);
+    return &sessions->all[number];
 }
 
-static Session *of_slot(World *world, uint32_t slot)
+static Session *of_slot(Sessions *sessions, uint32_t slot)
 {
-    return slot != 0 ? &world->sessions[slot - 1] : NULL;
+    return slot != 0 ? &sessions->all[slot - 1] : NULL;
 }
 
-Session *session_of_connection(World *world, uint64_t connection)
+Session *session_of_connection(Sessions *sessions, uint64_t connection)
 {
-    return of_slot(world, id_map_find(&world->connections, connection));
+    return of_slot(sessions, id_map_find(&sessions->connections, connection));
 }
 
-Session *world_session_of_player(World *world, uint64_t player)
+Session *session_of_player(Sessions *sessions, uint64_t player)
 {
-    return player != 0 ? of_slot(world, id_map_find(&world->players, player)) : NULL;
+    return player != 0 ? of_slot(sessions, id_map_find(&sessions->players, player)) : NULL;
 }
 
-Session *world_session_of_entity(World *world, uint64_t entity)
+Session *session_of_entity(Sessions *sessions, uint64_t entity)
 {
-    const Entity *body = sim_entity(world->sim, sim_find(world->sim, entity));
+    const Entity *body = sim_entity(sessions->config.sim, sim_find(sessions->config.sim, entity));
     Session *session = body != NULL && body->type == ENTITY_PLAYER
-                           ? world_session_of_player(world, body->owner_id)
+                           ? session_of_player(sessions, body->owner_id)
                            : NULL;
     return session != NULL && session->entity == entity ? session : NULL;
 }
 
-Session *session_of_account(World *world, uint64_t account)
+Session *session_of_account(Sessions *sessions, uint64_t account)
 {
-    for (uint32_t i = 0; i < world->session_high && account != 0; i++) {
-        Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < sessions->high && account != 0; i++) {
+        Session *session = &sessions->all[i];
         if (session->player != 0 && session->account == account) {
             return session;
         }
@@ -61,10 +133,10 @@ Session *session_of_account(World *world, uint64_t account)
     return NULL;
 }
 
-Session *session_of_token(World *world, const uint8_t token_hash[32])
+Session *session_of_token(Sessions *sessions, const uint8_t token_hash[32])
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        Session *session = &sessions->all[i];
         if (session->player != 0 && memcmp(session->resume_hash, token_hash, 32) == 0) {
             return session;
         }
@@ -74,42 +146,42 @@ Session *session_of_token(World *world, const uint8_t token_hash[32])
 
 // Several times a tick for each session: the place where it last was is right nearly always, and a
 // net id is never given twice.
-Handle session_handle(const World *world, const Session *session)
+Handle session_handle(const Sim *sim, const Session *session)
 {
-    const Entity *known = sim_entity(world->sim, session->body);
+    const Entity *known = sim_entity(sim, session->body);
     if (known != NULL && known->net_id == session->entity) {
         return session->body;
     }
-    return session->entity != 0 ? sim_find(world->sim, session->entity) : HANDLE_NONE;
+    return session->entity != 0 ? sim_find(sim, session->entity) : HANDLE_NONE;
 }
 
-const Entity *session_body(const World *world, const Session *session)
+const Entity *session_body(const Sim *sim, const Session *session)
 {
-    const Entity *body = sim_entity(world->sim, session_handle(world, session));
+    const Entity *body = sim_entity(sim, session_handle(sim, session));
     return body != NULL && body->type == ENTITY_PLAYER ? body : NULL;
 }
 
-uint32_t session_player_count(const World *world)
+uint32_t session_player_count(const Sessions *sessions)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        count += world->sessions[i].player != 0;
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        count += sessions->all[i].player != 0;
     }
     return count;
 }
 
 // --- slots --------------------------------------------------------------------------------------
 
-static void let_go_of_connection(World *world, Session *session)
+void session_let_go(Sessions *sessions, Session *session)
 {
     if (session->connection == 0) {
         return;
     }
-    output_close(world, session);
-    inbox_clear(world, session);
-    id_map_remove(&world->connections, session->connection);
+    output_close(sessions, session);
+    inbox_clear(sessions, session);
+    id_map_remove(&sessions->connections, session->connection);
     if (session->merge != NULL) {
-        world->merge_used[session->merge - world->merges] = false;
+        sessions->merge_used[session->merge - sessions->merges] = false;
         session->merge = NULL;
     }
     session->connection = 0;
@@ -117,22 +189,21 @@ static void let_go_of_connection(World *world, Session *session)
     session->out_lost = false;
 }
 
-static void slot_free(World *world, Session *session)
+void session_free(Sessions *sessions, Session *session)
 {
     ASSERT(session->player == 0);
-    let_go_of_connection(world, session);
+    session_let_go(sessions, session);
     memset(session, 0, sizeof *session);
-    while (world->session_high > 0 &&
-           world->sessions[world->session_high - 1].state == SESSION_FREE) {
-        world->session_high -= 1;
+    while (sessions->high > 0 && sessions->all[sessions->high - 1].state == SESSION_FREE) {
+        sessions->high -= 1;
     }
 }
 
-static Session *slot_find(World *world)
+static Session *slot_find(Sessions *sessions)
 {
-    for (uint32_t i = 0; i < world->session_count; i++) {
-        if (world->sessions[i].state == SESSION_FREE) {
-            return &world->sessions[i];
+    for (uint32_t i = 0; i < sessions->count; i++) {
+        if (sessions->all[i].state == SESSION_FREE) {
+            return &sessions->all[i];
         }
     }
     return NULL;
@@ -140,269 +211,87 @@ static Session *slot_find(World *world)
 
 // A JSON session needs a merge and a larger ring. When all are taken it gets the ring of any
 // session, which is enough to be told so: join_handshake does.
-static bool open_json(World *world, Session *session)
+static bool open_json(Sessions *sessions, Session *session)
 {
-    for (uint32_t i = 0; i < world->merge_count; i++) {
-        if (!world->merge_used[i]) {
-            world->merge_used[i] = true;
-            session->merge = &world->merges[i];
-            merge_reset(session->merge, world->tick_rate);
-            uint8_t *rings = world->outs + (size_t)world->session_count * OUTPUT_BYTES_MAX;
-            output_open(world, session, rings + (size_t)i * OUTPUT_JSON_BYTES_MAX,
-                        OUTPUT_JSON_BYTES_MAX);
+    for (uint32_t i = 0; i < sessions->merge_count; i++) {
+        if (!sessions->merge_used[i]) {
+            sessions->merge_used[i] = true;
+            session->merge = &sessions->merges[i];
+            merge_reset(session->merge, sessions->config.clock->tick_rate);
+            uint8_t *rings = sessions->outs + (size_t)sessions->count * OUTPUT_BYTES_MAX;
+            output_open(session, rings + (size_t)i * OUTPUT_JSON_BYTES_MAX, OUTPUT_JSON_BYTES_MAX);
             return true;
         }
     }
     return false;
 }
 
-Status session_connect(World *world, const Entry *entry)
+Status session_connect(Sessions *sessions, const Entry *entry)
 {
     if (entry->connection == 0) {
         return STATUS_RANGE;
     }
-    if (session_of_connection(world, entry->connection) != NULL) {
+    if (session_of_connection(sessions, entry->connection) != NULL) {
         return STATUS_EXISTS;
     }
-    Session *session = slot_find(world);
-    if (session == NULL || world->stopping) {
+    Session *session = slot_find(sessions);
+    if (session == NULL || sessions->config.run->stopping) {
         return STATUS_LIMIT;
     }
-    const uint32_t number = session_number(world, session);
+    const uint32_t number = session_number(sessions, session);
     session->json = (entry->flags & ENTRY_JSON) != 0;
-    if (!session->json || !open_json(world, session)) {
-        output_open(world, session, world->outs + (size_t)number * OUTPUT_BYTES_MAX,
-                    OUTPUT_BYTES_MAX);
+    if (!session->json || !open_json(sessions, session)) {
+        output_open(session, sessions->outs + (size_t)number * OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX);
     }
     session->state = SESSION_CONNECTED;
-    session->state_tick = world->tick;
+    session->state_tick = sessions->config.clock->tick;
     session->connection = entry->connection;
     session->address = entry->number;
     rate_fill(session);
-    id_map_put(&world->connections, entry->connection, number + 1);
-    if (number >= world->session_high) {
-        world->session_high = number + 1;
+    id_map_put(&sessions->connections, entry->connection, number + 1);
+    if (number >= sessions->high) {
+        sessions->high = number + 1;
     }
     return STATUS_OK;
 }
 
-// --- the end of a player ------------------------------------------------------------------------
-
-// Player and body go; scripts hear of it in their next phase.
-static void player_end(World *world, Session *session)
-{
-    if (session->player == 0) {
-        return;
-    }
-    save_player(world, session, false);
-    act_forget(world, session);
-    const Status left = authority_player_leave(world->authority, session->player);
-    ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND);
-    const MessagePlayerLeft event = {.player = session->player};
-    event_broadcast(world, MESSAGE_PLAYER_LEFT, &event, NULL);
-    id_map_remove(&world->players, session->player);
-    session->player = 0;
-    session->entity = 0;
-    session->joining = false;
-}
-
-static void stand_still(World *world, Session *session)
-{
-    const Entity *body = session_body(world, session);
-    if (body != NULL) {
-        const SimInput input = {.yaw = body->character.input.yaw,
-                                .pitch = body->character.input.pitch};
-        sim_set_input(world->sim, session_handle(world, session), &input);
-    }
-    input_reset(&session->input);
-}
-
-// The client is gone and the body is not.
-static void keep_body(World *world, Session *session)
-{
-    replicator_close(world->replicator, session_number(world, session));
-    if (session->player != 0) {
-        act_forget(world, session);
-        stand_still(world, session);
-        save_player(world, session, false);
-        join_keep_token(world, session);
-    }
-}
-
-void session_close(World *world, Session *session)
+void session_close(Sessions *sessions, Session *session)
 {
     ASSERT(session->connection != 0);
     if (session->state == SESSION_CLOSING) {
         return;
     }
     if (session->state == SESSION_PLAYING) {
-        keep_body(world, session);
+        sessions->config.client_gone(sessions->config.user, session);
     }
     if (!session->out_lost) {
-        world->closing_count += 1;
+        sessions->closing_count += 1;
     }
     session->state = SESSION_CLOSING;
-    session->state_tick = world->tick;
-    inbox_clear(world, session);
+    session->state_tick = sessions->config.clock->tick;
+    inbox_clear(sessions, session);
 }
 
-void session_leave(World *world, Session *session)
+void session_give_up(Sessions *sessions, Session *session)
 {
-    player_end(world, session);
-    if (session->connection != 0) {
-        session_close(world, session);
-    } else {
-        slot_free(world, session);
+    ASSERT(session->state == SESSION_CLOSING && session->connection != 0);
+    if (!session->closing_told) {
+        ASSERT(sessions->closed_count <= sessions->count);
+        if (sessions->closed_count < sessions->count) {
+            sessions->closed[sessions->closed_count++] = session->connection;
+        }
     }
+    session_let_go(sessions, session);
 }
 
-Status session_disconnect(World *world, uint64_t connection)
+Status session_respawn(Authority *authority, Session *session)
 {
-    Session *session = session_of_connection(world, connection);
-    if (session == NULL) {
-        return STATUS_NOT_FOUND;
-    }
-    if (session->state == SESSION_PLAYING) {
-        keep_body(world, session);
-    }
-    let_go_of_connection(world, session);
-    if (session->player == 0) {
-        slot_free(world, session);
-        return STATUS_OK;
-    }
-    session->state = SESSION_DROPPED;
-    session->state_tick = world->tick;
-    return STATUS_OK;
-}
-
-// --- one body, another session ------------------------------------------------------------------
-
-void session_take_over(World *world, Session *from, Session *to)
-{
-    ASSERT(from != to && from->player != 0 && to->player == 0);
-    if (from->state == SESSION_PLAYING) {
-        act_forget(world, from);
-        stand_still(world, from);
-    }
-    if (to->account == 0) { // the owner said nothing newer
-        to->account = from->account;
-        to->guest = from->guest;
-        to->operator_role = from->operator_role;
-    }
-    to->debug = to->debug || from->debug;
-    to->player = from->player;
-    to->entity = from->entity;
-    to->joining = from->joining;
-    to->respawn_tick = from->respawn_tick;
-    to->fire_tick = from->fire_tick;
-    to->geometry_tick = from->geometry_tick;
-    memcpy(to->player_id, from->player_id, sizeof to->player_id);
-    memcpy(to->name, from->name, sizeof to->name);
-    id_map_put(&world->players, to->player, session_number(world, to) + 1);
-    from->player = 0;
-    from->entity = 0;
-    from->joining = false;
-    memset(from->resume_hash, 0, sizeof from->resume_hash);
-    if (from->connection == 0) {
-        slot_free(world, from);
-        return;
-    }
-    session_error(world, from, 0, ERROR_REPLACED, "you came in from somewhere else");
-}
-
-// --- time ---------------------------------------------------------------------------------------
-
-Status session_respawn(World *world, Session *session)
-{
-    const Status status =
-        authority_player_spawn(world->authority, session->player,
-                               authority_spawn_point(world->authority, session->player));
+    const Status status = authority_player_spawn(authority, session->player,
+                                                 authority_spawn_point(authority, session->player));
     if (status == STATUS_OK) {
         session->respawn_tick = 0;
     }
     return status;
-}
-
-static void tick_body(World *world, Session *session)
-{
-    // A script may have given the player another body.
-    const RosterPlayer *player = roster_find(authority_roster(world->authority), session->player);
-    if (player != NULL && !session->joining && player->entity != session->entity) {
-        session->entity = player->entity;
-        own_reset(world, session);
-        profile_announce(world, session, NULL);
-    }
-    session->body = session_handle(world, session);
-    const Entity *body = session_body(world, session);
-    const bool alive = body != NULL && body->character.health > 0;
-    if (alive || session->joining) {
-        session->respawn_tick = 0;
-    } else if (session->respawn_tick == 0) {
-        const uint32_t pause = world_ticks(world, world->config.place->respawn_ms);
-        session->respawn_tick = world->tick + (pause > 0 ? pause : 1);
-    } else if (world->tick >= session->respawn_tick) {
-        if (session_respawn(world, session) != STATUS_OK) {
-            session->respawn_tick = world->tick + world->tick_rate; // no room; asks again
-        }
-    }
-}
-
-static void tick_closing(World *world, Session *session)
-{
-    if (world->tick - session->state_tick <= world_ticks(world, CLOSING_MS)) {
-        return;
-    }
-    if (!session->closing_told) {
-        ASSERT(world->closed_count <= world->session_count);
-        if (world->closed_count < world->session_count) {
-            world->closed[world->closed_count++] = session->connection;
-        }
-    }
-    let_go_of_connection(world, session);
-    if (session->player == 0) {
-        slot_free(world, session);
-    } else {
-        session->state = SESSION_DROPPED; // since it was closed
-    }
-}
-
-static void tick_one(World *world, Session *session)
-{
-    const uint64_t age = world->tick - session->state_tick;
-    switch (session->state) {
-    case SESSION_FREE:
-        break;
-    case SESSION_CONNECTED:
-    case SESSION_VERIFYING:
-        if (age > world_ticks(world, HANDSHAKE_MS)) {
-            session_error(world, session, 0, ERROR_HANDSHAKE_TIMEOUT,
-                          "nobody said who this is within 10 s");
-        }
-        break;
-    case SESSION_PLAYING:
-        join_tick(world, session);
-        break;
-    case SESSION_DROPPED:
-        if (age > world_ticks(world, world->config.body_kept_ms)) {
-            player_end(world, session);
-            slot_free(world, session);
-        }
-        break;
-    case SESSION_CLOSING:
-        tick_closing(world, session);
-        break;
-    }
-}
-
-void session_tick(World *world)
-{
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        Session *session = &world->sessions[i];
-        tick_one(world, session);
-        if (session->player != 0) {
-            tick_body(world, session);
-        }
-    }
 }
 
 // --- hash ---------------------------------------------------------------------------------------
@@ -427,13 +316,13 @@ static void hash_input(const InputBuffer *input, Hash64 *hash)
 
 static void hash_flow(const Session *session, Hash64 *hash)
 {
-    const Flow *flow = &session->flow;
+    const SnapshotFlow *flow = &session->flow;
     hash_u64(hash, (uint64_t)flow->sent << 32 | flow->acked);
     hash_u64(hash, flow->rtt_eighths);
     hash_u64(hash, flow->behind_since);
     hash_u64(hash, flow->written);
     hash_u64(hash, flow->backlog);
-    const Own *own = &session->own;
+    const Prediction *own = &session->prediction;
     hash_u64(hash, (uint64_t)own->hash << 2 | (uint64_t)own->wanted << 1 | own->alive);
     hash_u64(hash, own->sent_tick);
     hash_u64(hash, own->match_tick);
@@ -443,10 +332,10 @@ static void hash_flow(const Session *session, Hash64 *hash)
     }
 }
 
-void session_hash(const World *world, Hash64 *hash)
+void session_hash(const Sessions *sessions, Hash64 *hash)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        const Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        const Session *session = &sessions->all[i];
         hash_u64(hash, (uint64_t)session->state << 8 | (uint64_t)session->debug << 5 |
                            (uint64_t)session->json << 4 | (uint64_t)session->guest << 3 |
                            (uint64_t)session->operator_role << 2 | (uint64_t)session->joining << 1 |
