@@ -198,7 +198,7 @@ EXPORT("worldScene") const void *export_world_scene(const LocalHost *host)
     return exports_result(scene, bytes);
 }
 
-// Any entry as bytes (core/world/entry.h). Returns the status.
+// Any entry as bytes (core/world/entry/entry.h). Returns the status.
 EXPORT("worldEnter")
 int32_t export_world_enter(LocalHost *host, const uint8_t *data, uint32_t bytes)
 {

@@ -23,10 +23,10 @@
 #include "core/base/log.h"
 #include "core/script/place.h"
 #include "core/script/script.h"
-#include "core/world/entry.h"
+#include "core/world/entry/entry.h"
 #include "core/world/replicate/replicate.h"
 #include "core/world/save/command.h"
-#include "core/world/world_state.h"
+#include "core/world/session/world_state.h"
 
 typedef struct World World;
 

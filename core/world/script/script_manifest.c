@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static const char *const CONTEXTS[] = {
-    [SCRIPT_CONTEXT_SERVICE] = "",
-    [SCRIPT_CONTEXT_SERVER] = "Server",
-    [SCRIPT_CONTEXT_CLIENT] = "Client",
-    [SCRIPT_CONTEXT_BOTH] = "Both",
-};
-
 static NetText text_of(const char *text)
 {
     return (NetText){text, (uint32_t)strlen(text)};
@@ -20,11 +13,6 @@ static NetText text_of(const char *text)
 static bool text_is(NetText text, const char *word)
 {
     return row_text_equal(text, text_of(word));
-}
-
-const char *script_context_name(ScriptContext context)
-{
-    return CONTEXTS[context];
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -125,7 +113,7 @@ static MessageScriptManifest message_of_scripts(const ScriptHost *host)
         *row =
             (WireManifestScript){.path = text_of(script->path),
                                  .size_bytes = script->byte_count,
-                                 .run_context = text_of(CONTEXTS[script->context]),
+                                 .run_context = text_of(script_context_name(script->context)),
                                  .service = text_of(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
@@ -160,7 +148,7 @@ static bool is_same(const ScriptHost *host, const WireManifestScript *row)
     return script != NULL && script_host_is_sent(script) && script->byte_count == row->size_bytes &&
            memcmp(script->hash, row->rune_hash.bytes, sizeof script->hash) == 0 &&
            text_is(row->service, script_service_names[script->service->kind]) &&
-           text_is(row->run_context, CONTEXTS[script->context]);
+           text_is(row->run_context, script_context_name(script->context));
 }
 
 // No rune more and none less than those that clients will be able to ask for.

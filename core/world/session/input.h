@@ -4,7 +4,7 @@
 
 #include "core/base/limits.h"
 #include "core/wire/input_frame.h"
-#include "core/world/world_state.h"
+#include "core/world/session/world_state.h"
 
 #define INPUT_BUFFER INPUT_FRAMES_AHEAD // ticks
 typedef struct InputBuffer {

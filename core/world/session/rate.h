@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/limits.h"
-#include "core/world/world_state.h"
+#include "core/world/session/world_state.h"
 
 typedef struct Session Session;
 

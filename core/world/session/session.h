@@ -23,7 +23,7 @@
 #include "core/script/id_map.h"
 #include "core/wire/error_code.h"
 #include "core/wire/message.h"
-#include "core/world/entry.h"
+#include "core/world/entry/entry.h"
 #include "core/world/session/input.h"
 #include "core/world/session/prediction_check.h"
 #include "core/world/session/rate.h"

@@ -1,7 +1,7 @@
 // Which session gets a snapshot frame now, and how far each client is.
 #pragma once
 
-#include "core/world/world_state.h"
+#include "core/world/session/world_state.h"
 
 typedef struct Session Session;
 typedef struct Sessions Sessions;

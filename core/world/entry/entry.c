@@ -1,6 +1,6 @@
 // Entries as bytes; see entry.h. The reader is total: a journal may be cut anywhere, and a host
 // hands on what strangers sent.
-#include "core/world/entry.h"
+#include "core/world/entry/entry.h"
 
 #include "core/base/check.h"
 
@@ -44,4 +44,15 @@ Status entry_read(ByteReader *reader, Entry *out)
     entry.flags = flags;
     *out = entry;
     return STATUS_OK;
+}
+
+const char *script_context_name(ScriptContext context)
+{
+    static const char *const names[] = {
+        [SCRIPT_CONTEXT_SERVICE] = "",
+        [SCRIPT_CONTEXT_SERVER] = "Server",
+        [SCRIPT_CONTEXT_CLIENT] = "Client",
+        [SCRIPT_CONTEXT_BOTH] = "Both",
+    };
+    return names[context];
 }
