@@ -1,6 +1,6 @@
 // A place of 500 scripts through the whole pipeline: cold, when nothing changed, and when one
-// script did; what the runes weigh on their way to clients; and TypeScript from an edit to the
-// rune. The program is its own worker and its own launcher of Node.
+// script changed; the size of the runes that are sent to clients; and TypeScript from an edit to
+// the rune. The program starts itself as the worker and as the launcher of Node.
 //   bench_build [--json]
 #define _GNU_SOURCE
 #include "bench/bench_report.h"

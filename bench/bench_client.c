@@ -1,7 +1,7 @@
-// What a client costs a second: one real client among 32 others who walk on flat ground, straight
-// on for one to three seconds and then another way, all of them in its sight. 60 pictures, 60
-// steps, 30 messages up and 20 snapshots down a second; no scripts. The clock runs while messages
-// are given to the client and while it updates, not while the world works.
+// The cost of a client per second: one real client sees 32 others who walk on flat ground, straight
+// for one to three seconds and then in another direction. 60 pictures, 60 steps, 30 messages up and
+// 20 snapshots down per second; no scripts. Only the time in which the client gets messages and
+// updates is measured, not the work of the world.
 //
 // The same program runs natively and as WebAssembly under Node.
 #include "bench/bench_plain.h"

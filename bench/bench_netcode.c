@@ -1,9 +1,11 @@
-// What a whole world costs a second for each client, and what it sends: the walk of bench_plain.h
-// through the door of a world. Each client sends 30 input messages a second with two inputs each,
-// the hash of its true state as its prediction, and confirms every frame; no socket, no script, no
-// JSON. The clock runs while messages and ticks enter the world and its output is taken.
+// The cost of a whole world per client and second, and the bytes it sends, for the walk of
+// bench_plain.h. Each client sends 30 input messages per second with two inputs each, sends the
+// hash of its true state as its prediction, and acknowledges every frame; no sockets, scripts or
+// JSON. Only the time in which messages and ticks enter the world and its output is taken is
+// measured.
 //
-// Costs are the middle half of all ticks by threes, as long as a snapshot.
+// Ticks are grouped by three, one group for each snapshot; the cost is that of the middle half of
+// all groups.
 #include "bench/bench_outside.h"
 #include "bench/bench_plain.h"
 #include "bench/bench_report.h"

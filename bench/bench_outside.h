@@ -1,5 +1,5 @@
-// The two figures that a benchmark cannot take of itself: how much slower the same work is in
-// WebAssembly, and how many instructions it takes. Both start this program again, once as a WASI
+// Two results that a benchmark cannot measure in its own process: how much slower the same work is
+// in WebAssembly, and how many instructions it takes. Both start this program again, once as a WASI
 // command under Node and once under callgrind. Native only.
 #pragma once
 

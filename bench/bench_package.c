@@ -1,6 +1,6 @@
-// What a safe package costs: packing, judging and unpacking a place of 50 MB (half pictures, a
-// fifth sound, the rest scripts and JSON) through the jailed worker, beside libarchive's zip over
-// the same files, which checks nothing. The program is its own worker.
+// The cost of safe packages: packing, checking and unpacking a place of 50 MB (half pictures, a
+// fifth sound, the rest scripts and JSON) through the jailed worker, compared with libarchive's zip
+// over the same files, which checks nothing. The program starts itself as the worker.
 //   bench_package [--json]
 #define _GNU_SOURCE
 #include "bench/bench_report.h"

@@ -1,10 +1,10 @@
-// The walk of the netcode benchmarks, and the eyes that judge it. N characters walk on a plain that
-// is as large as it must be for about 32 others to be inside the radius of 64 m. Everybody walks
-// straight on at 5 m/s for 1 to 3 seconds (evenly drawn), turns to a direction drawn anew, and goes
-// on; whoever is at the edge turns back. 60 ticks and 20 snapshots a second.
+// The walk of the netcode benchmarks, and the measurement of its errors. N characters walk on a
+// plain; its size is chosen so that each sees about 32 others within 64 m. Each walks straight at
+// 5 m/s for 1 to 3 seconds (uniformly drawn), turns to a random direction, and continues; at the
+// edge it turns back. 60 ticks and 20 snapshots per second.
 //
-// Errors are those of a few sessions with a client's merge and interpolation behind them, at every
-// tick, 100 ms in the past, against the truth.
+// A few sessions have a client's merge and interpolation. Their errors are measured at every tick:
+// the position they show, 100 ms in the past, against the true one.
 #pragma once
 
 #include "core/base/rng.h"

@@ -1,6 +1,6 @@
-// What replication costs, and what it says: captures, interest and frames alone, without messages
-// and sockets, for the walk of bench_plain.h: as many sessions as walkers, each sees through one.
-// Costs are the middle half of all snapshots.
+// The cost of replication, and the bytes it sends: only captures, interest and frames, without
+// messages and sockets, for the walk of bench_plain.h. Each walker has one session, which sees the
+// world from its position. The cost is that of the middle half of all snapshots.
 #include "bench/bench_plain.h"
 #include "bench/bench_report.h"
 #include "core/base/check.h"

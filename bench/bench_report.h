@@ -1,5 +1,5 @@
-// What every benchmark needs: a clock, medians, a reference for the machine it runs on, and rows
-// printed as a table for people or as one JSON object a line for programs.
+// Helpers of all benchmarks: a clock, medians, a reference measurement of the machine, and rows
+// that are printed as a table for people or as one JSON object per line for programs.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-// What it costs to go in and out of scripts: an empty hook, a call of the API, a vector, and a
-// thousand entities with a small onUpdate each. The floor beside it is the same loop without the
-// call.
+// The cost of calling into scripts and back: an empty hook, a call of the API, a vector, and a
+// thousand entities with a small onUpdate each. For comparison, the same loop is measured without
+// the call.
 //   bench_runtime [--json]
 #include "bench/bench_report.h"
 #include "core/base/check.h"

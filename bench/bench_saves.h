@@ -1,4 +1,4 @@
-// A store for benchmarks: every save of a world is said to be durable at once.
+// A store for benchmarks: every save of a world is reported as durable at once.
 #pragma once
 
 #include "core/world/world.h"

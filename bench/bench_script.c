@@ -1,5 +1,5 @@
-// The cost of the sandbox: the same Lua programs in our Vm and in the Lua that it is made from, in
-// turns, and how much slower ours is in WASM.
+// The cost of the sandbox: the same Lua programs in our Vm and in the unchanged Lua, measured in
+// turn, and how much slower ours is in WASM.
 //   bench_script [--json] [NAME]
 #define _POSIX_C_SOURCE 200809L // popen
 #include "bench/bench_report.h"

@@ -1,8 +1,9 @@
-// How fast the simulation is. Every figure is the median of several rounds, and a round is the mean
-// of its middle half of steps, so that a step which lost its processor to somebody else does not
-// count. What is not part of the question (a crowd that stands around, inputs, refilling) is
-// measured apart and taken off, or left outside the clock. The rows machine.* and sim.idle are the
-// floor of the same run: compare ratios to them when two runs come from different or busy machines.
+// The speed of the simulation. Every result is the median of several rounds, and a round is the
+// mean of the middle half of its steps, so that a step during which another process had the
+// processor does not count. Work that should not be measured (a crowd that stands around, inputs,
+// refilling) is measured separately and subtracted, or done outside the measured time. The rows
+// machine.* and sim.idle measure the machine and an idle sim in the same run: use ratios to them to
+// compare runs on different or busy machines.
 #include "bench/bench_report.h"
 #include "bench/bench_world.h"
 #include "core/sim/npc.h"

@@ -1,5 +1,5 @@
-// Compiled against the unchanged Lua and linked with it into one object that shows only stock_run,
-// so that both Luas fit into one program.
+// Compiled with the unchanged Lua and linked with it into one object that exports only stock_run,
+// so that one program can contain both versions of Lua.
 #include "bench/bench_stock.h"
 
 #include <lauxlib.h>

@@ -1,5 +1,5 @@
-// Lua as Debian's source has it, to compare with: the same programs, without steps, caps and
-// charges.
+// The unchanged Lua of Debian's source, for comparison: the same programs, without step counting
+// and limits.
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-// How fast the store commits: many worlds save at once, as a host's do, with group commit. Beside
-// it, in the same run and on the same disk, the floor: a bare loop over SQLite that writes the same
-// number of rows of the same size in transactions of the same size.
+// How fast the store commits: many worlds save at the same time, as under a host, with group
+// commit. For comparison, the same run measures a bare loop over SQLite on the same disk, which
+// writes the same number of rows of the same size in transactions of the same size.
 //   bench_store [--json]
 #define _GNU_SOURCE
 #include "bench/bench_report.h"

@@ -1,6 +1,6 @@
-// What the jail around the compiler costs: a worker's start to its first answer, and compiling a
-// script of a hundred lines through its pipe, in this process with the same checks, and by Lua's
-// compiler alone. The program is its own worker.
+// The cost of the jail around the compiler: from a worker's start to its first reply, and compiling
+// a script of a hundred lines through its pipe, in this process with the same checks, and with only
+// Lua's compiler. The program starts itself as the worker.
 //   bench_worker [--json]
 #include "bench/bench_report.h"
 #include "core/base/check.h"

@@ -1,7 +1,7 @@
 // The world that the sim benchmarks run in: 200 x 200 m of hilly voxels with one anchored part in
 // every 2 x 2 m on the ground and one in every 4 x 4 m overhead (12,500 in all; a fifth turned
 // freely, the rest aligned or turned about y; all kinds), and a crowd whose inputs come from a
-// seed. The scene is made once and shared; each benchmark makes its own sims on it.
+// seed. The scene is created once and shared; each benchmark creates its own sims.
 #pragma once
 
 #include "core/base/heap.h"

@@ -1,7 +1,7 @@
-// What sockets alone cost: a bare loop that is drained 60 times a second and does nothing with what
-// it gets. Every client sends 30 messages of 30 bytes and gets 20 of 90 bytes a second, over
-// loopback TCP, the server's end on one core and all clients on another. No program that talks to
-// as many players in this rhythm can cost less; tools/bench_live divides by it.
+// The cost of the sockets only: a bare loop that reads all sockets 60 times per second and does
+// nothing with the data. Every client sends 30 messages of 30 bytes and gets 20 of 90 bytes per
+// second over loopback TCP, with the server on one core and all clients on another. No server with
+// as many players and messages can cost less; tools/bench_live divides by this cost.
 //
 //   live_floor CLIENTS SECONDS [SERVER_CORE CLIENT_CORE]
 //

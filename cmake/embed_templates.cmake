@@ -1,8 +1,8 @@
-# Makes one C file of many: the table template_files of server/build/template.h.
+# Writes a C file with the contents of many files: the table template_files of server/build/template.h.
 #   cmake -DROOT=templates -DFILES=every/README.md,obby/scene.json,… -DTYPES=folder -DOUTPUT=…
 #         -P embed_templates.cmake
-# Files are relative to ROOT; the first part of a path is its set. What is in the folder TYPES and is
-# a declaration gets the set `types` and the package's name before it.
+# Files are relative to ROOT; the first part of a path is its set. Declarations in the folder TYPES get
+# the set `types`, with the package's name before their path.
 string(REPLACE "," ";" files "${FILES}")
 set(arrays "")
 set(rows "")

@@ -1,5 +1,5 @@
-# What every target of ours is built with, and the functions that make targets. Sources are listed by
-# hand in the CMakeLists.txt of their folder; tools/check finds the forgotten ones.
+# The flags of all our targets, and the functions that define targets. Sources are listed by hand in
+# the CMakeLists.txt of their folder; tools/check finds those that are missing.
 
 option(SANDLOT_FUZZ "Build fuzz targets with libFuzzer (the fuzz preset)" OFF)
 set(SANDLOT_WASM OFF)
@@ -37,7 +37,7 @@ add_custom_target(thread_tests)   # label threads: the tsan preset
 add_custom_target(portable_tests) # label portable: clang and wasm, in `make test`
 add_custom_target(speed_tests)    # label speed: the release preset, in `make test`
 
-# sandlot_label(LABEL TEST TARGET…): puts a test into a group, and what it runs into the group's target.
+# sandlot_label(LABEL TEST TARGET…): adds a test to a group, and the programs it runs to the group's target.
 function(sandlot_label label test)
   set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
   if(ARGN)
@@ -65,8 +65,8 @@ function(sandlot_library name)
 endfunction()
 
 # sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with
-# CTest under its name. NATIVE leaves it out of the wasm preset. Labels: `long` leaves it out of
-# `make test` and puts it into `make torture`; `portable` says that its result must not depend on the
+# CTest under its name. NATIVE excludes it from the wasm preset. Labels: `long` excludes it from
+# `make test` and adds it to `make torture`; `portable` says that its result must not depend on the
 # compiler, so `make test` runs it with clang and in WASM too; `speed`: in the release preset instead
 # of dev; `scenario` and `threads` add it to the o0 and tsan presets.
 function(sandlot_test name)
@@ -83,8 +83,8 @@ function(sandlot_test name)
   endforeach()
 endfunction()
 
-# sandlot_fuzz(NAME SOURCES … LIBS … [CORPUS dir]): one LLVMFuzzerTestOneInput. The fuzz preset makes
-# a libFuzzer program of it; every other native preset a program that replays the committed corpus
+# sandlot_fuzz(NAME SOURCES … LIBS … [CORPUS dir]): one LLVMFuzzerTestOneInput. The fuzz preset
+# builds a libFuzzer program; every other native preset builds a program that replays the committed corpus
 # (tests/fuzz/corpus/<name without fuzz_>/ unless CORPUS names another folder) as a test.
 function(sandlot_fuzz name)
   cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;LIBS" ${ARGN})
@@ -100,7 +100,7 @@ function(sandlot_fuzz name)
     add_executable(fuzz_${short} ${ARG_SOURCES})
     target_link_libraries(fuzz_${short} PRIVATE sandlot_flags ${ARG_LIBS})
     target_link_options(fuzz_${short} PRIVATE -fsanitize=fuzzer)
-    # `make fuzz` finds a program beside a file that names its corpus.
+    # `make fuzz` finds a program by a file next to it that names its corpus.
     set_target_properties(fuzz_${short} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     file(WRITE ${CMAKE_BINARY_DIR}/fuzz_${short}.corpus "${corpus}\n")
     add_dependencies(fuzzers fuzz_${short})
@@ -113,8 +113,8 @@ function(sandlot_fuzz name)
 endfunction()
 
 # sandlot_bench(NAME SOURCES … LIBS … [NATIVE]): a benchmark program, bench_NAME at the top of the
-# build folder of the release preset, and of the wasm preset unless NATIVE is given; elsewhere it is
-# built only when asked for.
+# build folder of the release preset, and of the wasm preset unless NATIVE is given. In other presets
+# it is built only on request.
 function(sandlot_bench name)
   cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS" ${ARGN})
   if(SANDLOT_WASM AND ARG_NATIVE)

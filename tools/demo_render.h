@@ -1,4 +1,4 @@
-// Draws a Demo by casting rays into its sim: what the picture shows is what sim_ray answers. Sun,
+// Draws a Demo by casting rays into its sim, so the picture shows what sim_ray returns. Sun,
 // shadows, the sea and the glow of shots are added on top.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The world of the demo: an island in a sea, with everything that the simulation can do going on at
 // once: people on stairs, a turntable, lifts and belts, guards on patrol, gunners who shoot a wall
-// to pieces, builders whose gate collapses and is built again. All of it is told to the sim through
-// core/sim/sim.h, as a server would; only the paint is the demo's own.
+// to pieces, builders whose gate collapses and is built again. The demo controls the sim only
+// through core/sim/sim.h, as a server does; only the colours are its own.
 #pragma once
 
 #include "core/base/heap.h"

@@ -1,5 +1,5 @@
-// The terminal as a screen: half-block characters give two pixels a cell. Whatever ends the
-// program (return, exit, a signal, a failed assertion), the terminal is put back as it was.
+// The terminal as a screen: half-block characters give two pixels per cell. Whatever ends the
+// program (return, exit, a signal, a failed assertion), the terminal is restored.
 #pragma once
 
 #include "tools/demo_png.h"

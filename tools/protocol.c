@@ -1,7 +1,7 @@
-// Prints what is made from core/wire: schema.def, error.def, limit.def, answer.def.
+// Prints the texts that are generated from core/wire: schema.def, error.def, limit.def, answer.def.
 //
-//   protocol tables                      the parts of docs/PROTOCOL.md that are printed
-//   protocol update docs/PROTOCOL.md     puts them between the markers of the page
+//   protocol tables                      the generated parts of docs/PROTOCOL.md
+//   protocol update docs/PROTOCOL.md     writes them between the markers of the page
 //   protocol vectors                     tests/vectors/messages.json
 #include "core/base/check.h"
 #include "tests/support/protocol_text.h"

@@ -1,6 +1,6 @@
-// The simulation to look at: runs the demo world and draws it, in the terminal while it runs, or
-// into PNG files. In the terminal time is real, sixty ticks a second; into files it runs as fast as
-// it can, and the same ticks give the same hashes on every machine.
+// Shows the simulation: runs the demo world and draws it in the terminal or into PNG files. In the
+// terminal it runs in real time, sixty ticks per second; into files it runs as fast as possible.
+// The same ticks give the same hashes on every machine.
 #define _DEFAULT_SOURCE // clock_gettime, readlink
 
 #include "tools/demo_render.h"

@@ -1,8 +1,8 @@
-"""Exact replacements of text in source files, each of which must fit exactly once.
+"""Exact replacements of text in source files. Each must match exactly once.
 
-Two things are built from sources that differ a little from the files as they are: Lua, which gets
-our changes at build time, and the mutants, which get one mistake each. Both are written in the same
-plain format, read here. A file holds one or more substitutions:
+Two things are built from slightly changed sources: Lua, which gets our changes at build time, and the
+mutants, which get one bug each. Both use the same plain format, which this file reads. A file contains
+one or more substitutions:
 
     # A comment.
     name: fixed_seed
@@ -12,8 +12,8 @@ plain format, read here. A file holds one or more substitutions:
     +  lua_Unsigned seed1 = 0;
 
 The lines marked `-` are the old text and must be found as whole lines, together and exactly once;
-the lines marked `+` take their place. To insert, repeat a neighbouring line in both. Anything that
-does not fit is an error that names the substitution: a change must never get lost in silence.
+the lines marked `+` replace them. To insert, repeat a neighbouring line in both. A substitution that
+does not match is an error that names it, so that no change is ever lost silently.
 """
 
 from dataclasses import dataclass, field

@@ -83,6 +83,9 @@
 #define SCRIPT_ENTITIES_MAX    4096
 #define SCRIPT_PROJECTILES_MAX 2048
 #define SCRIPT_NPCS_MAX        256
+// A quarter of a world's entities is for players: bodies, shots, structures. Of the others, a
+// sixteenth is for scripts that have no more than so many.
+#define SCRIPT_THINGS_OWN 16
 // Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
 #define SCRIPT_EFFECTS_PER_TICK_MAX 1024
 

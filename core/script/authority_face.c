@@ -159,11 +159,21 @@ static uint32_t face_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_
 #define TEXT_OF(number)    #number
 #define LIMIT_TEXT(number) TEXT_OF(number)
 
-// STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
+// Whether scripts that have `all` of something may have one more, where `most` fit. The last ones
+// are kept for scripts that have few.
+static bool all_have_room(uint32_t all, uint32_t most, uint32_t mine)
+{
+    return all < (mine < SCRIPT_THINGS_OWN ? most : most - most / 16);
+}
+
+// STATUS_LIMIT if the caller has as many as one script may have, or all scripts together as many as
+// leave room for players; then the world says so.
 static Status check_room(Authority *authority, EntityType type)
 {
     const uint32_t caller = authority->world.caller;
+    const SimConfig *config = sim_config(authority->sim);
     const SimMaker maker = sim_maker(authority->sim, caller);
+    const SimMaker all = sim_maker(authority->sim, 0);
     authority->world.refusal = NULL;
     if (caller == 0) {
         return STATUS_OK;
@@ -177,6 +187,13 @@ static Status check_room(Authority *authority, EntityType type)
     } else if (maker.things >= SCRIPT_ENTITIES_MAX) {
         authority->world.refusal = "a script has at most " LIMIT_TEXT(
             SCRIPT_ENTITIES_MAX) " entities that it made or moved; destroy some first";
+    } else if (!all_have_room(all.things, config->entity_max / 4 * 3, maker.things)) {
+        authority->world.refusal = "the scripts of this world have as many entities together as "
+                                   "there is room for; destroy some first";
+    } else if (type == ENTITY_NPC &&
+               !all_have_room(all.counts[type], config->npc_max, maker.counts[type])) {
+        authority->world.refusal = "the scripts of this world have as many NPCs together as there "
+                                   "is room for; destroy some first";
     }
     return authority->world.refusal == NULL ? STATUS_OK : STATUS_LIMIT;
 }

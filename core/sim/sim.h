@@ -188,8 +188,8 @@ typedef struct SimMaker {
     uint32_t things;  // that are there now
     uint32_t counts[ENTITY_TYPE_COUNT];
 } SimMaker;
-SimMaker sim_maker(const Sim *sim, uint32_t maker);
-uint32_t sim_maker_highest(const Sim *sim); // none above this number has anything
+SimMaker sim_maker(const Sim *sim, uint32_t maker); // 0: the things of all makers together
+uint32_t sim_maker_highest(const Sim *sim);         // none above this number has anything
 // Steps of everything so far, queries from outside included. Rises only; not part of the state.
 uint64_t sim_work(const Sim *sim);
 // For what is done outside on behalf of whoever asked.

@@ -130,8 +130,10 @@ void work_count(Sim *sim, const Entity *entity, bool came)
         return;
     }
     uint32_t *count = &work->makers[entity->maker].counts[entity->type];
-    ASSERT(came || *count > 0);
+    uint32_t *all = &work->makers[0].counts[entity->type];
+    ASSERT(came || (*count > 0 && *all >= *count));
     *count = came ? *count + 1 : *count - 1;
+    *all = came ? *all + 1 : *all - 1;
     work->used = entity->maker > work->used ? entity->maker : work->used;
 }
 

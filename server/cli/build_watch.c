@@ -15,7 +15,7 @@
 
 #define PATH_BYTES 4096
 #define QUIET_MS   60
-#define ROUNDS_MAX 20 // a folder that never rests is built all the same
+#define ROUNDS_MAX 20 // a folder that keeps changing is built anyway
 #define LOOK_MS    1000
 #define EVENTS                                                                               \
     (IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | \
@@ -44,7 +44,7 @@ static Status watch_folder(int descriptor, const char *path, uint32_t depth)
         const int length = snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
         if (entry->d_type == DT_DIR && !is_left_out(entry->d_name) && length > 0 &&
             (size_t)length < sizeof inner) {
-            // One that is gone again is no failure.
+            // A folder that was removed in the meantime is not an error.
             status = watch_folder(descriptor, inner, depth + 1);
         }
     }
@@ -78,7 +78,7 @@ void build_watch_close(BuildWatch *watch)
     }
 }
 
-// Hidden files (an editor's, ours) do not, nor what we renamed ourselves.
+// Hidden files (an editor's, ours) do not count, nor files that we renamed ourselves.
 static bool does_matter(BuildWatch *watch, const struct inotify_event *event)
 {
     if (event->len == 0) {
@@ -91,7 +91,7 @@ static bool does_matter(BuildWatch *watch, const struct inotify_event *event)
     return !is_own && !is_left_out(event->name);
 }
 
-// True if one of what happened matters.
+// True if one of the events counts.
 static bool drain(BuildWatch *watch)
 {
     _Alignas(struct inotify_event) char bytes[16384];

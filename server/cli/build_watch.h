@@ -1,7 +1,7 @@
-// Knowing when a place's folder changes: inotify on it and all folders inside, hidden ones and
-// node_modules left out. Opened again for every build, so folders that come and go are no matter.
-// What this process renames into it (place_file.h) is no change: a build writes into the place,
-// too.
+// Reports when a place's folder changes: inotify on it and all folders inside, except hidden ones
+// and node_modules. It is opened again for every build, so it follows new and removed folders. A
+// file that this process itself renames into the place (place_file.h) does not count, because a
+// build writes into the place too.
 #pragma once
 
 #include "core/base/status.h"
@@ -12,12 +12,12 @@
 
 typedef struct BuildWatch {
     int descriptor;
-    uint32_t own; // the rename of ours whose second half is still to come; 0: none
+    uint32_t own; // cookie of our own rename whose second event is still missing; 0: none
 } BuildWatch;
 
 MUST_USE Status build_watch_open(BuildWatch *watch, const char *place, char *reason,
                                  size_t reason_bytes);
 void build_watch_close(BuildWatch *watch);
-// Until something changed and then was quiet for a moment (editors write several times), or until
-// cancelled.
+// Waits until something has changed and then nothing more for a moment (editors write several
+// times), or until cancelled.
 void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel);

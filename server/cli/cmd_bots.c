@@ -1,4 +1,4 @@
-// `sandlot bots`: many native players in one process, and what they measure.
+// `sandlot bots`: many simulated players in one process, and their measurements.
 #define _POSIX_C_SOURCE 200809L
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
@@ -18,13 +18,15 @@ typedef struct Options {
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: sandlot bots --server URL [options]   native players, and what they "
-                 "measure\n\n"
-                 "  --server URL       http://127.0.0.1:7777\n"
-                 "  --world ID         which world (the server's own choice)\n"
-                 "  -n N               how many, 1 to 4000 (10)\n"
-                 "  --seconds S        how long it is measured once all play, 1 to 86400 (10)\n"
-                 "  --behaviour NAME   what they do (walk):\n");
+    fprintf(out,
+            "usage: sandlot bots --server URL [options]   join a world with simulated players "
+            "and measure it\n\n"
+            "  --server URL       the server, for example http://127.0.0.1:7777\n"
+            "  --world ID         the world to join (default: the server chooses)\n"
+            "  -n N               number of bots, 1 to 4000 (default 10)\n"
+            "  --seconds S        how long to measure once all have joined, 1 to 86400 (default "
+            "10)\n"
+            "  --behaviour NAME   what the bots do (default walk):\n");
     static const char *const lines[] = {
 #define BOTS_LINE(name, text, what) "                       " text ": " what "\n",
         BOTS_BEHAVIOURS(BOTS_LINE)
@@ -35,17 +37,19 @@ static void print_usage(FILE *out)
     }
     fprintf(
         out,
-        "  --seed N           of everything they draw (1)\n"
-        "  --scripts          run client scripts as well, verified and locked in\n"
-        "  --allow-weak-jail  with --scripts: go on where the kernel lacks a layer of the jail\n"
-        "  --truth N          how many compare what they show with the truth (16)\n"
-        "  --frames N         bad frames a second of each hostile one (500)\n"
-        "  --ramp S           wait at most so long until all play (60)\n"
-        "  --ledger FILE      write what the server said is stored\n"
-        "  --check FILE       see at the end that everything in a ledger is there\n"
-        "  --best-effort      a machine too busy for the bots is no failure\n"
+        "  --seed N           seed of all random choices (default 1)\n"
+        "  --scripts          also run client scripts, verified and inside the jail\n"
+        "  --allow-weak-jail  with --scripts: continue even if the kernel lacks a layer of the "
+        "jail\n"
+        "  --truth N          how many bots compare what they show with the true positions\n"
+        "                     (default 16)\n"
+        "  --frames N         invalid frames per second of each hostile bot (default 500)\n"
+        "  --ramp S           wait at most this many seconds until all have joined (default 60)\n"
+        "  --ledger FILE      record in FILE what the server confirmed as stored\n"
+        "  --check FILE       at the end, check that everything recorded in FILE still exists\n"
+        "  --best-effort      do not fail if this machine is too busy to run the bots in time\n"
         "  --json             print one JSON object at the end, and nothing else\n\n"
-        "Exit codes: 0 measured, 1 could not be, or the numbers mean nothing, 2 wrong usage.\n");
+        "Exit codes: 0 measured, 1 failed or the results are not valid, 2 invalid arguments.\n");
 }
 
 static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
@@ -158,7 +162,7 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
 typedef struct Outcome {
     const Options *options;
     const BotsReport *report;
-    const char *reason; // "": the numbers mean something
+    const char *reason; // "": the results are valid
 } Outcome;
 
 static void write_outcome(JsonWriter *json, const void *what)
@@ -206,7 +210,7 @@ static void print_report(const BotsReport *report)
 
 // --- the command --------------------------------------------------------------------------------
 
-// How many arguments it took; 0: no such option; -1: a bad value, which was said.
+// How many arguments were used; 0: no such option; -1: its value is missing or invalid.
 static int read_option(Options *options, const char *name, const char *value)
 {
     BotsConfig *bots = &options->bots;
@@ -272,24 +276,25 @@ static int misused(const Options *options, const char *what, const char *which)
 
 static volatile sig_atomic_t stopped;
 
-// The first time the report is printed; the second time it ends at once.
+// The first signal ends the measurement and prints the report; the second ends the process at once.
 static void on_signal(int number)
 {
     stopped = 1;
     (void)signal(number, SIG_DFL);
 }
 
-// Why the numbers mean nothing; "" when they do.
+// Why the results are not valid; "" if they are.
 static void judge(const Options *options, const BotsReport *report, char *reason, size_t bytes)
 {
     reason[0] = '\0';
     if (report->durable_lost > 0) {
-        snprintf(reason, bytes, "%llu stored things are not as they were",
+        snprintf(reason, bytes, "%llu stored things are missing or have changed",
                  (unsigned long long)report->durable_lost);
     } else if (report->starved && !options->best_effort) {
-        snprintf(reason, bytes,
-                 "the bots did not keep up (%llu of %llu ticks late): these numbers mean nothing",
-                 (unsigned long long)report->late, (unsigned long long)report->loop_ticks);
+        snprintf(
+            reason, bytes,
+            "the bots could not keep up (%llu of %llu ticks late), so the results are not valid",
+            (unsigned long long)report->late, (unsigned long long)report->loop_ticks);
     }
 }
 
@@ -333,20 +338,23 @@ int cmd_bots(int argc, char **argv)
         }
         const int taken = read_option(&options, argv[i], command_value(argc, argv, i));
         if (taken <= 0) {
-            return misused(&options, taken == 0 ? "there is no option" : "no good value for",
+            return misused(&options, taken == 0 ? "unknown option" : "missing or invalid value for",
                            argv[i]);
         }
         i += taken;
     }
     if (bots->server == NULL) {
-        return misused(&options, "which server? --server http://127.0.0.1:7777", NULL);
+        return misused(&options, "no server given; for example --server http://127.0.0.1:7777",
+                       NULL);
     }
     if (bots->world != NULL && !world_id_is_valid(bots->world)) {
-        return misused(&options, "that is no world:", bots->world);
+        return misused(&options, "invalid world id", bots->world);
     }
     if (bots->scripts && bots->ledger != NULL) {
-        return misused(&options,
-                       "--ledger writes a file, and --scripts locks the bots in: no files", NULL);
+        return misused(
+            &options,
+            "--ledger cannot be used with --scripts: bots that run scripts may not write files",
+            NULL);
     }
     const int code = run(&options);
     if (bots->scripts) {

@@ -1,5 +1,5 @@
-// `sandlot build`: souls to signed runes. What a person reads is on standard output in one line,
-// problems and progress are on standard error (build_show.h).
+// `sandlot build`: compiles souls into signed runes. The result is one line on standard output;
+// errors, warnings and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
 #include "server/build/build.h"
@@ -31,22 +31,22 @@ static void print_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot build DIR [options]   compile a place's scripts, and sign them\n\n"
-        "  DIR                the place\n"
-        "  --force            compile everything, even what has not changed\n"
-        "  --watch            stay, and build again when a file changes; Ctrl-C ends it\n"
-        "  --verify           build nothing: is what was built whole, and signed by us?\n"
-        "  --json             print one object (with --watch: one a line), and no progress\n"
-        "  --adopt            believe the key and data in DIR/.sandlot, which were made\n"
-        "                     elsewhere (a copy of your own)\n"
-        "  --rotate-key       first make a new signing key; what the old one signed stays\n"
-        "                     valid, and everything is signed again\n"
-        "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
-        "What is built is in DIR/.sandlot: server/soul for the server, client/soul for the\n"
-        "clients, client/assets.json for what is in assets/, cache for the next time. Problems\n"
-        "are printed as path:line:column: error: message, relative to where you are.\n"
-        "Exit codes: 0 built, perhaps with warnings; 1 not built, or not verified; 2 wrong\n"
-        "usage.\n");
+        "usage: sandlot build DIR [options]   compile and sign the scripts of a place\n\n"
+        "  DIR                the folder of the place\n"
+        "  --force            compile everything, even files that have not changed\n"
+        "  --watch            keep running and build again when a file changes; Ctrl-C stops it\n"
+        "  --verify           do not build; check that the last build is complete and signed\n"
+        "  --json             print one JSON object (with --watch: one per build), no progress\n"
+        "  --adopt            trust the key and data in DIR/.sandlot, which were created in\n"
+        "                     another folder (use it for your own copies)\n"
+        "  --rotate-key       first create a new signing key and sign everything again; old\n"
+        "                     signatures stay valid\n"
+        "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n\n"
+        "The results are in DIR/.sandlot: server/soul for the server, client/soul for clients,\n"
+        "client/assets.json for the files in assets/, cache for the next build. Errors are\n"
+        "printed as path:line:column: error: message, relative to the current folder.\n"
+        "Exit codes: 0 built, perhaps with warnings; 1 the build or the check failed; 2 invalid\n"
+        "arguments.\n");
 }
 
 static int fail(const BuildOptions *options, const char *reason)
@@ -142,7 +142,7 @@ static bool print_json(const BuildResult *result, Status status, const char *rea
 
 // --- building -----------------------------------------------------------------------------------
 
-// What was compiled to the same bytes as before is no news to anybody who runs it.
+// "unchanged": files were compiled, but the runes are the same as before.
 static void print_summary(const BuildOptions *options, const BuildResult *result)
 {
     char counts[BUILD_SHOW_BYTES];
@@ -155,8 +155,9 @@ static void print_summary(const BuildOptions *options, const BuildResult *result
     fflush(stdout);
 }
 
-// A place that was cloned or unpacked has none, and one of an older program others. Without them it
-// is built all the same. What is no place stays as it is.
+// Writes the types for editors: a place that was cloned or unpacked has none, and an older program
+// wrote others. If this fails, the build still succeeds. A folder that is not a place is not
+// changed.
 static void renew_types(const BuildOptions *options)
 {
     char reason[WORKER_REASON_BYTES] = "", settings[4096];
@@ -166,7 +167,7 @@ static void renew_types(const BuildOptions *options)
         return;
     }
     if (editor_files_renew_types(options->place, &written, reason) != STATUS_OK) {
-        diagnostic_print(stderr, "sandlot build: no types for editors: %s", reason);
+        diagnostic_print(stderr, "sandlot build: wrote no types for editors: %s", reason);
     }
 }
 
@@ -193,7 +194,7 @@ static bool build_once(const BuildOptions *options, Builder *builder)
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
                          command_reason(reason, options->place));
     }
-    if (done || status == STATUS_MALFORMED) { // whoever mends a mistake wants them most
+    if (done || status == STATUS_MALFORMED) { // they are most useful while fixing an error
         renew_types(options);
     }
     if (options->json) {
@@ -218,7 +219,7 @@ static void take_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-// The watch begins before the folder is read, so no change falls between the two.
+// The watch starts before the folder is read, so that no change in between is missed.
 static int build_and_watch(const BuildOptions *options, Builder *builder)
 {
     bool goes_on = true, is_told = options->json;
@@ -228,10 +229,10 @@ static int build_and_watch(const BuildOptions *options, Builder *builder)
         if (build_watch_open(&watch, options->place, reason, sizeof reason) != STATUS_OK) {
             return fail(options, reason);
         }
-        (void)build_once(options, builder); // what failed was said; the next change may mend it
+        (void)build_once(options, builder); // errors were printed; the next change may fix them
         goes_on = !atomic_load(&is_cancelled) && ferror(stdout) == 0;
         if (goes_on && !is_told) {
-            fprintf(stderr, "sandlot build: waiting for changes; Ctrl-C ends\n");
+            fprintf(stderr, "sandlot build: waiting for changes; press Ctrl-C to stop\n");
             is_told = true;
         }
         if (goes_on) {
@@ -283,7 +284,8 @@ static int run(const BuildOptions *options)
     }
     if (options->rotate_key) {
         const Status status = build_rotate_key(&config, options->place, reason);
-        if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // the build makes the first
+        if (status != STATUS_OK &&
+            status != STATUS_NOT_FOUND) { // no key yet: the build creates the first one
             return fail(options, reason);
         }
     }
@@ -313,21 +315,23 @@ int cmd_build(int argc, char **argv)
         }
         if (argv[i][0] == '-') {
             if (!parse_flag(&options, argv[i])) {
-                return command_misused("build", options.json, "there is no option", argv[i]);
+                return command_misused("build", options.json, "unknown option", argv[i]);
             }
         } else if (options.place != NULL) {
-            return command_misused("build", options.json, "one place at a time, not also", argv[i]);
+            return command_misused("build", options.json,
+                                   "give only one place at a time; this is a second one:", argv[i]);
         } else {
             options.place = argv[i];
         }
     }
     if (options.place == NULL || options.place[0] == '\0') {
-        return command_misused("build", options.json, "name the place's folder", NULL);
+        return command_misused("build", options.json, "no place given; name the place's folder",
+                               NULL);
     }
     if (options.verify && (options.force || options.watch || options.rotate_key)) {
-        return command_misused(
-            "build", options.json,
-            "--verify builds nothing; leave out --force, --watch and --rotate-key", NULL);
+        return command_misused("build", options.json,
+                               "--verify cannot be used with --force, --watch or --rotate-key",
+                               NULL);
     }
     return run(&options);
 }

@@ -1,4 +1,4 @@
-// `sandlot new`: a place to begin with.
+// `sandlot new`: creates a place from a template.
 #define _GNU_SOURCE
 #include "core/base/nearest.h"
 #include "server/build/diagnostic.h"
@@ -13,7 +13,7 @@
 typedef struct NewOptions {
     const char *folder, *name;
     bool typescript;
-    bool types; // only the types, into a place that is there
+    bool types; // write only the types, into an existing place
 } NewOptions;
 
 static atomic_bool is_cancelled;
@@ -24,7 +24,7 @@ static void cancel(int number)
     atomic_store(&is_cancelled, true);
 }
 
-// Half a place would be in the way of the next try.
+// A place that is only half written would block the next attempt.
 static void take_signals(void)
 {
     const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
@@ -36,21 +36,23 @@ static void take_signals(void)
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: sandlot new DIR [--template NAME] [--typescript]   make a place\n"
-                 "       sandlot new DIR --types   write what editors need into a place again\n\n"
-                 "  DIR              a folder that is empty, a fresh repository, or not there yet\n"
-                 "  --template NAME  what is in it (blank):");
+    fprintf(out,
+            "usage: sandlot new DIR [--template NAME] [--typescript]   create a place\n"
+            "       sandlot new DIR --types   write the files for editors into a place again\n\n"
+            "  DIR              a new folder, an empty one, or a new git repository\n"
+            "  --template NAME  the template to copy (default blank):");
     for (uint32_t i = 0; template_name(i) != NULL; i++) {
         fprintf(out, "%s %s", i > 0 ? "," : "", template_name(i));
     }
     fprintf(
         out,
         "\n"
-        "  --typescript     its scripts in TypeScript\n"
-        "  --types          .sandlot/types and .luarc.json; tsconfig.json too, where there are\n"
-        "                   scripts in TypeScript, or with --typescript\n\n"
-        "An editor with a language server for Lua or TypeScript then completes everything that\n"
-        "a script can call. Exit codes: 0 made, 1 failed, 2 wrong usage.\n");
+        "  --typescript     write the scripts in TypeScript instead of Lua\n"
+        "  --types          only write .sandlot/types and .luarc.json, and tsconfig.json if the\n"
+        "                   place has TypeScript scripts or --typescript is given\n\n"
+        "With these files an editor with a language server for Lua or TypeScript completes\n"
+        "everything that a script can call.\n"
+        "Exit codes: 0 success, 1 failed, 2 invalid arguments.\n");
 }
 
 static int usage_error(const char *what, const char *value)
@@ -79,14 +81,14 @@ static void print_next(const NewOptions *options, uint32_t file_count)
 {
     char folder[4096];
     command_quote(options->folder, folder, sizeof folder);
-    diagnostic_print(stdout, "made %s from the template %s (%u files)", options->folder,
+    diagnostic_print(stdout, "created %s from the template %s (%u files)", options->folder,
                      options->name, file_count);
     printf("\n");
-    diagnostic_print(stdout, "play it:        sandlot world --place %s", folder);
-    diagnostic_print(stdout, "change it:      the scripts in its folders, and %s/scene.json",
+    diagnostic_print(stdout, "play it:     sandlot world --place %s", folder);
+    diagnostic_print(stdout, "change it:   edit the scripts in its folders, and %s/scene.json",
                      options->folder);
-    diagnostic_print(stdout, "is it right?    sandlot build %s", folder);
-    diagnostic_print(stdout, "give it away:   sandlot pack %s", folder);
+    diagnostic_print(stdout, "check it:    sandlot build %s", folder);
+    diagnostic_print(stdout, "share it:    sandlot pack %s", folder);
 }
 
 static Status write_types(const NewOptions *options, uint32_t *file_count,
@@ -137,13 +139,13 @@ int cmd_new(int argc, char **argv)
         } else if (strcmp(argv[i], "--template") == 0 && i + 1 < argc) {
             options.name = argv[++i];
         } else if (argv[i][0] == '-' || options.folder != NULL) {
-            return usage_error("there is no such option, or its value is missing:", argv[i]);
+            return usage_error("unknown option, missing value, or second folder:", argv[i]);
         } else {
             options.folder = argv[i];
         }
     }
     if (options.folder == NULL || options.folder[0] == '\0') {
-        return usage_error("which folder?", NULL);
+        return usage_error("no folder given", NULL);
     }
     if (!template_exists(options.name)) {
         return no_template(options.name);

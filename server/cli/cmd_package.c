@@ -1,5 +1,5 @@
-// `sandlot pack`, `unpack` and `inspect`: a place as one file and back, and a look inside. A
-// stranger's package is safe to look at: everything in it is read in the jailed worker.
+// `sandlot pack`, `unpack` and `inspect`: pack a place into one file, unpack it, list its contents.
+// A stranger's package is safe to inspect: the jailed worker reads everything in it.
 #define _GNU_SOURCE
 #include "server/build/package.h"
 #include "server/build/worker_narrow.h"
@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #define PATH_BYTES       4096
-#define LARGE_BYTES      (8u << 20) // below this nobody has to wait
+#define LARGE_BYTES      (8u << 20) // smaller files need no progress line
 #define LINE_BYTES       1200
 #define PROGRESS_COLUMNS 24
 #define NAME_MAX_BYTES   256
-#define WEAK_JAIL        "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
+#define WEAK_JAIL        "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n\n"
 
 typedef struct Options {
     const char *command;
@@ -29,13 +29,13 @@ typedef struct Options {
     bool json, allow_weak_jail;
 } Options;
 
-// What every one of the three needs.
+// What all three commands need.
 typedef struct Session {
     const Options *options;
     Worker *worker;
     DiagnosticList warnings;
     char reason[WORKER_REASON_BYTES];
-    bool has_line; // on the terminal, to be wiped
+    bool has_line; // a progress line is on the terminal and must be erased
 } Session;
 
 static atomic_bool is_cancelled;
@@ -47,35 +47,37 @@ static void print_usage(const char *command, FILE *out)
     if (strcmp(command, "pack") == 0) {
         fprintf(
             out,
-            "usage: sandlot pack DIR [-o FILE] [--json]   a place as one .game file\n\n"
-            "  -o FILE            where to (the place's name with .game, here); one that is there\n"
-            "                     is replaced, when the new one is whole\n"
+            "usage: sandlot pack DIR [-o FILE] [--json]   pack a place into one .game file\n\n"
+            "  -o FILE            the file to write (default: the place's name with .game, in the\n"
+            "                     current folder); an existing file is replaced once the new one\n"
+            "                     is complete\n"
             "  --json             print one object: ok, file, bytes, sha256, files, "
             "warnings, or ok and reason\n" WEAK_JAIL
-            "The same folder gives the same bytes. Hidden files, .sandlot among them, and what\n"
-            "editors keep of a file (Game.lua~) are left out: a package holds sources, the\n"
+            "The same folder always gives the same bytes. Hidden files (such as .sandlot) and\n"
+            "backup files of editors (Game.lua~) are not packed. A package contains sources; the\n"
             "server that gets it compiles them.\n");
     } else if (strcmp(command, "unpack") == 0) {
         fprintf(
             out,
-            "usage: sandlot unpack FILE [DIR]   a .game (or zip, tar, tar.gz, tar.zst) as a "
-            "folder\n\n"
-            "  DIR                where to (the file's name without its ending, here); it must\n"
-            "                     not exist, or be empty\n" WEAK_JAIL
-            "A package that breaks a rule is refused with the name of the entry and the rule,\n"
-            "and nothing is written.\n");
+            "usage: sandlot unpack FILE [DIR]   unpack a .game (or zip, tar, tar.gz, tar.zst) "
+            "into a folder\n\n"
+            "  DIR                a new or empty folder (default: the file's name without its\n"
+            "                     ending, in the current folder)\n" WEAK_JAIL
+            "A package that breaks a rule is rejected, and nothing is written. The message names\n"
+            "the file in the package and the rule.\n");
     } else {
         fprintf(
             out,
-            "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   what is inside\n\n"
-            "  --json               print one object; ok: it could be looked at, errors: what\n"
-            "                       a build would refuse\n"
-            "  --thumbnail OUT.png  write the place's picture, at most 256 pixels\n"
-            "  --allow-weak-jail    go on where the kernel lacks a layer of the jail\n\n"
-            "Shows every file with kind, sizes and hash, where scripts run, and which of them\n"
-            "players get to see.\n");
+            "usage: sandlot inspect FILE|DIR [--json] [--thumbnail OUT.png]   list the contents\n\n"
+            "  --json               print one object; \"ok\" is true if it could be read, "
+            "\"errors\"\n"
+            "                       is the number of errors that a build would report\n"
+            "  --thumbnail OUT.png  write the place's thumbnail, at most 256 pixels\n"
+            "  --allow-weak-jail    continue even if the kernel lacks a layer of the jail\n\n"
+            "Lists every file with its kind, sizes and hash, where each script runs, and which\n"
+            "scripts are sent to players.\n");
     }
-    fprintf(out, "Exit codes: 0 done, 1 failed or refused, 2 wrong usage.\n");
+    fprintf(out, "Exit codes: 0 success, 1 failed or rejected, 2 invalid arguments.\n");
 }
 
 static int usage_error(const Options *options, const char *what, const char *which)
@@ -83,7 +85,7 @@ static int usage_error(const Options *options, const char *what, const char *whi
     return command_misused(options->command, options->json, what, which);
 }
 
-// An option with a value: which one it is, or NULL.
+// Where the value of an option goes; NULL if the option takes no value.
 static const char **value_of(Options *options, const char *name)
 {
     if (strcmp(name, "-o") == 0 && strcmp(options->command, "pack") == 0) {
@@ -95,7 +97,7 @@ static const char **value_of(Options *options, const char *name)
     return NULL;
 }
 
-// EXIT_OK: go on. *done: nothing is left to do.
+// EXIT_OK: continue. *done: nothing is left to do (the help was printed).
 static int parse(Options *options, int argc, char **argv, bool *done)
 {
     for (int i = 1; i < argc; i++) {
@@ -109,7 +111,7 @@ static int parse(Options *options, int argc, char **argv, bool *done)
         if (value != NULL) {
             *value = command_value(argc, argv, i);
             if (*value == NULL) {
-                return usage_error(options, "there is no file after", argv[i]);
+                return usage_error(options, "missing file name after", argv[i]);
             }
             i += 1;
         } else if (strcmp(argv[i], "--json") == 0 && !is_unpack) {
@@ -117,17 +119,16 @@ static int parse(Options *options, int argc, char **argv, bool *done)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return usage_error(options, "there is no option", argv[i]);
+            return usage_error(options, "unknown option", argv[i]);
         } else if (options->from == NULL) {
             options->from = argv[i];
         } else if (is_unpack && options->to == NULL) {
             options->to = argv[i];
         } else {
-            return usage_error(options, "this is one argument too many:", argv[i]);
+            return usage_error(options, "too many arguments:", argv[i]);
         }
     }
-    return options->from != NULL ? EXIT_OK
-                                 : usage_error(options, "what? name a file or folder", NULL);
+    return options->from != NULL ? EXIT_OK : usage_error(options, "no file or folder given", NULL);
 }
 
 // --- the session --------------------------------------------------------------------------------
@@ -247,7 +248,7 @@ static void last_name(const char *path, char out[NAME_MAX_BYTES])
     snprintf(out, NAME_MAX_BYTES, "%.*s", (int)(bytes - begin), path + begin);
 }
 
-// "Capture the Flag" → "Capture the Flag.game"; what a file cannot be called becomes "-".
+// "Capture the Flag" → "Capture the Flag.game"; characters that are invalid in a name become "-".
 static void package_name(const char *place_name, const char *folder, char out[NAME_MAX_BYTES])
 {
     char name[NAME_MAX_BYTES];
@@ -322,10 +323,10 @@ static bool print_packed(const Session *session, const char *path, const Buffer 
     return true;
 }
 
-// What was in the way of a file, by errno.
+// Why a file could not be opened or written, by errno.
 static const char *file_refusal(void)
 {
-    return errno == EINVAL ? "is no plain file" : strerror(errno);
+    return errno == EINVAL ? "is not a regular file" : strerror(errno);
 }
 
 static int fail_to_write(Session *session, Status status, const char *path)
@@ -344,7 +345,7 @@ static int pack(Session *session)
                                  session->reason);
     if (status != STATUS_OK) {
         wipe_line(session);
-        if (print_refusal(session, options->from) && !options->json) { // which gives the reason
+        if (print_refusal(session, options->from) && !options->json) { // JSON has the reason
             snprintf(session->reason, sizeof session->reason, "not packed: 1 error");
         }
         return fail(session, status, options->from);
@@ -367,7 +368,7 @@ static int pack(Session *session)
 
 // --- unpack and inspect -------------------------------------------------------------------------
 
-// A package from disk; its own name may be a link, which people like to have.
+// Reads a package from disk. Its path may be a symbolic link, because people use them.
 static Status read_package(Session *session, uint8_t **bytes, size_t *count)
 {
     const char *path = session->options->from;
@@ -387,9 +388,9 @@ static void print_next(const char *folder)
 {
     char quoted[PATH_BYTES];
     command_quote(folder, quoted, sizeof quoted);
-    diagnostic_print(stdout, "is it right?    sandlot build %s", quoted);
-    diagnostic_print(stdout, "play it:        sandlot world --place %s", quoted);
-    diagnostic_print(stdout, "for an editor:  sandlot new %s --types", quoted);
+    diagnostic_print(stdout, "check it:        sandlot build %s", quoted);
+    diagnostic_print(stdout, "play it:         sandlot world --place %s", quoted);
+    diagnostic_print(stdout, "for an editor:   sandlot new %s --types", quoted);
 }
 
 static int unpack(Session *session)
@@ -430,7 +431,7 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-// A folder is looked at as the package it would be.
+// A folder is inspected as the package that it would become.
 static Status read_from(Session *session, uint8_t **bytes, size_t *count)
 {
     if (!is_folder(session->options->from)) {
@@ -453,7 +454,7 @@ static int write_thumbnail(Session *session, const PackageInfo *info)
     const char *path = session->options->thumbnail;
     if (info->thumbnail == NULL) {
         snprintf(session->reason, sizeof session->reason,
-                 "the place has no picture in assets/ to make a thumbnail of");
+                 "the place has no picture in assets/ for a thumbnail");
         return fail(session, STATUS_NOT_FOUND, session->options->from);
     }
     const Status status = file_write_shared(path, info->thumbnail, info->thumbnail_bytes);
@@ -473,8 +474,8 @@ static bool is_error_too(const DiagnosticList *list, const Diagnostic *warning)
     return false;
 }
 
-// A place.json that cannot be read is a warning to who wants its name, and an error to who wants
-// its contexts: one mistake, told once.
+// If place.json cannot be read, reading the name gives a warning and reading the contexts an error.
+// That is one mistake, so it is printed once.
 static void drop_repeated(DiagnosticList *list)
 {
     uint32_t kept = 0;
@@ -510,7 +511,7 @@ static int show(Session *session, const PackageInfo *info, size_t count)
                                 .archive_bytes = count,
                                 .souls = &souls,
                                 .diagnostics = &session->warnings};
-    // First what can fail, so that one object says how it went.
+    // First the steps that can fail, so that one JSON object can report the result.
     int result = options->thumbnail != NULL ? write_thumbnail(session, info) : EXIT_OK;
     if (!options->json) {
         package_show_table(&shown, stdout);

@@ -1,6 +1,6 @@
-// `sandlot replay`: a journal through a fresh world, and whether it comes to the same state. A
-// journal holds runes, and nobody has signed it: everything in it is read by a process that has
-// locked itself in, after it has opened its two files.
+// `sandlot replay`: enters a journal into a new world and checks that the state is the same. A
+// journal contains runes and is not signed. So the process first reads its files as bytes, then
+// enters the jail, and only then parses them.
 #include "core/script/place.h"
 #include "server/build/diagnostic.h"
 #include "server/build/place_folder.h"
@@ -22,11 +22,11 @@ static void print_usage(FILE *out)
 {
     fprintf(out,
             "usage: sandlot replay FILE [--place DIR]   replay the journal of a world\n\n"
-            "  --place DIR        the place it was made from, unchanged (the folder that holds\n"
-            "                     .sandlot/data/FILE)\n"
-            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
-            "Compares the world's hash once a second with what the journal has. Exit codes: 0 the\n"
-            "same all through, 1 it differs or cannot be replayed, 2 wrong usage.\n");
+            "  --place DIR        the place of that world, unchanged (default: the folder that\n"
+            "                     contains .sandlot/data/FILE)\n"
+            "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n\n"
+            "Compares the world's hash once per second with the one in the journal. Exit codes:\n"
+            "0 all are equal, 1 one differs or the replay failed, 2 invalid arguments.\n");
 }
 
 typedef struct Replay {
@@ -45,7 +45,7 @@ static int failed(const char *what, const char *why)
     return EXIT_FAILED;
 }
 
-// Everything from outside, as bytes.
+// Reads all files as bytes, without parsing them.
 static int read_files(Replay *replay, const char *file, const char *place)
 {
     char reason[512];
@@ -102,23 +102,24 @@ static int compare(Replay *replay, const char *file)
     const Status status = journal_replay_all(&replay->heap, &replay->config, replay->journal,
                                              replay->journal_bytes, &result);
     if (status != STATUS_OK) {
-        return failed(file, status == STATUS_MISMATCH
-                                ? "it is of another place, or the place has changed since"
-                                : status_text(status));
+        return failed(file,
+                      status == STATUS_MISMATCH
+                          ? "the journal belongs to another place, or the place has changed since"
+                          : status_text(status));
     }
     if (result.differs_tick != 0) {
         printf("differs at tick %" PRIu64 ": the journal has %016" PRIx64
-               ", the replay came to %016" PRIx64 "\n",
+               ", the replay has %016" PRIx64 "\n",
                result.differs_tick, result.expected, result.found);
         return EXIT_FAILED;
     }
-    printf("%" PRIu64 " entries, %" PRIu64 " ticks, %" PRIu64 " hashes: all the same%s\n",
+    printf("%" PRIu64 " entries, %" PRIu64 " ticks, %" PRIu64 " hashes: all equal%s\n",
            result.entries, result.ticks, result.hashes,
            result.truncated ? "; the last record was cut off" : "");
     return EXIT_OK;
 }
 
-// Where the data folder is in its usual place: FILE/../../.. .
+// The place, if the data folder is in it as usual: FILE/../../.. .
 static bool place_of(const char *file, char *out, size_t bytes)
 {
     const char *at = strstr(file, "/.sandlot/");
@@ -147,7 +148,9 @@ int cmd_replay(int argc, char **argv)
         } else if (argv[i][0] != '-' && file == NULL) {
             file = argv[i];
         } else {
-            diagnostic_print(stderr, "sandlot replay: what is %s?", argv[i]);
+            diagnostic_print(stderr,
+                             "sandlot replay: unknown option, missing value, or second file: %s",
+                             argv[i]);
             fprintf(stderr, "\n");
             print_usage(stderr);
             return EXIT_USAGE;
@@ -155,7 +158,8 @@ int cmd_replay(int argc, char **argv)
     }
     if (file == NULL || (place == NULL && !place_of(file, beside, sizeof beside))) {
         fprintf(stderr, "sandlot replay: %s\n\n",
-                file == NULL ? "a file is needed" : "--place is needed here");
+                file == NULL ? "no journal file given"
+                             : "the file is not inside a place; give the place with --place");
         print_usage(stderr);
         return EXIT_USAGE;
     }
@@ -171,5 +175,5 @@ int cmd_replay(int argc, char **argv)
     if (code == EXIT_OK) {
         code = compare(&replay, file);
     }
-    command_end_locked(code); // whatever is left goes with the process
+    command_end_locked(code); // ending the process frees everything
 }

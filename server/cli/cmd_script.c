@@ -1,6 +1,6 @@
-// `sandlot script`: one script tried out in a small real world, and the reference of the API. The
-// script may be anybody's: it is read, TypeScript is made into runes by the processes that are
-// there for that, and then this process locks itself in, before it looks at the first byte.
+// `sandlot script`: runs one script in a small real world, and prints the reference of the API. The
+// script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
+// by the jailed processes that a build uses, and enters the jail before it parses anything.
 #include "core/script/api_reference.h"
 #include "core/script/sample_world.h"
 #include "server/cli/command.h"
@@ -40,7 +40,7 @@ typedef struct Run {
     uint32_t line_count, dropped_count;
     ScriptFault *faults;
     uint32_t fault_count;
-    char reason[WORKER_REASON_BYTES]; // why it could not be tried; none of the script's fault
+    char reason[WORKER_REASON_BYTES]; // why it could not be run; not an error of the script
 } Run;
 
 #define FAULTS_MAX 256
@@ -51,15 +51,17 @@ static void print_usage(FILE *out)
         out,
         "usage: sandlot script run FILE [options]   run a script, .lua or .ts, in a small world\n"
         "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
-        "options of run:\n"
-        "  --context Server|Client   the side it runs on (Server)\n"
-        "  --entity NAME             bind it to Door, Platform, Zone, Button or Wall\n"
-        "  --time-ms N               longest call, 1 to 1000 (5)\n"
-        "  --memory-mb N             memory of all scripts, 1 to 512 (16)\n"
-        "  --ticks N                 how long, in sixtieths of a second, up to 216000 (300)\n"
+        "Options of run:\n"
+        "  --context Server|Client   the side it runs on (default Server)\n"
+        "  --entity NAME             the entity it belongs to: Door, Platform, Zone, Button or\n"
+        "                            Wall (default none)\n"
+        "  --time-ms N               time limit of one call, 1 to 1000 (default 5)\n"
+        "  --memory-mb N             memory limit of all scripts, 1 to 512 (default 16)\n"
+        "  --ticks N                 how many ticks of 1/60 s to run, 1 to 216000 (default 300)\n"
         "  --json                    print one JSON object at the end and nothing else\n"
-        "  --allow-weak-jail         go on where the kernel lacks a layer of the jail\n\n"
-        "Exit codes: 0 ran without a fault, 1 could not be tried, 2 wrong usage, 3 faulted.\n");
+        "  --allow-weak-jail         continue even if the kernel lacks a layer of the jail\n\n"
+        "Exit codes: 0 ran without a fault, 1 could not be run, 2 invalid arguments, 3 the script\n"
+        "has faults.\n");
 }
 
 static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
@@ -79,7 +81,7 @@ static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t
 
 // --- the file -----------------------------------------------------------------------------------
 
-// What cannot be read is the run's reason.
+// If the file cannot be read, the reason is stored in the run.
 static void read_source(Run *run)
 {
     const char *path = run->options.file;
@@ -101,7 +103,7 @@ static void read_source(Run *run)
     }
 }
 
-// What faults call the script: the file's own name, so that editors find the line.
+// The name of the script in faults: the file's own name, so that editors find the line.
 static const char *script_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -137,8 +139,8 @@ static void take_faults(Run *run, ScriptSystem *scripts)
     const uint32_t before = run->fault_count;
     run->fault_count += script_faults(scripts, run->faults + before, FAULTS_MAX - before);
     for (uint32_t i = before; i < run->fault_count && !run->options.json; i++) {
-        // What it was, and how the script came there, is in the log already.
-        printf("        fault of kind %s in %s\n", kind_names[run->faults[i].kind],
+        // The message and the traceback are in the log already.
+        printf("        fault (%s) in %s\n", kind_names[run->faults[i].kind],
                hook_names[run->faults[i].hook]);
     }
 }
@@ -215,7 +217,7 @@ static void write_outcome(JsonWriter *json, const void *what)
 static void print_cost(const Run *run, const ScriptStats *stats)
 {
     const double ticks = run->options.ticks > 0 ? run->options.ticks : 1;
-    printf("cost: %llu steps in %u ticks (%.3f ms a tick), %.1f KiB of memory, %u fault%s\n",
+    printf("cost: %llu steps in %u ticks (%.3f ms per tick), %.1f KiB of memory, %u fault%s\n",
            (unsigned long long)stats->step_count, run->options.ticks, stats->exec_ms / ticks,
            (double)stats->memory.peak_bytes / 1024, run->fault_count,
            run->fault_count == 1 ? "" : "s");
@@ -239,27 +241,27 @@ static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char
     const InstanceDesc desc = {.script_id = name, .entity = entity, .enabled = true};
     const Status status = script_bind(scripts, &desc, &instance);
     if (status != STATUS_OK) {
-        snprintf(run->reason, sizeof run->reason, "the script cannot be bound: %s",
+        snprintf(run->reason, sizeof run->reason, "cannot bind the script to the entity: %s",
                  status_text(status));
     }
     return status == STATUS_OK;
 }
 
-// The bytes of a name before ".ts"; 0 for what is no TypeScript.
+// The number of bytes before ".ts"; 0 if it is not TypeScript.
 static size_t typescript_bytes(const char *name)
 {
     const size_t bytes = strlen(name);
     return bytes > 3 && strcmp(name + bytes - 3, ".ts") == 0 ? bytes - 3 : 0;
 }
 
-// What the script is called in the world: its file, without .ts.
+// The name of the script in the world: its file, without .ts.
 static void name_of(const Run *run, char name[SCRIPT_PATH_BYTES])
 {
     snprintf(name, SCRIPT_PATH_BYTES, "%s", script_name(run->options.file));
     name[typescript_bytes(name) > 0 ? typescript_bytes(name) : strlen(name)] = '\0';
 }
 
-// Warnings are said too: they are about what will surprise when it runs.
+// Warnings are printed too: they are about surprising behaviour at run time.
 static void make_typescript(Run *run)
 {
     char name[SCRIPT_PATH_BYTES], reason[WORKER_REASON_BYTES];
@@ -306,7 +308,7 @@ static void load(Run *run, ScriptSystem *scripts, const char *name)
     }
 }
 
-// A script that does not compile has faulted before it began.
+// A script that does not compile counts as a fault.
 static int run_in(Run *run, SampleWorld *world)
 {
     ScriptSystem *scripts = sample_world_scripts(world, run->options.side);
@@ -332,7 +334,7 @@ static int run_in(Run *run, SampleWorld *world)
     return !is_compiled || run->fault_count > 0 ? EXIT_FAULT : is_told ? EXIT_OK : EXIT_FAILED;
 }
 
-// EXIT_FAILED: the run's reason says why, if nothing was said yet.
+// EXIT_FAILED: the run's reason says why, if nothing was printed yet.
 static int run_source(Run *run)
 {
     const RunOptions *options = &run->options;
@@ -349,7 +351,7 @@ static int run_source(Run *run)
     SampleWorld *world = NULL;
     const Status status = sample_world_create(&heap, &config, &world);
     if (status != STATUS_OK) {
-        snprintf(run->reason, sizeof run->reason, "the small world could not be made: %s",
+        snprintf(run->reason, sizeof run->reason, "cannot create the small world: %s",
                  status_text(status));
         return EXIT_FAILED;
     }
@@ -378,10 +380,10 @@ static _Noreturn void run_script(const RunOptions *options)
     if (run.reason[0] != '\0') {
         result = command_fail("script", options->json, EXIT_FAILED, run.reason);
     }
-    command_end_locked(result); // whatever is left goes with the process
+    command_end_locked(result); // ending the process frees everything
 }
 
-// What an option takes, when the value is none of it; NULL: fine. *is_known: there is such a one.
+// A message if the value is invalid; NULL if it is valid. *is_known: the option exists.
 static const char *parse_option(RunOptions *options, const char *name, const char *value,
                                 bool *is_known)
 {
@@ -409,7 +411,7 @@ static const char *parse_option(RunOptions *options, const char *name, const cha
         options->side = is_client ? SCRIPT_CLIENT : SCRIPT_SERVER;
         return is_client || (value != NULL && strcmp(value, "Server") == 0)
                    ? NULL
-                   : "--context is Server or Client";
+                   : "--context takes Server or Client";
     }
     *is_known = false;
     return NULL;
@@ -443,15 +445,16 @@ static int cmd_run(int argc, char **argv)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options.allow_weak_jail = true;
         } else if (argv[i][0] == '-' && strcmp(argv[i], "--json") != 0) {
-            return misused(options.json, "there is no option", argv[i]);
+            return misused(options.json, "unknown option", argv[i]);
         } else if (argv[i][0] != '-' && options.file != NULL) {
-            return misused(options.json, "one file at a time, not also", argv[i]);
+            return misused(options.json,
+                           "give only one file at a time; this is a second one:", argv[i]);
         } else if (argv[i][0] != '-') {
             options.file = argv[i];
         }
     }
     if (options.file == NULL) {
-        return misused(options.json, "which file?", NULL);
+        return misused(options.json, "no script file given", NULL);
     }
     run_script(&options);
 }
@@ -482,7 +485,7 @@ static int cmd_api(int argc, char **argv)
         }
         if (!known) {
             return misused(command_wants_json(argc, argv),
-                           "--format is markdown, typescript or lua, not", argv[i]);
+                           "--format takes markdown, typescript or lua, not", argv[i]);
         }
     }
     uint8_t *bytes = malloc(REFERENCE_BYTES);
@@ -511,5 +514,6 @@ int cmd_script(int argc, char **argv)
     }
     const bool is_none = argc < 2 || argv[1][0] == '-';
     return misused(command_wants_json(argc, argv),
-                   is_none ? "run or api?" : "there is no subcommand", is_none ? NULL : argv[1]);
+                   is_none ? "no subcommand given; use run or api" : "unknown subcommand",
+                   is_none ? NULL : argv[1]);
 }

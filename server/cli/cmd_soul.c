@@ -1,5 +1,5 @@
-// `sandlot soul`: the plain-language souls of a place. What is kept of each, what a person has
-// accepted, and asking for one again. Building is `sandlot build`'s; nothing here compiles a place.
+// `sandlot soul`: the plain-language souls of a place. Lists the stored Lua of each, records what a
+// person has accepted, and asks the model to write one again. It does not build a place.
 #define _GNU_SOURCE
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
@@ -41,23 +41,25 @@ typedef struct Session {
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot soul list DIR [--json]                    what is kept of each soul\n"
-            "       sandlot soul accept DIR [PATH…] [--yes] [--json]  review what a model wrote\n"
-            "       sandlot soul ask DIR PATH…                        have it written again\n\n"
-            "  DIR                a place\n"
-            "  PATH               a plain-language soul: Workspace/Door, or its file\n"
-            "  --yes              accept without asking\n"
-            "  --json             one object, for programs; accept needs --yes then\n"
-            "  --allow-weak-jail  go on where the kernel lacks a layer of the jail\n\n"
-            "`accept` shows what has changed since the last review, asks, and records the review\n"
-            "in the first line of the .soul.lua file. Without PATH it takes those that fit their\n"
-            "soul; one that is stale, or has no such line, must be named: accepting it says that\n"
-            "it is right as it is. `ask` needs SANDLOT_MODEL_KEY (docs/OPERATIONS.md).\n\n"
-            "States: fits (made from exactly this), older (the script API has changed since),\n"
-            "stale (the soul or the scene around it has changed), missing, foreign (not made by\n"
-            "us); edited: changed by hand.\n"
-            "Exit codes: 0 done, 1 failed or declined, 2 wrong usage.\n");
+    fprintf(
+        out,
+        "usage: sandlot soul list DIR [--json]                    list the state of each soul\n"
+        "       sandlot soul accept DIR [PATH…] [--yes] [--json]  review what a model wrote\n"
+        "       sandlot soul ask DIR PATH…                        have the model write again\n\n"
+        "  DIR                the folder of the place\n"
+        "  PATH               a plain-language soul: Workspace/Door, or its file\n"
+        "  --yes              accept without asking\n"
+        "  --json             print one object, for programs; accept then needs --yes\n"
+        "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n\n"
+        "`accept` shows what has changed since the last review, asks for confirmation, and\n"
+        "records the review in the first line of the .soul.lua file. Without PATH it reviews\n"
+        "all files that are not stale or foreign. To accept a stale or foreign file, name it:\n"
+        "this means that its Lua is right as it is.\n"
+        "`ask` needs SANDLOT_MODEL_KEY (docs/OPERATIONS.md).\n\n"
+        "States: fits (up to date), older (the script API has changed since), stale (the soul\n"
+        "or the scene around it has changed), missing (no Lua yet), foreign (not written by\n"
+        "Sandlot). edited: changed by hand.\n"
+        "Exit codes: 0 success, 1 failed or declined, 2 invalid arguments.\n");
 }
 
 static int usage_error(const SoulOptions *options, const char *what, const char *which)
@@ -112,7 +114,7 @@ static bool open_session(Session *session)
     if (status != STATUS_OK) {
         complain(session, place, reason[0] != '\0' ? reason : status_text(status));
     }
-    // What is wrong with other scripts is the build's to say.
+    // Errors in other scripts are reported by the build.
     diagnostic_list_free(&session->diagnostics);
     return status == STATUS_OK;
 }
@@ -153,7 +155,7 @@ static void check_paths(Session *session)
         }
         if (!found) {
             complain(session, options->paths[i],
-                     "there is no such plain-language soul; `sandlot soul list` shows them");
+                     "there is no such plain-language soul; `sandlot soul list` lists them");
         }
     }
 }
@@ -247,7 +249,8 @@ static void print_diff(const Buffer *diff)
     }
 }
 
-// Of the lines alone, as a diff sees them: how they end does not count, nor whether the last does.
+// Hashes the lines as a diff compares them: the kind of line ending, and whether the last line has
+// one, do not count.
 static void hash_lines(const SoulDiffText *text, uint8_t hash[SHA256_BYTES])
 {
     size_t bytes = text->bytes;
@@ -273,7 +276,7 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
     char before_name[SOUL_DIFF_NAME_BYTES], after_name[SOUL_DIFF_NAME_BYTES];
     (void)snprintf(before_name, sizeof before_name, "%s (%s)", view->kept_path,
                    found == STATUS_OK             ? "reviewed"
-                   : view->kept.header.has_review ? "reviewed elsewhere: the text is not here"
+                   : view->kept.header.has_review ? "reviewed elsewhere: text not found here"
                                                   : "never reviewed");
     (void)snprintf(after_name, sizeof after_name, "%s", view->kept_path);
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
@@ -325,13 +328,14 @@ static Status record(const Session *session, const SoulView *view, char *reason)
                                  .before_bytes = view->kept_file->bytes};
         status = soul_file_write(&target, file.data, file.bytes, reason);
     } else {
-        (void)snprintf(reason, WORKER_REASON_BYTES, "with its first line it has more than 256 KiB");
+        (void)snprintf(reason, WORKER_REASON_BYTES,
+                       "the file with its new first line is larger than 256 KiB");
     }
     buffer_free(&file);
     return status;
 }
 
-// Why it is not for this review; NULL: it is.
+// Why it cannot be reviewed now; NULL if it can.
 static const char *why_not(const Session *session, const SoulView *view)
 {
     const bool is_chosen = is_named(session->options, view->soul);
@@ -339,11 +343,12 @@ static const char *why_not(const Session *session, const SoulView *view)
     case SOUL_MISSING:
         return "there is no Lua yet; build the place first";
     case SOUL_STALE:
-        return is_chosen ? NULL
-                         : "is stale: build the place to have it made again, or name it to accept "
-                           "it as it is";
+        return is_chosen
+                   ? NULL
+                   : "is stale: build the place to have it written again, or name it to accept "
+                     "it as it is";
     case SOUL_FOREIGN:
-        return is_chosen ? NULL : "was not made from its soul; name it to accept it as it is";
+        return is_chosen ? NULL : "was not written from its soul; name it to accept it as it is";
     default:
         return NULL;
     }
@@ -373,7 +378,7 @@ static void accept_one(Session *session, const SoulView *view)
         print_diff(&diff);
     } else if (!is_json) {
         diagnostic_print(
-            stdout, "%s: the Lua is the one that was reviewed; what it was made from has changed",
+            stdout, "%s: the Lua is unchanged since its review; the soul or the scene has changed",
             view->kept_path);
     }
     if (!is_confirmed(session, view)) {
@@ -382,7 +387,7 @@ static void accept_one(Session *session, const SoulView *view)
         complain(session, "", reason);
     } else {
         session->done_count += 1;
-        // Without it the next review shows the whole text; the review itself is recorded.
+        // If this fails, the next review shows the whole text; the review itself is recorded.
         status_ignore(soul_reviewed_write(session->options->place, &view->kept));
         if (is_json) {
             add_json(session, view, true, &diff);
@@ -406,7 +411,7 @@ static void ask_one(Session *session, const SoulView *view)
     const Status status = soul_ask(&config, session->worker, session->options->place, view, &lua,
                                    &session->diagnostics, reason);
     if (status == STATUS_OK) {
-        diagnostic_print(stdout, "%s: made, %u repair%s", view->kept_path, lua.repairs,
+        diagnostic_print(stdout, "%s: written, %u repair%s", view->kept_path, lua.repairs,
                          lua.repairs == 1 ? "" : "s");
         session->done_count += 1;
     } else if (session->diagnostics.error_count == 0) {
@@ -463,27 +468,28 @@ static int parse_options(int argc, char **argv, SoulOptions *options)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
         } else if (argv[i][0] == '-') {
-            return usage_error(options, "there is no option", argv[i]);
+            return usage_error(options, "unknown option", argv[i]);
         } else if (options->place == NULL) {
             options->place = argv[i];
         } else if (options->path_count == PATHS_MAX) {
-            return usage_error(options, "too many paths at once", NULL);
+            return usage_error(options, "too many paths", NULL);
         } else {
             options->paths[options->path_count++] = argv[i];
         }
     }
     if (options->place == NULL) {
-        return usage_error(options, "which place?", NULL);
+        return usage_error(options, "no place given", NULL);
     }
     if (options->command == SOUL_ASK && options->path_count == 0) {
-        return usage_error(options, "ask for which soul?", NULL);
+        return usage_error(options, "no soul given; name the souls to write again", NULL);
     }
     if (options->command == SOUL_ACCEPT && options->json && !options->yes) {
-        return usage_error(options, "accept --json cannot ask; it needs --yes", NULL);
+        return usage_error(options, "accept --json cannot ask for confirmation; add --yes", NULL);
     }
     if (options->command == SOUL_ACCEPT && !options->yes && !isatty(STDIN_FILENO)) {
-        return usage_error(options, "there is no terminal to ask on; --yes accepts without asking",
-                           NULL);
+        return usage_error(
+            options, "there is no terminal to ask for confirmation; --yes accepts without asking",
+            NULL);
     }
     return EXIT_OK;
 }
@@ -503,7 +509,9 @@ int cmd_soul(int argc, char **argv)
         command += 1;
     }
     if (argc < 2 || command == 3) {
-        return usage_error(&options, argc < 2 ? "list, accept or ask?" : "there is no subcommand",
+        return usage_error(&options,
+                           argc < 2 ? "no subcommand given; use list, accept or ask"
+                                    : "unknown subcommand",
                            argc < 2 ? NULL : argv[1]);
     }
     options.command = (SoulCommand)command;

@@ -1,5 +1,5 @@
-// `sandlot world`: one world of a place folder, alone, on one port. And the world process itself,
-// which the host starts and nobody else.
+// `sandlot world`: runs one world of a place folder on one port. Also the entry of the world
+// process itself, which only the host starts.
 #include "server/build/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
@@ -18,20 +18,22 @@ static void print_usage(FILE *out)
         out,
         "usage: sandlot world DIR [options]   run one world of a place\n\n"
         "  DIR, --place DIR    the folder with place.json and scene.json\n"
-        "  --port N            to listen on (7777); 0 takes any\n"
-        "  --address A         to listen on (127.0.0.1); on a loopback address everybody may\n"
-        "                      join under any name\n"
-        "  --data DIR          what is kept (DIR/.sandlot/data in the place)\n"
-        "  --name NAME         of the world; another name is another world (the folder's)\n"
-        "  --players N         at most so many, if the place allows more\n"
-        "  --origin URL        a site whose pages may connect, besides our own; may be repeated\n"
-        "  --web DIR           the page to serve (build/web, where this program was built)\n"
-        "  --journal off|FILE  everything that enters the world, for `sandlot replay`\n"
-        "                      (a file in the data folder)\n"
-        "  --journal-mb N      where the journal ends (64)\n"
-        "  --allow-weak-jail   go on where the kernel lacks a layer of the jail\n\n"
-        "SIGTERM or Ctrl-C saves, tells the players and ends within 5 s. Exit codes: 0 ended\n"
-        "when asked to, 1 could not start or go on, 2 wrong usage.\n");
+        "  --port N            port to listen on (default 7777); 0 chooses a free one\n"
+        "  --address A         address to listen on (default 127.0.0.1); on a loopback address\n"
+        "                      anybody may join under any name\n"
+        "  --data DIR          folder for stored data (default .sandlot/data in the place)\n"
+        "  --name NAME         name of the world (default: that of the folder); each name is a\n"
+        "                      separate world\n"
+        "  --players N         lower the limit of players that the place sets\n"
+        "  --origin URL        also let pages of this site connect; may be repeated\n"
+        "  --web DIR           folder of the page to serve (default build/web, where this\n"
+        "                      program was built)\n"
+        "  --journal off|FILE  where to record all input of the world, for `sandlot replay`\n"
+        "                      (default: a file in the data folder)\n"
+        "  --journal-mb N      size limit of the journal (default 64)\n"
+        "  --allow-weak-jail   continue even if the kernel lacks a layer of the jail\n\n"
+        "On SIGTERM or Ctrl-C the world saves, tells the players, and ends within 5 s.\n"
+        "Exit codes: 0 stopped on request, 1 could not start or continue, 2 invalid arguments.\n");
 }
 
 static int usage_error(const char *what, const char *value)
@@ -64,7 +66,7 @@ static bool add_origin(HostConfig *config, const char *origin)
     while (count < HOST_ORIGINS_MAX && config->origins[count] != NULL) {
         count += 1;
     }
-    // A scheme and a host, nothing behind it: that is what browsers send.
+    // A scheme and a host without a path, because that is what browsers send.
     const char *host = strstr(origin, "://");
     if (count == HOST_ORIGINS_MAX || host == NULL || host[3] == '\0' ||
         strchr(host + 3, '/') != NULL) {
@@ -74,7 +76,7 @@ static bool add_origin(HostConfig *config, const char *origin)
     return true;
 }
 
-// An option with a value; false when there is none of that name, or its value makes no sense.
+// An option with a value; false if there is no such option, or its value is invalid.
 static bool parse_option(HostConfig *config, const char *name, const char *value)
 {
     uint32_t number = 0;
@@ -104,7 +106,7 @@ static bool parse_option(HostConfig *config, const char *name, const char *value
     return value[0] != '\0';
 }
 
-// Somebody's own, or the one that was built with this program; from wherever it is started.
+// The page of --web, or the page that was built with this program, from any working directory.
 static bool find_page(HostConfig *config, char found[PROGRAM_PATH_BYTES])
 {
     char index[PROGRAM_PATH_BYTES];
@@ -118,8 +120,8 @@ static bool find_page(HostConfig *config, char found[PROGRAM_PATH_BYTES])
         return true;
     }
     diagnostic_print(stderr,
-                     "sandlot world: --web %s: there is no index.html; `make build` makes "
-                     "the page in build/web",
+                     "sandlot world: --web %s: there is no index.html; run `make build` to "
+                     "build the page in build/web",
                      config->web);
     return false;
 }
@@ -136,19 +138,19 @@ int cmd_world(int argc, char **argv)
             config.allow_weak_jail = true;
         } else if (argv[i][0] != '-' && argv[i][0] != '\0') {
             if (config.place != NULL) {
-                return usage_error("one place at a time, not also", argv[i]);
+                return usage_error("give only one place at a time; this is a second one:", argv[i]);
             }
             config.place = argv[i];
         } else if (i + 1 == argc) {
-            return usage_error("there is no such option, or its value is missing:", argv[i]);
+            return usage_error("unknown option, or its value is missing:", argv[i]);
         } else if (parse_option(&config, argv[i], argv[i + 1])) {
             i += 1;
         } else {
-            return usage_error("there is no such option, or its value makes no sense:", argv[i]);
+            return usage_error("unknown option, or its value is invalid:", argv[i]);
         }
     }
     if (config.place == NULL) {
-        return usage_error("which place? name its folder", NULL);
+        return usage_error("no place given; name its folder", NULL);
     }
     char page[PROGRAM_PATH_BYTES];
     if (!find_page(&config, page)) {

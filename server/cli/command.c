@@ -1,4 +1,4 @@
-// What several subcommands say in the same way.
+// Helpers that several subcommands share: quoting, options, error messages.
 #define _GNU_SOURCE
 #include "server/cli/command.h"
 
@@ -19,7 +19,7 @@ static bool is_plain(const char *word)
     return word[0] != '\0' && word[strspn(word, letters)] == '\0';
 }
 
-// Does it look on a terminal as it is?
+// Can it be printed on a terminal unchanged?
 static bool is_clean(const char *word)
 {
     for (const uint8_t *at = (const uint8_t *)word; *at != '\0';) {
@@ -49,7 +49,8 @@ void command_quote(const char *word, char *out, size_t bytes)
         out[at++] = '$';
     }
     out[at++] = '\'';
-    for (; *word != '\0' && at + 6 < bytes; word++) { // four at once, and two are to come
+    for (; *word != '\0' && at + 6 < bytes;
+         word++) { // up to four bytes are added, and two must follow
         const uint8_t byte = (uint8_t)*word;
         if (is_escaped && (byte < ' ' || byte > '~' || byte == '\'' || byte == '\\')) {
             at += (size_t)snprintf(out + at, 5, "\\%03o", byte);
@@ -73,7 +74,7 @@ int command_end_options(int argc, char **argv)
     for (int i = end; i + 1 < argc; i++) {
         char *path = argv[i + 1];
         if (path[0] == '-' && asprintf(&path, "./%s", argv[i + 1]) < 0) {
-            path = argv[i + 1]; // no memory: it is refused as an option
+            path = argv[i + 1]; // no memory: it is then rejected as an option
         }
         argv[i] = path;
     }
@@ -110,7 +111,7 @@ void command_print_failure(const char *reason)
 {
     char clean[REASON_BYTES], text[6 * REASON_BYTES + 64]; // six: an escaped character
     snprintf(clean, sizeof clean, "%s", reason);
-    utf8_clean(clean); // it may name a file, which is any bytes
+    utf8_clean(clean); // it may contain a file name, which can be any bytes
     ByteWriter out = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&out, 0);
     json_write_object_begin(&json);
@@ -128,8 +129,9 @@ void command_print_failure(const char *reason)
 int command_fail(const char *command, bool json, int code, const char *reason)
 {
     const bool is_usage = code == EXIT_USAGE;
-    diagnostic_print(stderr, "sandlot %s: %s%s%s%s", command, reason, is_usage ? "; `sandlot " : "",
-                     is_usage ? command : "", is_usage ? " --help`" : "");
+    diagnostic_print(stderr, "sandlot %s: %s%s%s%s", command, reason,
+                     is_usage ? "; see `sandlot " : "", is_usage ? command : "",
+                     is_usage ? " --help`" : "");
     if (json) {
         command_print_failure(reason);
     }
@@ -149,12 +151,12 @@ int command_finish(int code)
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
         return code;
     }
-    fprintf(stderr, "sandlot: standard output cannot be written to\n");
+    fprintf(stderr, "sandlot: cannot write to standard output\n");
     return code == EXIT_OK ? EXIT_FAILED : code;
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true // wants the whole address space
+#define SANITIZED true // needs the whole address space
 #else
 #define SANITIZED false
 #endif

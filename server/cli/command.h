@@ -13,7 +13,7 @@ int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_new(int argc, char **argv);
-int cmd_world_process(int argc, char **argv); // for a host, not for people
+int cmd_world_process(int argc, char **argv); // started by a host, not by people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_soul(int argc, char **argv);
@@ -21,38 +21,40 @@ int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 
-// "--" ends the options: it is taken away, and what comes behind it is made a path that no parser
-// takes for one ("-x" is "./-x" then). Gives the new count. What is allocated stays to the end.
+// "--" ends the options: it is removed, and each argument after it that starts with a dash becomes
+// a path ("-x" becomes "./-x"), so that it is not parsed as an option. Returns the new count. The
+// allocated memory is never freed.
 int command_end_options(int argc, char **argv);
 
-// As a shell takes it for one word, and a command for no option. It can be printed as it is: what a
-// terminal would not show is escaped ($'…'). `bytes`: at least 16; what is too long is cut.
+// Quotes a word so that a shell reads it as one word and no command reads it as an option. The
+// result can be printed: characters that a terminal would not show are escaped ($'…'). `bytes` must
+// be at least 16; a word that is too long is cut off.
 void command_quote(const char *word, char *out, size_t bytes);
 
-// A reason without the name of what was asked for, which stands before it already.
+// The reason without the leading "name: ", for messages that print the name themselves.
 const char *command_reason(const char *reason, const char *name);
 
-// Is `--json` among the arguments? Asked before they are parsed, so that whoever reads JSON also
-// gets it when one of them is wrong.
+// Is `--json` among the arguments? This is checked before they are parsed, so that an invalid
+// argument is also reported as JSON.
 bool command_wants_json(int argc, char **argv);
-// What stands behind option i; NULL when nothing does, or the next option ("./--x" is a file of
-// that name).
+// The value after option i; NULL if there is none, or if another option follows ("./--x" is a file
+// of that name).
 const char *command_value(int argc, char **argv, int i);
-// On standard output, {"ok":false,"reason":…}: what --json gives when there is nothing else to say.
+// Prints {"ok":false,"reason":…} on standard output: the result of --json if there is no other.
 void command_print_failure(const char *reason);
 
-// The end of a command that could not do its work: why, in one line on standard error, with `json`
-// also as that object. Wrong usage names the help. Gives the code.
+// Reports why a command failed: one line on standard error and, with `json`, also that object. For
+// EXIT_USAGE the line names the help. Returns the code.
 int command_fail(const char *command, bool json, int code, const char *reason);
-// Wrong usage: what is wrong, and with which argument; NULL for none.
+// Invalid arguments: what is wrong, and with which argument (NULL for none).
 int command_misused(const char *command, bool json, const char *what, const char *which);
 
-// What could not be printed was not said: whoever reads it must not take that for success.
+// Returns a failure code if the output could not be written, so that the caller sees no success.
 int command_finish(int code);
 
-// The end of a command that has locked itself in: what libraries do at exit (a sanitizer looks for
-// leaks with another process) is not allowed any more.
+// Ends a process that has entered its jail, without the exit handlers of libraries: the jail
+// forbids what they do (a sanitizer starts another process to look for leaks).
 _Noreturn void command_end_locked(int code);
-// Locks this process in, with so much memory, before it looks at what is a stranger's. False: the
-// reason says why not.
+// Enters the jail with a memory limit, before the process reads a stranger's bytes. If it returns
+// false, `reason` says why.
 bool command_lock_in(bool allow_weak, uint64_t memory_bytes, char *reason, size_t reason_bytes);

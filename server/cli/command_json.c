@@ -85,10 +85,10 @@ bool command_json_print(CommandJsonWrite write, const void *what)
     if (status == STATUS_OK) {
         fwrite(text, 1, counter.at, stdout);
         fputc('\n', stdout);
-        fflush(stdout); // one that could not be written is main's to tell
+        fflush(stdout); // main reports a write error
     } else {
         char reason[128];
-        snprintf(reason, sizeof reason, "the result cannot be printed: %s", status_text(status));
+        snprintf(reason, sizeof reason, "cannot print the result: %s", status_text(status));
         command_print_failure(reason);
     }
     free(text);

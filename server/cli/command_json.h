@@ -1,5 +1,5 @@
-// What --json prints: one object on one line of standard output, however it went. Text may be any
-// bytes (a file's name, a source that is quoted): what is no UTF-8 in it becomes "?".
+// The output of --json: one object on one line of standard output, whether the command succeeded or
+// failed. Text may contain any bytes (a file's name, a quoted source): invalid UTF-8 becomes "?".
 #pragma once
 
 #include "core/base/json_write.h"
@@ -11,10 +11,10 @@ void command_json_text(JsonWriter *json, const char *name, const char *text);
 void command_json_number(JsonWriter *json, const char *name, uint64_t value);
 void command_json_bool(JsonWriter *json, const char *name, bool value);
 void command_json_hash(JsonWriter *json, const char *name, const uint8_t hash[SHA256_BYTES]);
-// `diagnostics`, and how many `errors` and `warnings` there are.
+// `diagnostics`, and the numbers of `errors` and `warnings`.
 void command_json_diagnostics(JsonWriter *json, const DiagnosticList *list);
 
-// Writes the members; called twice, first to know the size.
+// Writes the members; called twice, first to compute the size.
 typedef void (*CommandJsonWrite)(JsonWriter *json, const void *what);
-// False: there was no room for it, and a failure was printed in its place.
+// False: the object did not fit, and a failure was printed instead.
 bool command_json_print(CommandJsonWrite write, const void *what);

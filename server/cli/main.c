@@ -1,4 +1,4 @@
-// The sandlot program: finds the subcommand and hands over.
+// The sandlot program: finds the subcommand and calls it.
 #include "core/base/nearest.h"
 #include "server/build/diagnostic.h"
 #include "server/build/typescript_node.h"
@@ -18,18 +18,18 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"new", "make a place from a template", cmd_new},
+    {"new", "create a place from a template", cmd_new},
     {"build", "compile a place's scripts and sign them", cmd_build},
     {"pack", "pack a place's folder into one .game file", cmd_pack},
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
-    {"inspect", "show what is in a package or a place, and who gets to see it", cmd_inspect},
-    {"world", "run one world of a place, alone, on one port", cmd_world},
-    {"bots", "play in a world with many native players, and measure it", cmd_bots},
+    {"inspect", "list the contents of a package or a place, and what players get", cmd_inspect},
+    {"world", "run one world of a place on one port", cmd_world},
+    {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
-    {"script", "run one script in a small world; print the script reference", cmd_script},
-    {"soul", "list, review and ask again for scripts that a language model wrote", cmd_soul},
+    {"script", "run one script in a small world, or print the script reference", cmd_script},
+    {"soul", "list, review and regenerate scripts written by a language model", cmd_soul},
     {"version", "print the version", cmd_version},
-    {"help", "print this", cmd_help},
+    {"help", "print this help", cmd_help},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -39,10 +39,11 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out,
-            "\n`sandlot help COMMAND` says more of one. What stands behind -- is no option, also\n"
-            "when it begins with a dash. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a\n"
-            "script's fault.\n");
+    fprintf(
+        out,
+        "\n`sandlot help COMMAND` describes one command. `--` ends the options; what follows is\n"
+        "an argument even if it starts with a dash. Exit codes: 0 success, 1 failed, 2 invalid\n"
+        "arguments, 3 a script failed.\n");
 }
 
 static int no_command(const char *name)
@@ -90,13 +91,14 @@ void command_end_locked(int code)
     _exit(code);
 }
 
-// A standard descriptor that is closed would be the next file that is opened, and what is printed
-// would be written into it. This one cannot be written to, which is noticed at the end.
+// If a standard descriptor is closed, the next opened file gets its number, and our output would be
+// written into that file. So it is replaced by a descriptor that cannot be written to;
+// command_finish then reports that the output could not be written.
 static void hold_standard_descriptors(void)
 {
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
         if (fcntl(i, F_GETFD) < 0) {
-            (void)open("/dev/null", O_RDONLY); // the lowest that is free
+            (void)open("/dev/null", O_RDONLY); // gets the lowest free number
         }
     }
 }
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
-            // A world's players matter more than what it prints.
+            // A world does not fail because its output could not be printed.
             return commands[i].run == cmd_world ? code : command_finish(code);
         }
     }

@@ -19,7 +19,7 @@ void package_show_bytes(uint64_t bytes, char out[16])
     }
 }
 
-// A folder was packed only to be looked at.
+// A folder was packed only to inspect it.
 static const char *format_name(const PackageShown *shown)
 {
     return shown->is_folder ? "folder" : package_format_name(shown->info->format);
@@ -35,7 +35,7 @@ static const Soul *find_soul(const SoulList *souls, const char *path)
     return NULL;
 }
 
-// What a person wants to know of a file beside its size.
+// What else is shown of a file, after its size.
 static void about(const PackageFile *file, const Soul *soul, char out[ABOUT_BYTES])
 {
     const AssetInfo *asset = &file->asset;

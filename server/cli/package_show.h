@@ -1,4 +1,4 @@
-// How a package looks to a person (a table) and to a program (JSON).
+// Prints a package for a person (a table) and for a program (JSON).
 #pragma once
 
 #include "server/build/package.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 typedef struct PackageShown {
-    const char *path; // the file or folder that was looked at
+    const char *path; // the inspected file or folder
     const PackageInfo *info;
     bool is_folder;
     size_t archive_bytes;
@@ -16,6 +16,6 @@ typedef struct PackageShown {
 } PackageShown;
 
 void package_show_table(const PackageShown *shown, FILE *out);
-bool package_show_json(const PackageShown *shown); // as command_json_print
+bool package_show_json(const PackageShown *shown); // returns what command_json_print returns
 // "1.5 MiB"
 void package_show_bytes(uint64_t bytes, char out[16]);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Inside the compiler it is a script of a service, which says its side.
+// For the compiler it is a script in a service, because the service decides its side.
 #define SERVER_PATH "ServerScriptService/Script"
 #define CLIENT_PATH "StarterGui/Script"
 
@@ -53,7 +53,7 @@ static Status compile(const ScriptTypeScript *script, const TypeScriptOutput *ou
                             .lines = output->line_count > 0 ? output->lines : NULL,
                             .line_count = output->line_count};
     if (out->count == sizeof out->items / sizeof out->items[0]) {
-        snprintf(reason, WORKER_REASON_BYTES, "the compiler made more than was asked of it");
+        snprintf(reason, WORKER_REASON_BYTES, "the compiler returned more files than expected");
         return STATUS_BLOCKED;
     }
     const Status status = compile_call(worker, &job, &out->items[out->count], diagnostics, reason);

@@ -1,5 +1,5 @@
-// TypeScript for `sandlot script run`: one file, made into runes as a build makes them, so that
-// what is said of it, and every fault, names its own lines. It can import nothing, being alone.
+// TypeScript for `sandlot script run`: compiles one file into runes as a build does, so that
+// messages and faults name the lines of the file. It is the only file, so it can import nothing.
 #pragma once
 
 #include "core/script/script.h"
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 typedef struct ScriptTypeScript {
-    const char *name; // what the script is called, without .ts
-    const char *file; // what is said of it names this
+    const char *name; // name of the script, without .ts
+    const char *file; // the file name for messages
     const char *source;
     size_t bytes;
     ScriptSide side;
@@ -24,11 +24,12 @@ typedef struct ScriptRunes {
     uint32_t count;
 } ScriptRunes;
 
-// Starts processes that compile it. STATUS_MALFORMED: errors, in `diagnostics`. Others: `reason`
-// says why. *out is to be freed whatever comes back.
+// Starts processes that compile it. STATUS_MALFORMED: the errors are in `diagnostics`. Other
+// errors: `reason` says why. *out must be freed in every case.
 MUST_USE Status script_typescript_make(const ScriptTypeScript *script, ScriptRunes *out,
                                        DiagnosticList *diagnostics,
                                        char reason[WORKER_REASON_BYTES]);
-// Into a side's system. Nobody has signed them: for a process that is locked in.
+// Loads the runes into a side's script system. They are not signed, so call it only inside the
+// jail.
 MUST_USE Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system);
 void script_runes_free(ScriptRunes *runes);

@@ -19,17 +19,17 @@
 #define BOTS_REASONS_MAX 24
 
 // X(NAME, "name", what they do)
-#define BOTS_BEHAVIOURS(X)                                                         \
-    X(WALK, "walk", "straight on for a second or three, then another way")         \
-    X(CROWD, "crowd", "everybody on the same few metres")                          \
-    X(FIGHT, "fight", "runs after the nearest and shoots")                         \
-    X(BUILD, "build", "builds, digs and takes down, and remembers what is stored") \
-    X(PLATFORMS, "platforms", "jumps onto what moves")                             \
-    X(CHURN, "churn", "leaves or drops every few seconds and comes back")          \
-    X(SLOW, "slow", "reads little, late and sometimes not at all")                 \
-    X(HOSTILE, "hostile", "breaks the protocol in every way there is")             \
-    X(STAND, "stand", "stands still")                                              \
-    X(MIXED, "mixed", "some of each but hostile")
+#define BOTS_BEHAVIOURS(X)                                                       \
+    X(WALK, "walk", "walks straight for one to three seconds, then turns")       \
+    X(CROWD, "crowd", "all walk within the same few metres")                     \
+    X(FIGHT, "fight", "follows the nearest player and shoots")                   \
+    X(BUILD, "build", "builds, digs and removes, and remembers what was stored") \
+    X(PLATFORMS, "platforms", "jumps onto moving platforms")                     \
+    X(CHURN, "churn", "disconnects every few seconds and comes back")            \
+    X(SLOW, "slow", "reads little, late, and sometimes nothing")                 \
+    X(HOSTILE, "hostile", "violates the protocol in every known way")            \
+    X(STAND, "stand", "stands still")                                            \
+    X(MIXED, "mixed", "some of each, except hostile")
 
 typedef enum BotsBehaviour {
 #define BOTS_ENUM(name, text, what) BOTS_##name,

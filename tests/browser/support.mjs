@@ -1,6 +1,6 @@
-// What the browser tests stand on: a world of its own for each test (the real program, a data folder
-// of its own), a relay in front of it whose connections can be cut, one Chromium, and pages whose
-// every console error and policy violation is kept.
+// Helpers of the browser tests: a separate world for each test (the real program with its own data
+// folder), a relay in front of it whose connections can be cut, one Chromium, and pages that record
+// every console error and policy violation.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

@@ -1,5 +1,5 @@
-// Client scripts in the real page: they run once their manifest is verified, what fails is shown to
-// whoever writes them, and what somebody changed on the way is refused.
+// Client scripts in the real page: they run once their manifest is verified, their errors are shown to
+// the creator, and scripts that were changed in transit are rejected.
 //   node test_scripts.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

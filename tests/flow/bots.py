@@ -1,4 +1,4 @@
-"""What the tests with bots share: a flat place that is made for them, and `sandlot bots` itself."""
+"""Helpers of the tests with bots: a flat place that is generated for them, and running `sandlot bots`."""
 
 import json
 import os

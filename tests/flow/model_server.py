@@ -1,5 +1,5 @@
-"""A language model's server for tests: the Messages protocol on a local port, with answers that a test
-writes beforehand. Each request takes the next one; what it was sent is kept.
+"""A language model's server for tests: the Messages protocol on a local port, with replies that a test
+prepares. Each request gets the next one, and the requests are recorded.
 """
 
 import http.server

@@ -1,5 +1,5 @@
-"""Plays the template `obby` from the start to the finish, as a person would: by where it is, what the
-clock says, and trying again after a fall."""
+"""Plays the template `obby` from the start to the finish as a person would: it looks at its position
+and the time, and tries again after a fall."""
 
 import math
 import time

@@ -1,6 +1,6 @@
-"""Packages for the tests, made byte by byte: friendly ones as people's tools write them, and hostile
-ones, each with the rule that must refuse it. Python's standard library alone; nothing is committed
-but this program and a few small seeds for the fuzzer:
+"""Packages for the tests, written byte by byte: valid ones as common tools write them, and hostile
+ones, each with the rule that must reject it. It uses only Python's standard library. Only this program
+and a few small seeds for the fuzzer are committed:
 
     package_corpus.py seeds tests/fuzz/corpus
 """

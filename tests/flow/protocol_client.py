@@ -1,9 +1,8 @@
-"""A second client, written from docs/PROTOCOL.md alone: what that page says must be enough.
+"""A second client, written only from docs/PROTOCOL.md, which proves that the page is complete.
 
-It shares no code with the project, not even with the other tests, and needs nothing but Python's
-standard library. It joins over HTTP, opens a WebSocket of its own making, speaks the JSON encoding,
-walks, and keeps what it is told of everybody's place. It does not predict: where it is, is what the
-last snapshot says.
+It shares no code with the project, not even with the other tests, and needs only Python's standard
+library. It joins over HTTP, has its own WebSocket code, uses the JSON encoding, walks, and stores the
+positions of everybody. It does not predict: its own position is that of the last snapshot.
 
     protocol_client.py ADDRESS      walks ten metres in the world at http://ADDRESS and says where it is
 """

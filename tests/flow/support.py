@@ -1,5 +1,5 @@
-"""What the flow tests share: the real program as a process, a WebSocket client of a few lines, and a
-player that speaks the JSON protocol. Python's standard library alone, and no code of the server's.
+"""Helpers of the flow tests: the real program as a process, a small WebSocket client, and a player that
+uses the JSON protocol. They use only Python's standard library, and no code of the server.
 
 A test file is a program: `test_world.py PROGRAM PLACES [TEST]`. Tests are its functions test_*; each
 gets a fresh folder.

@@ -1,8 +1,8 @@
-"""Attackers beside honest players: nothing crashes, and the honest hardly notice.
+"""Attackers and honest players in one world: nothing crashes, and honest players hardly notice.
 
-The honest players' snapshots come nearly as regularly as without the attack: the 99th percentile of
-the time between two is within 1.25 of a quiet run. Both are measured in turn, three times, and the
-middle one of the three ratios counts, because a shared machine has moods.
+The honest players' snapshots arrive nearly as regularly as without the attack: the 99th percentile of
+the time between two snapshots is at most 1.25 times that of a quiet run. Both are measured in turn,
+three times, and the median of the three ratios counts, because the speed of a shared machine varies.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Assets of a place: a build checks each once and names it by its hash; a world serves those bytes
-and no others, whatever happens to the files meanwhile."""
+"""Assets of a place: a build checks each once and names it by its hash; a world serves exactly those
+bytes, even if the files change later."""
 
 import concurrent.futures
 import hashlib

@@ -1,4 +1,4 @@
-"""`sandlot bots` against a real world: every behaviour plays, and what is measured makes sense."""
+"""`sandlot bots` against a real world: every behaviour plays, and the measurements are plausible."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""`sandlot build` from outside: what it makes and leaves alone, what it says about mistakes, that two
-builds of one place are one, and that a build killed at any moment leaves nothing half done."""
+"""`sandlot build` from outside: which files it writes and which it does not touch, its error messages,
+two builds of one place at the same time, and that a killed build leaves no incomplete files."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The command line as a newcomer meets it: help, slips of the finger, and what is said when something is not there."""
+"""The command line for a new user: help, typing errors, and messages about files that do not exist."""
 
 import contextlib
 import json
@@ -78,7 +78,7 @@ def test_two_dashes_end_the_options(program, _places, folder):
     check("ran" in sandlot(program, "script", "run", weak, "--", "-s.lua", cwd=folder), "script")
     check("-none: there is no such folder" in sandlot(program, "world", "--port", "0", "--", "-none",
                                                       code=1, cwd=folder), "world")
-    check("no option" in sandlot(program, "build", "-dash", "--", code=2, cwd=folder), "before it they are")
+    check("unknown option" in sandlot(program, "build", "-dash", "--", code=2, cwd=folder), "before it they are")
     check("name the place" in sandlot(program, "build", "--", code=2, cwd=folder), "nothing behind it")
     check("--json" in sandlot(program, "build", "--", "a", "--json", code=2, cwd=folder), "two places")
 
@@ -161,7 +161,7 @@ def test_world_takes_the_folder(program, _places, folder):
     check("nosuch: there is no such folder" in text, text)
     check("one place at a time" in sandlot(program, "world", "a", "b", code=2), "two")
     check("one place at a time" in sandlot(program, "world", "--place", "a", "b", code=2), "two")
-    check("which place?" in sandlot(program, "world", "--port", "0", code=2), "none")
+    check("no place given" in sandlot(program, "world", "--port", "0", code=2), "none")
 
 
 def test_no_place_stays_as_it_was(program, _places, folder):
@@ -258,7 +258,7 @@ def test_build_says_each_thing_once(program, _places, folder):
             if i < 2:
                 write(os.path.join(folder, "game/StarterGui/N.lua"), f"print({i})")
         process.send_signal(signal.SIGINT)
-        check(process.stderr.read() == "sandlot build: waiting for changes; Ctrl-C ends\n" and
+        check(process.stderr.read() == "sandlot build: waiting for changes; press Ctrl-C to stop\n" and
               process.wait(30) == 0, "said once, and ended as asked")
 
 

@@ -1,6 +1,6 @@
-"""A damaged data folder: the program refuses it, says what to do, and leaves every byte as it is; or
-nothing that matters was hit, and everything is there. A log that is cut off is a clean prefix. (The
-store's own test damages many more files; here it is what the program does.)
+"""A damaged data folder: the program rejects it, says what to do, and changes no byte; or the damage
+does not matter, and all data is there. If the log is cut off, only the last saves are lost. (The
+store's own test damages many more files; this one tests the whole program.)
 """
 
 import os

@@ -1,8 +1,8 @@
-"""A full disk under the running program: what is stored waits, play goes on, and when there is room
-again everything is stored, without a restart.
+"""A full disk while the program runs: saves wait, play continues, and when there is space again
+everything is stored, without a restart.
 
-The data folder is a small file system in memory, mounted in a namespace of this test's own. Where
-the system allows no such thing the test says so and is skipped.
+The data folder is a small file system in memory, mounted in a private namespace. If the system does
+not allow that, the test says so and is skipped.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
-"""Follows docs/FIRST_PLACE.md word by word. Commands are those of its `sh` blocks, in one fresh folder;
-the `text` block after one is what must be printed, in that order, with … for anything; a `lua` block is
-written into the file that the text before it names; Ctrl-C is pressed where the page says so; the link is
-opened. Only the port is another one, because 7777 may be taken, and machines without every layer of the jail
-go on. Where the web page was not built, one line stands for it."""
+"""Follows docs/FIRST_PLACE.md step by step. It runs the commands of the `sh` blocks in one new folder. The
+`text` block after a command is the expected output, in that order, where … matches anything. A `lua` block
+is written into the file that the text before it names. Ctrl-C is pressed where the page says so, and the
+link is opened. There are three differences: another port, because 7777 may be in use; --allow-weak-jail,
+for machines that lack a layer of the jail; and a page of one line if the web page was not built."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-"""kill -9 at random moments, of the world process and of its host, while bots build. What the server
-said is stored must be there at the end, for clients that have seen nothing of it before, and whoever
-was in comes back into a session.
+"""kill -9 at random moments, of the world process and of its host, while bots build. Everything that the
+server confirmed as stored must be there at the end, seen by new clients, and connected players must
+get back into a session.
 
 SANDLOT_KILLS=1000 makes it long (make torture); SANDLOT_SEED repeats a run.
 """

@@ -1,6 +1,6 @@
-"""A live world runs what was built: platforms that scripts move, prefabs that they spawn, triggers,
-faults; clients that verify before they run; what never leaves the server; and what is done about
-artifacts that somebody changed."""
+"""A live world runs the built scripts: platforms that scripts move, prefabs that they spawn, triggers,
+faults. Clients verify scripts before they run them, server-only scripts are never sent, and artifacts
+that somebody changed are detected."""
 
 import ctypes
 import hashlib

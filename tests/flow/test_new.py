@@ -1,5 +1,5 @@
-"""`sandlot new`: every template in every language builds without a warning and runs; the course of the
-obby is played from the start to the finish."""
+"""`sandlot new`: every template in every language builds without a warning and runs, and the obby is
+played from the start to the finish."""
 
 import base64
 import json

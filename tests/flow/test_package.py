@@ -1,4 +1,4 @@
-"""Packages from people and from enemies, through the real program and the real jail."""
+"""Valid and hostile packages, with the real program and the real jail."""
 
 import hashlib
 import json

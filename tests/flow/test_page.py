@@ -1,5 +1,5 @@
-"""The page's files as a browser gets them: each in each encoding is the same file, what is said of
-it is true, and nothing odd in a request ever brings bytes that its sender cannot read."""
+"""The page's files as a browser gets them: every encoding gives the same file, the headers are right,
+and no request, however strange, gets an encoding that its sender cannot read."""
 
 import gzip
 import os

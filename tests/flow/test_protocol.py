@@ -1,4 +1,4 @@
-"""docs/PROTOCOL.md is enough: two clients written from it alone play in a real world.
+"""docs/PROTOCOL.md is complete: two clients written only from it play in a real world.
 
     test_protocol.py PROGRAM PLACES [TEST]
 """

@@ -1,5 +1,5 @@
-"""Saving scripts over HTTP while a world runs: what an editor is told, what is on disk then, and who may
-not."""
+"""Saving scripts over HTTP while a world runs: the replies that an editor gets, the files on disk, and who
+may not save."""
 
 import fcntl
 import hashlib

@@ -1,4 +1,4 @@
-"""One script on its own (`sandlot script run`), and what a world's log says when a script fails."""
+"""Running a single script (`sandlot script run`), and what a world's log shows when a script fails."""
 
 import json
 import os

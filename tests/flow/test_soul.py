@@ -1,5 +1,5 @@
-"""Plain-language souls through `sandlot build` and `sandlot soul`, against a model's server of our own
-that says what each test needs: see support.py and model_server.py."""
+"""Plain-language souls through `sandlot build` and `sandlot soul`, against our own model server, which
+returns what each test needs: see support.py and model_server.py."""
 
 import json
 import os
@@ -683,7 +683,7 @@ def test_soul_bad_sources(program, places, folder):
 def test_soul_command_line(program, places, folder):
     place = make_place(folder)
     with ModelServer(lua(GOOD), lua(OTHER)) as server:
-        expect(soul(program, "ask", place, "Workspace/Door", server=server), 0, "made, 0 repairs")
+        expect(soul(program, "ask", place, "Workspace/Door", server=server), 0, "written, 0 repairs")
         expect(soul(program, "ask", place, "SoulService/Workspace/Door.soul.lua", server=server), 0)
         check(body_of(place) == OTHER + "\n", "asked again, whatever was kept")
         expect(soul(program, "ask", place, "Workspace/Door", server=server, key=None), 1,

@@ -1,5 +1,5 @@
-"""A place that comes from a stranger, with a .sandlot in it: nothing of it is followed, waited for,
-believed, or left where others could exchange it."""
+"""A place from a stranger that contains a .sandlot folder: the program does not follow its links, wait
+for its locks, trust its data, or leave it where others could replace it."""
 
 import ctypes
 import os

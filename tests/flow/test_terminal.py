@@ -1,5 +1,5 @@
-"""A stranger's names and messages on a terminal: whatever a place, a package or a script says,
-nothing of it speaks to the terminal that shows it."""
+"""Names and messages from strangers on a terminal: no text of a place, a package or a script can send
+control characters to the terminal that shows it."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""`sandlot world` from outside: it starts, players walk, it survives its own death, it ends."""
+"""`sandlot world` from outside: it starts, players walk, it recovers from a crash, it stops."""
 
 import json
 import os
@@ -510,7 +510,7 @@ def test_replay(program, places, folder):
         world.kill()
     place = os.path.join(places, "island")
     code, text = end_of(program, "replay", journal, "--place", place)
-    check(code == 0 and "all the same" in text, f"{code}: {text}")
+    check(code == 0 and "all equal" in text, f"{code}: {text}")
     with open(journal, "rb") as file:
         whole = file.read()
     # The player goes elsewhere: the replay must notice, and say when.

@@ -1,6 +1,6 @@
-// A picture, sound, model or text from anybody: the first byte says which kind, the rest is the
-// file. Beside it in its package are a .bin and a picture that a model can name. A picture that
-// passes also becomes a thumbnail, which passes itself.
+// A picture, sound, model or text from a stranger: the first byte chooses the kind, the rest is the
+// file. Its package also contains a .bin and a picture that a model can name. A valid picture is
+// also turned into a thumbnail, which must be valid too.
 #include "core/base/check.h"
 #include "server/build/asset.h"
 

@@ -1,4 +1,5 @@
-// Any text as client/assets.json. Only what we would write is read, and all of it is in range.
+// Any text as client/assets.json. Only texts that our writer would produce are accepted, and all
+// values are in range.
 #include "core/base/check.h"
 #include "server/build/asset_list.h"
 

@@ -1,5 +1,5 @@
-// Byte readers: the input is a program. Its first half says what to read, its second half is what
-// is read. What was read without failure is written again and must be the same bytes.
+// Byte readers: the input is a program. Its first half says what to read, its second half is the
+// data. Values that were read successfully are written again and must give the same bytes.
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 

@@ -1,6 +1,7 @@
-// A world process that says anything to its host: packets (u16 length, bytes; the highest bit of
-// the length attaches a descriptor) go through a real channel, and every message that comes out is
-// read as a report. What was read is written and read again as the same.
+// A world process that sends arbitrary bytes to its host: packets (u16 length, bytes; the highest
+// bit of the length attaches a descriptor) go through a real channel, and every message that
+// arrives is read as a report. A report that was read must give the same one when it is written and
+// read again.
 #define _GNU_SOURCE
 #include "core/base/check.h"
 #include "server/host/channel.h"

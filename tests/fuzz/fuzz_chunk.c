@@ -1,6 +1,6 @@
-// Chunks and terrains from strangers. Byte 0 of the input says what it is read as and into what,
-// byte 1 where; the rest is read. Either it is refused and nothing has changed, or the result
-// writes itself down, and what is written reads back as the same and is written the same again.
+// Chunks and terrains from strangers. Byte 0 of the input says how it is read and into what, byte 1
+// where; the rest is the data. Either it is rejected and nothing has changed, or the result can be
+// written, and reading and writing that again gives the same bytes.
 //
 //   byte 0   bits 0..1   0, 1 a chunk of a terrain · 2 a whole terrain · 3 a chunk of a store
 //            bit 2       over a base, or over nothing

@@ -1,10 +1,12 @@
-// A client whose server is the fuzzer: messages of any bytes, welcomes and frames that make sense
-// in between, time, cuts and reconnects. Whatever comes, it plays, waits or closes with a reason.
+// A client whose server is the fuzzer: messages of any bytes, valid welcomes and frames in between,
+// time, lost connections and reconnects. Whatever arrives, the client plays, waits or closes with a
+// reason.
 //
 //   u8  bit 0 scripts, bit 1 the scene is at hand, bit 2 the owner fetches, bit 3 it verifies
 //   then steps: u8 below 0x80: a message, u16 length, bytes · 0x80 u8 a welcome · 0x81 u8 time ·
-//   0x82 a cut and a reconnect · 0x83 u8 buttons · 0x84 the next frame, empty · 0x85 u16 length,
-//   bytes: the owner gives something · 0x86 u8 its verdict on the manifest that waits for one
+//   0x82 a lost connection and a reconnect · 0x83 u8 buttons · 0x84 the next frame, empty · 0x85
+//   u16 length, bytes: the owner gives something · 0x86 u8 its verdict on the manifest that waits
+//   for one
 #include "core/base/check.h"
 #include "core/client/client.h"
 #include "tests/support/test_place.h"

@@ -1,5 +1,5 @@
-// Journals: any bytes give a header and entries or a status, and an entry that was read is written
-// as the same bytes again.
+// Journals: any bytes give a header and entries or an error status, and an entry that was read is
+// written as the same bytes again.
 #include "core/base/check.h"
 #include "core/world/journal.h"
 

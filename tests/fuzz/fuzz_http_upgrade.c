@@ -1,7 +1,7 @@
-// What HTTP decides from headers: each line of the input is one of them, a line "-" one that did
-// not come. A request is granted only with a right key, an allowed origin and a subprotocol of
-// ours; a range never leaves its body; no path that may be a file leads out of a root; no coding is
-// chosen that was not offered, or that nobody named.
+// HTTP's decisions about headers: each line of the input is a header, a line "-" a missing one. A
+// request is granted only with a valid key, an allowed origin and one of our subprotocols; a range
+// is always inside its body; no path that may be a file leads outside the root; no encoding is
+// chosen that was not offered or not accepted.
 #define _GNU_SOURCE
 #include "core/base/check.h"
 #include "server/net/http_rules.h"

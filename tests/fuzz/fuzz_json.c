@@ -1,5 +1,5 @@
-// JSON: whatever parses is written, compact and indented, and parsed again to the same tree; and it
-// parses or fails alike under small limits, without a byte outside its arena.
+// JSON: everything that parses is written, compact and indented, and parsed again to the same tree.
+// With small limits it also parses or fails, without touching a byte outside its arena.
 #include "core/base/check.h"
 #include "core/base/json.h"
 #include "core/base/json_read.h"

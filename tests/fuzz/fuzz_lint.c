@@ -1,5 +1,5 @@
-// Any text that compiles, linted for each side, and its lines replaced by some that come from the
-// text itself: findings are within the source, lines are those of the map, and the heap is whole.
+// Any text that compiles, linted for each side, with its lines replaced by numbers from the text
+// itself: findings are within the source, lines are those of the map, and the heap is intact.
 #include "core/base/check.h"
 #include "core/script/lint.h"
 

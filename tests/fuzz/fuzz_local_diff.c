@@ -1,6 +1,5 @@
-// Differences to a place that is being played: any bytes change it or are refused, and what is
-// refused changes nothing. The world goes on in both cases, and everything is given back at the
-// end.
+// Changes of a place that is being played: any bytes change it or are rejected, and a rejected
+// change has no effect. The world continues in both cases, and all memory is freed at the end.
 #include "core/base/check.h"
 #include "core/world/local/local_host.h"
 #include "tests/support/test_place.h"

@@ -1,5 +1,5 @@
 // Any text, compiled and run in a small Vm: it must end within its limits, and the heap must be
-// whole afterwards. The Vm's allocator tells the address sanitizer what Lua may touch.
+// intact afterwards. The Vm's allocator tells the address sanitizer which bytes Lua may access.
 #include "core/script/lua_guard.h"
 #include "core/script/vm.h"
 

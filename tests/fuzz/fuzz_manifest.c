@@ -1,5 +1,5 @@
-// Any text as a manifest. Whatever is read is written, and what was written is read as the same:
-// what a signature covers does not depend on how a file was laid out.
+// Any text as a manifest. A manifest that was read is written, and reading that gives the same
+// manifest: what a signature covers does not depend on the layout of a file.
 #include "core/base/check.h"
 #include "core/wire/manifest.h"
 

@@ -1,6 +1,6 @@
-// Messages as bytes: whatever decodes is inside its limits and encodes to the same bytes; whatever
-// does not leaves the arena as it was. It also comes back from JSON unchanged. The first byte
-// chooses the direction.
+// Messages as bytes: a message that decodes is inside its limits and encodes to the same bytes; if
+// decoding fails, the arena is unchanged. A message also survives a round trip through JSON. The
+// first byte chooses the direction.
 #include "core/base/check.h"
 #include "core/wire/message.h"
 

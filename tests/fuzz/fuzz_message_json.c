@@ -1,6 +1,6 @@
-// Messages as JSON: whatever is read is inside its limits, and what is written of it is read as the
-// same message. An error names a place and leaves the arena as it was. The first byte chooses the
-// direction.
+// Messages as JSON: a message that is read is inside its limits, and writing and reading it again
+// gives the same message. An error names a position and leaves the arena unchanged. The first byte
+// chooses the direction.
 #include "core/base/check.h"
 #include "core/wire/message.h"
 

@@ -1,4 +1,4 @@
-// A model's answer as JSON, and the Lua in it: what is taken is text that a person can read.
+// A model's answer as JSON, and the Lua in it: accepted text is text that a person can read.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "server/build/model_answer.h"

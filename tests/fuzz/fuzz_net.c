@@ -1,5 +1,5 @@
-// Shapes and books. The first byte chooses; what can be read is inside its ranges, and written
-// again and read again it is the same.
+// Shapes and attribute books. The first byte chooses. A value that can be read is inside its
+// ranges, and writing and reading it again gives the same value.
 #include "core/base/check.h"
 #include "core/wire/net.h"
 

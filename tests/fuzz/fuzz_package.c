@@ -1,7 +1,6 @@
-// Any bytes as a package, through the whole of WORKER_UNPACK, as in the worker but for the jail. A
-// refusal names entry and rule in one printable line; an answer is one that the outside believes;
-// and a zip that is accepted means the same to libarchive, whether it reads from the front or by
-// the directory.
+// Any bytes as a package, through all of WORKER_UNPACK as in the worker, but without the jail. A
+// rejection names the entry and the rule in one printable line; a reply passes the checks outside;
+// and libarchive reads an accepted zip as the same files, both from the front and by the directory.
 #include "core/base/check.h"
 #include "server/build/package_reply.h"
 #include "server/build/worker_op.h"

@@ -1,5 +1,5 @@
-// What a worker that was taken over says about a package. The outside believes nothing that breaks
-// a rule: whatever it takes can be unpacked.
+// Replies about a package from a worker that was taken over. The checks outside accept nothing that
+// breaks a rule: every accepted reply can be unpacked.
 #include "core/base/check.h"
 #include "server/build/package_reply.h"
 

@@ -1,6 +1,7 @@
 // The files of a place, with zero bytes between them: place.json, scene.json, prefabs/A.json and
-// chunks/0_0_0.chunk, of which the last may hold any bytes. Whatever compiles, decompiles to files
-// that compile to the same bytes, and both of its forms load and give the same scene.
+// chunks/0_0_0.chunk, of which the last may contain any bytes. A place that compiles can be
+// converted back to files that compile to the same bytes, and both of its forms load and give the
+// same scene.
 #include "core/base/check.h"
 #include "core/script/place.h"
 #include "core/wire/place.h"

@@ -1,5 +1,5 @@
-// Stored rows: any bytes are rows or a status. What is accepted is written again as the same bytes,
-// and what it means is inside its limits.
+// Stored rows: any bytes are rows or an error status. An accepted row is written again as the same
+// bytes, and its values are inside their limits.
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/world/save/row.h"

@@ -1,5 +1,5 @@
-// The header of a rune: rune_check is total, and what it accepts lies inside the bytes. Bytecode is
-// never loaded from here.
+// The header of a rune: rune_check accepts any bytes, and a header that it accepts lies inside the
+// bytes. This target never loads bytecode.
 #include "core/script/rune.h"
 
 #include "core/base/check.h"

@@ -1,6 +1,5 @@
-// What a client unpacks is a stranger's: nothing of it is known but where it came from. What comes
-// out is as large as was said, and what is a rune packs and comes back. The first three bytes are
-// the size that a manifest would say.
+// A client unpacks bytes from a stranger. The result must have the expected size, and a valid rune
+// must survive packing and unpacking. The first three bytes are the size that a manifest would say.
 #include "core/base/check.h"
 #include "core/script/rune.h"
 #include "core/script/rune_unpack.h"

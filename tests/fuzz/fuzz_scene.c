@@ -1,5 +1,5 @@
-// Compiled scenes: any bytes give a place or a status, and nothing is left of what was taken.
-// Whatever loads as whole can be stripped, to the same scene, and printed as files.
+// Compiled scenes: any bytes give a place or an error status, and all memory is freed. A scene that
+// loads as whole can be stripped, to the same scene, and printed as files.
 #include "core/base/check.h"
 #include "core/script/place.h"
 #include "core/wire/place.h"

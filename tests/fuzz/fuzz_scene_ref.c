@@ -1,5 +1,5 @@
-// Any bytes as a scene or a prefab, and any as the worker's edits of it: an edit keeps JSON JSON,
-// is done after one round, and changes nothing but what belongs to a reference.
+// Any bytes as a scene or a prefab, and any bytes as the worker's edits of it: an edit keeps valid
+// JSON valid, is complete after one round, and changes only the members of a reference.
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/build/scene_ref.h"

@@ -1,5 +1,5 @@
-// Any sequence of calls, with any handles and numbers: each answers with a status or does what it
-// says, no step ever fails, and no living character ends inside anything.
+// Any sequence of calls, with any handles and numbers: each returns an error status or does what it
+// should, no step ever fails, and no living character ends inside anything.
 //
 // The input is read as operations: one byte that chooses the call, then its arguments. A number is
 // a byte that says how: small and ordinary in most cases, any four bytes as a float in some.

@@ -1,8 +1,8 @@
-// sim_read on any bytes: a status and an empty sim, or a sim that steps, writes itself, and reads
-// itself back alike.
+// sim_read on any bytes: an error status and an empty sim, or a sim that can step and be written,
+// and that is the same when it is read again.
 //
 // The first 17 bytes of a state name the format, the scene and the config. When the first byte is
-// 0x80 or more they are filled in here, so that a corpus outlives changes of those hashes.
+// 0x80 or more they are filled in here, so that the corpus stays valid when those hashes change.
 #include "tests/fuzz/small_world.h"
 
 #include "core/base/check.h"

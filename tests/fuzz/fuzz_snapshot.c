@@ -1,6 +1,6 @@
-// Frames over a merge that holds something already. The first byte says how many of the bytes that
-// follow are a first frame of the input's own; if they are none, a fixed one is taken. The rest is
-// a second frame. Whatever comes out is inside its ranges, and its JSON, if it fits, is JSON.
+// Frames for a merge that already has a state. The first byte says how many of the following bytes
+// are a first frame; if there are none, a fixed frame is used. The rest is a second frame. Every
+// result is inside its ranges, and its JSON, if it fits, is valid JSON.
 #include "core/base/check.h"
 #include "core/base/json.h"
 #include "core/wire/snapshot_json.h"

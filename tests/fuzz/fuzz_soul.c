@@ -1,7 +1,7 @@
-// Any names and any place.json, scanned for souls as a build does, with the worker's half here. The
-// input is texts with zero bytes between them: place.json, then names of files. Nothing crashes,
-// what is found is sorted and each once, and no script that its service or place.json keeps on the
-// server is ever replicated.
+// Any names and any place.json, scanned for souls as a build does, with the worker's part in this
+// process. The input is texts with zero bytes between them: place.json, then names of files.
+// Nothing crashes, the result is sorted without duplicates, and no script that its service or
+// place.json keeps on the server is ever replicated.
 #include "core/base/check.h"
 #include "server/build/worker_narrow.h"
 #include "server/build/worker_op.h"

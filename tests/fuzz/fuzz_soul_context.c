@@ -1,5 +1,5 @@
-// A scene and a soul's text, of any bytes, and what a model would be told: text within its bounds.
-// Up to the first zero byte the input is the soul, up to the second a prefab, the rest the scene.
+// A scene and a soul of any bytes, and the prompt for a model: valid text within its limits. Up to
+// the first zero byte the input is the soul, up to the second a prefab, the rest the scene.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "server/build/soul_context.h"

@@ -1,5 +1,5 @@
-// The file beside a plain soul, which may be anybody's work: any bytes give a state, and a line
-// that the worker reads is found again in the file.
+// The stored Lua of a plain soul, which may come from a stranger: any bytes give a state, and the
+// first line that the worker reports is really in the file.
 #include "core/base/check.h"
 #include "server/build/soul_kept.h"
 #include "server/build/worker_op.h"

@@ -1,5 +1,5 @@
-// Rows of a hostile world into the database: any bytes are refused as a whole or fit the tables,
-// and a row that was taken comes back as the same bytes.
+// Rows of a hostile world in the database: any bytes are rejected as a whole or fit the tables, and
+// an accepted row is returned as the same bytes.
 #include "core/base/check.h"
 #include "server/store/store_inside.h"
 

@@ -1,4 +1,4 @@
-// What a TypeScript compiler answers: any bytes at all, as the answer to a small question.
+// Replies of the TypeScript compiler: any bytes, as the reply to a small request.
 #include "server/build/typescript_frame.h"
 #include "tests/support/typescript_place.h"
 

@@ -1,6 +1,6 @@
-// Values from the other side, and parameters from a scene: any bytes are a value or a status. What
-// is accepted must push as many values as it says and write back to the same bytes it would be
-// written as.
+// Values from the other side, and parameters from a scene: any bytes are a value or an error
+// status. An accepted value must push as many values as it says, and be written as the same bytes
+// again.
 #include "core/script/sample_world.h"
 #include "core/script/script_inside.h"
 #include "core/script/value.h"

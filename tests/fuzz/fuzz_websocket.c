@@ -1,5 +1,5 @@
-// WebSocket frames. The first byte says whose frames they are, the second how the network cuts
-// them. However it cuts, the same events come out; no message is larger than its limit, every text
+// WebSocket frames. The first byte chooses the sender, the second how the network splits the bytes.
+// However it splits them, the same events come out; no message is larger than its limit, every text
 // is UTF-8, and nothing follows an end.
 #include "core/base/check.h"
 #include "core/base/hash.h"

@@ -1,5 +1,5 @@
-// Answers of a build worker that a stranger has taken over: the first byte chooses the op and the
-// status it claims, the rest is its answer. What is taken is whole, and the rune is a rune.
+// Replies of a build worker that a stranger has taken over: the first byte chooses the request and
+// the status, the rest is the reply. An accepted reply is complete, and its rune is a valid rune.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"

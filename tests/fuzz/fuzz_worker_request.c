@@ -1,5 +1,5 @@
-// Requests to the build worker, in this process: the first byte chooses the op, the rest is the
-// request. Whatever it is, the answer is one of ours, and a failure has a reason.
+// Requests to the build worker, in this process: the first byte chooses the request, the rest is
+// its body. The reply always has a valid form, and a failure has a reason.
 #include "core/base/check.h"
 #include "server/build/worker_op.h"
 

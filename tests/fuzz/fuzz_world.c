@@ -1,5 +1,6 @@
-// A world fed anything from several connections, valid and not: it never dies, and a well-behaved
-// player among them is never disturbed: it stays in, its frames merge, its pings are answered.
+// A world that gets any input from several connections, valid and invalid: it never crashes, and a
+// well-behaved player among them is never disturbed: it stays connected, its frames merge, and its
+// pings are answered.
 //
 // The input is read as operations: one byte that chooses, then arguments.
 #include "core/base/check.h"

@@ -1,4 +1,4 @@
-# Makes a C table of the expectation files, so that a program without files can check itself:
+# Writes a C table with the files of expected results, so that a program without file access can use them:
 #   cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake
 file(GLOB paths ${FOLDER}/*.txt)
 list(SORT paths)

@@ -1,10 +1,10 @@
-// scenarios --list            what there is
+// scenarios --list            lists the scenarios
 // scenarios NAME              runs one and prints its summary
 // scenarios --check           compares every scenario with the expectations compiled in
 // scenarios --check FILE|DIR  the same with expectations read now; FILE checks one scenario
 // scenarios --write DIR       writes the expectations of all scenarios that keep their own checks
 //
-// Exit code 0 when all is as expected, 1 when not, 2 for a command that makes no sense.
+// Exit code 0 if all is as expected, 1 if not, 2 for invalid arguments.
 #include "tests/scenario/summary.h"
 
 #include <stdio.h>

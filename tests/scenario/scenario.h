@@ -1,11 +1,11 @@
-// A scenario is a small world with fixed inputs: built, driven tick by tick, and at the end asked
-// whether what it is about has really happened. What it must lead to, bit for bit, stands in
-// expected/<name>.txt, as a readable summary with the state hash along the way; every compiler and
-// WebAssembly must agree with that one file. A summary is never taken for granted: the checks in a
-// scenario's own code (stage_expect) must hold before it can be written.
+// A scenario is a small world with fixed inputs. It is built, run tick by tick, and at the end it
+// checks that what it is about has really happened. The expected result, bit for bit, is in
+// expected/<name>.txt: a readable summary with state hashes from several ticks. Every compiler and
+// WebAssembly must agree with that one file. A summary is written only if the checks in the
+// scenario's own code (stage_expect) hold.
 //
-// While a scenario runs, the stage watches over it: no living character may be inside anything by
-// more than a millimetre, and every number must be finite.
+// While a scenario runs, the stage checks after every step that no living character is inside
+// anything by more than a millimetre, and that every number is finite.
 #pragma once
 
 #include "core/base/heap.h"

@@ -1,4 +1,4 @@
-// Terrain that changes under, around and inside those who stand on it.
+// Terrain that changes under, around and inside characters.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// In the air: long falls onto thin floors, and jumps pressed too early and too late.
+// In the air: long falls onto thin floors, and jumps that are pressed too early and too late.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// NPC minds: patrols around walls, noticing, chasing, searching, and giving up.
+// Decisions of NPCs: patrols around walls, noticing, chasing, searching, and giving up.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

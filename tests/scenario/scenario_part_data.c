@@ -1,4 +1,4 @@
-// What parts do by themselves: carry, be climbed, throw off, hurt, and report who is inside.
+// What parts do by themselves: carry, can be climbed, bounce, damage, and report who is inside.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

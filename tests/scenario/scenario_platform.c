@@ -1,4 +1,4 @@
-// Parts that move: what stands on them is carried, what is in their way is pushed or crushed.
+// Moving parts: characters on them are carried, characters in their way are pushed or crushed.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

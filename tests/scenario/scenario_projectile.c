@@ -1,4 +1,5 @@
-// Things that fly: straight and in arcs, at everything, and at where somebody was a moment ago.
+// Projectiles: straight and in arcs, against all kinds of targets, and against past positions of
+// characters.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-// Shapes of every kind and rotation, the corners between them, and what is just too low or narrow.
+// Shapes of every kind and rotation, the corners between them, and gaps that are just too low or
+// narrow.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-// Ground that is not level: stairs, wedges that can be walked, and slopes that cannot.
+// Ground that is not level: stairs, wedges that characters can walk up, and slopes that they
+// cannot.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

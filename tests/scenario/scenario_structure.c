@@ -1,4 +1,5 @@
-// What players build: pieces that hold each other up, and fall when what holds them goes.
+// Structures that players build: pieces that support each other, and collapse when the support is
+// removed.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

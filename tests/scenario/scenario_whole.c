@@ -1,5 +1,5 @@
-// Everything together: all features at once, saved and restored again and again; the lower tick
-// rate; a client's sim; and inputs that make no sense.
+// Everything together: all features at once, saved and restored repeatedly; the lower tick rate; a
+// client's sim; and invalid inputs.
 #include "tests/scenario/scenario.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// The stage that scenarios play on: builds the scene, steps the sim, and watches over it.
+// The stage on which scenarios run: builds the scene, steps the sim, and checks it after each step.
 #include "tests/scenario/scenario.h"
 
 #include "core/base/check.h"

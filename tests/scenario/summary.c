@@ -1,5 +1,5 @@
-// Summaries are compared as text, so every number in them is printed in one way everywhere:
-// integers, and floats with three decimals, which every C library rounds alike.
+// Summaries are compared as text, so every number is printed in the same way everywhere: integers,
+// and floats with three decimals, which every C library rounds in the same way.
 #include "tests/scenario/summary.h"
 
 #include "core/base/check.h"

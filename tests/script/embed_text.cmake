@@ -1,4 +1,4 @@
-# Makes a C string of one file:
+# Writes a C string with the contents of one file:
 #   cmake -DINPUT=… -DNAME=name -DOUTPUT=… -P embed_text.cmake
 file(READ ${INPUT} content HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" content "${content}")

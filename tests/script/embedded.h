@@ -1,4 +1,4 @@
-// Scripts that were compiled in; a table ends with an entry without a name.
+// Scripts that are compiled in; a table ends with an entry without a name.
 #pragma once
 
 #include <stddef.h>

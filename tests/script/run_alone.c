@@ -1,5 +1,5 @@
-// One script in the small world, as `sandlot script run` has it, but in no jail, in which callgrind
-// could not write what it counted: run_alone FILE.
+// Runs one script in the small world like `sandlot script run`, but without the jail, in which
+// callgrind could not write its results: run_alone FILE.
 #include "core/script/sample_world.h"
 
 #include <stdio.h>

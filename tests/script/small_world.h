@@ -1,4 +1,4 @@
-// The small world of `sandlot script run` for tests of scripts: what it says is kept as text.
+// The small world of `sandlot script run` for tests of scripts; its output is kept as text.
 #pragma once
 
 #include "core/script/sample_world.h"

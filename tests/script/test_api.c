@@ -1,6 +1,6 @@
 // Runs the scripts in tests/script/api on the side or sides that their first line names, in the
 // small world with both sides joined. A script passes when it prints "done" and nothing faults. The
-// last test plays remotes between a script of the server and one of the client.
+// last test calls remotes between a script of the server and one of the client.
 #include "core/script/script_inside.h"
 #include "core/script/value.h"
 #include "tests/script/embedded.h"

@@ -1,5 +1,5 @@
-// See failing_disk.h. A file of ours is followed in memory by the real one; every call is handed
-// on.
+// See failing_disk.h. Each of our file objects is followed in memory by SQLite's own; every call is
+// passed on to it.
 #include "tests/support/failing_disk.h"
 
 #include <sqlite3.h>

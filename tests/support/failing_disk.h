@@ -1,5 +1,5 @@
-// A disk that refuses: SQLite's own file layer with a switch in front of everything that writes.
-// Installed once as the default; it does nothing until it is told to.
+// A disk that can fail: SQLite's own file layer, with a switch in front of everything that writes.
+// It is installed once as the default and does nothing until a test turns it on.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-// Made-up messages. Texts hold what is hard to carry: quotes, controls, letters of every length.
+// Example messages. Their texts contain characters that are hard to encode: quotes, control
+// characters, characters of every length.
 #include "tests/support/message_example.h"
 
 #include "core/base/check.h"

@@ -1,4 +1,5 @@
-// Bodies of messages made up from the schema: for round trips, test vectors and fuzz seeds.
+// Example bodies of messages, generated from the schema: for round trips, test vectors and fuzz
+// seeds.
 #pragma once
 
 #include "core/base/rng.h"

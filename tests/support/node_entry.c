@@ -1,5 +1,5 @@
-// A test program that is its own launcher of Node: with this file among its sources a TypeScript
-// compiler starts the test program again, which ends up here before any test runs.
+// With this file among its sources, a test program can act as the launcher of Node: a TypeScript
+// compiler starts the test program again, and this code runs before any test.
 #include "server/build/typescript_node.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Reads packages with one build worker and says what it thinks of each, for tests/flow:
+// Reads packages with one build worker and prints the result for each, for tests/flow:
 //
 //   package_judge FILE…      pid of the worker, status, reason; tab-separated, a line each
 #include "server/build/package.h"

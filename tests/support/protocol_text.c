@@ -1,4 +1,5 @@
-// Prints the schema for people and for other programs. Nothing here knows a single message.
+// Prints the schema for people and for other programs. This code contains no knowledge of single
+// messages.
 #include "tests/support/protocol_text.h"
 
 #include "core/base/check.h"

@@ -1,4 +1,4 @@
-// What is printed from the code: the tables of docs/PROTOCOL.md and tests/vectors/messages.json.
+// Texts generated from the code: the tables of docs/PROTOCOL.md and tests/vectors/messages.json.
 // tools/protocol.c writes them, the unit tests compare them.
 #pragma once
 

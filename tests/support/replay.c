@@ -1,6 +1,6 @@
 // The main program of a fuzz target outside the fuzz preset: gives every file of the corpus folder
-// to LLVMFuzzerTestOneInput, in the order of their names. A target that finds something wrong dies,
-// and the file being replayed is the last one named.
+// to LLVMFuzzerTestOneInput, in the order of their names. If a target fails, the process dies, and
+// the last printed name is the file that caused it.
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // Runs a WASI command module under Node: the wasm preset's tests, scenarios and benchmarks.
 //   node run_wasm.mjs PROGRAM.wasm [ARGUMENT…]
-// This is a small WASI of our own, not Node's, because it gives a program nothing but its arguments,
-// standard input and output, the clock, and an exit. Files, the environment and randomness are not
-// there: whatever of the core reached for them would fail here, which is the point.
+// This is our own small WASI, not Node's, because it provides only arguments, standard input and
+// output, the clock, and exit. Files, the environment and randomness are missing on purpose: code of
+// the core that uses them fails here.
 import { readFileSync, readSync, writeSync } from 'node:fs';
 
 const ERRNO_SUCCESS = 0;

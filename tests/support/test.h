@@ -1,5 +1,5 @@
-// The whole test harness: a test file is a program of its own. TEST registers a function, CHECK
-// reports file, line and values and lets the test go on, REQUIRE ends it. Every program takes a
+// The whole test harness: each test file is a separate program. TEST registers a function, CHECK
+// reports file, line and values and lets the test continue, REQUIRE ends it. Every program takes a
 // filter (`test_pool acquire`) and a seed (`--seed N`), prints the seed when something fails, and
 // closes with "N passed, N failed".
 #pragma once

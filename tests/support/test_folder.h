@@ -1,4 +1,4 @@
-// A folder of its own for a test, with files in it, gone at the end.
+// A temporary folder for a test, with files in it, removed at the end.
 #pragma once
 
 #include <stdbool.h>

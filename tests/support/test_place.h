@@ -1,6 +1,6 @@
 // Places for tests: from JSON text to a loaded Place, and two ready-made ones that every netcode
-// test uses. What goes wrong here is a mistake of the test, so these die instead of returning a
-// status.
+// test uses. A failure here is a bug in the test, so these functions end the program instead of
+// returning a status.
 #pragma once
 
 #include "core/base/heap.h"

@@ -1,6 +1,6 @@
-// A WebSocket server that sends back what it is told, over server/net alone: http_upgrade takes the
-// request, a thread for each socket reads frames. Something for an independent client to talk to.
-// Prints its port and lives until its input ends.
+// A WebSocket server that sends back what it receives, with only server/net: http_upgrade handles
+// the request, and a thread for each socket reads frames. An independent client tests against it.
+// It prints its port and runs until its input ends.
 //
 // A message "close N" is answered with the close code N, "ping" with a ping, "fragments" with a
 // message in three frames and a ping between them.

@@ -1,5 +1,5 @@
-// A test program that is its own build worker: with this file among its sources a worker whose
-// config names no program starts the test program again, which ends up here before any test runs.
+// With this file among its sources, a test program can act as the build worker: a worker whose
+// config names no program starts the test program again, and this code runs before any test.
 #include "server/build/worker.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-"""Proves that tools/check finds each offence it knows, and nothing in a tree without one.
+"""Tests that tools/check finds each kind of violation, and nothing in a clean tree.
 
-Every case lays a small tree, with one offence or none, over a clean one, and compares what the
-program prints with what it must print. Offending text is put together from pieces where writing it
-out would make tools/check refuse this very file.
+Every case adds files with one violation, or none, to a clean tree, and compares the output with the
+expected one. Some violating texts are assembled from pieces, because tools/check would otherwise
+find them in this file.
 """
 
 import importlib.machinery

@@ -1,9 +1,9 @@
-"""The demo as somebody meets it: in a terminal, into a file, with wrong arguments.
+"""Tests the demo: in a terminal, into a file, with invalid arguments.
 
     test_demo.py PROGRAM
 
-A pseudo-terminal stands in for the real one. Whatever ends the demo, the terminal's settings must be
-what they were, the cursor must be back, and the screen with what was on it before.
+It uses a pseudo-terminal. Whatever ends the demo, the terminal's settings, the cursor and the contents
+of the screen must be restored.
 """
 
 import os

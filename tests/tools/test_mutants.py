@@ -1,7 +1,7 @@
-"""Proves that tools/mutants tells a mistake that is noticed from one that is not.
+"""Tests that tools/mutants distinguishes bugs that are detected from bugs that are not.
 
-A copy of the tool runs in a small tree of its own, whose `scenarios` notices that one function is
-wrong and never looks at another; `net_scenarios` looks at that other one.
+A copy of the tool runs in a small tree. Its `scenarios` tests one function and never calls another;
+its `net_scenarios` tests that other one.
 """
 
 import shutil

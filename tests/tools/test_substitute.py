@@ -1,4 +1,4 @@
-"""Proves that a substitution which does not fit exactly once fails loudly (tools/substitute)."""
+"""Tests that a substitution which does not match exactly once fails (tools/substitute)."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-// A world on a place from JSON, an owner that keeps its rows, and clients that send raw messages
-// and remember the last of each kind that came. Accounts are the numbers in the tickets.
+// A world on a place from JSON, an owner that stores its rows, and clients that send raw messages
+// and remember the last message of each kind. Accounts are the numbers in the tickets.
 #pragma once
 
 #include "core/wire/merge.h"

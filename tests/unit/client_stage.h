@@ -1,5 +1,5 @@
-// A client on a stage: the test writes the server's part, message by message and frame by frame,
-// and reads what the client says.
+// A client against a simulated server: the test writes the server's messages and frames, and reads
+// what the client sends.
 #pragma once
 
 #include "core/client/client.h"

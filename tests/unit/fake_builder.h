@@ -1,5 +1,5 @@
-// A builder that builds nothing, in place of server/build/build.c: it stays inside a build until
-// the test lets it go, and the test says how it ends.
+// A builder that builds nothing, in place of server/build/build.c: it waits inside a build until
+// the test releases it, and the test chooses the result.
 #pragma once
 
 #include "server/build/build.h"

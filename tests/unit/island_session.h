@@ -1,7 +1,7 @@
 // A recorded session on the island: the world's hash and those of two clients after ten seconds of
 // fixed inputs. test_local_host.c plays it in every build, tests/wasm/test_exports.mjs through the
-// flat interface of core.wasm; all of them end with these numbers. Who changes the island, the
-// rules or the protocol on purpose takes the new ones from the test's output.
+// flat interface of core.wasm; all of them end with these numbers. If you change the island,
+// the rules or the protocol on purpose, copy the new numbers from the test's output.
 #pragma once
 
 #define ISLAND_WORLD_HASH "e14082467122a08c"

@@ -1,5 +1,5 @@
-// Random states, shapes and books inside their ranges, for the tests of snapshots. Numbers lean
-// towards the small ones and the ends of the ranges, where codes change their width.
+// Random states, shapes and attribute books inside their ranges, for the tests of snapshots. Small
+// numbers and the ends of the ranges are more frequent, because encodings change their width there.
 #pragma once
 
 #include "core/base/rng.h"

@@ -1,4 +1,4 @@
-// See raw_client.h. Whatever the server does, nothing here waits for ever.
+// See raw_client.h. Every wait has a timeout, whatever the server does.
 #define _GNU_SOURCE
 #include "tests/unit/raw_client.h"
 

@@ -1,5 +1,5 @@
-// A client for tests of the HTTP server: raw bytes out, and the last answer as text, on loopback.
-// Its names are short because the tests consist of them.
+// A client for tests of the HTTP server: sends raw bytes and keeps the last response as text, on
+// loopback. Its names are short because the tests use them in nearly every line.
 #pragma once
 
 #include "server/net/http.h"

@@ -1,5 +1,4 @@
-// The world of replicate_world.h. What cannot be made ends the program; what a frame does wrong is
-// a failed check.
+// See replicate_world.h. A setup that fails ends the program; an invalid frame is a failed check.
 #include "tests/unit/replicate_world.h"
 
 #include "core/base/check.h"

@@ -1,6 +1,6 @@
-// A world with a book and a replicator, and a client's merge at the other end of every session. The
-// sinks check what must hold for every frame: nothing comes twice, nothing speaks of what was not
-// sent, nothing comes from outside the interest.
+// A world with attribute books and a replicator, and a client's merge at the other end of every
+// session. The sinks check what must hold for every frame: nothing is sent twice, nothing refers to
+// an entity that was not sent, and nothing comes from outside the interest.
 #pragma once
 
 #include "core/wire/merge.h"

@@ -1,4 +1,4 @@
-// See ride_world.h. What fails here is a broken test, so it ends the program.
+// See ride_world.h. A failure here is a bug in the test, so it ends the program.
 #include "tests/unit/ride_world.h"
 
 #include "core/base/check.h"

@@ -1,5 +1,5 @@
-// A store in a folder of its own, and what tests of it share: rows of every kind from a random
-// number, waiting for completions, and all rows of a world in an order that can be compared.
+// A store in a temporary folder, and helpers of its tests: rows of every kind from a random number,
+// waiting for completions, and all rows of a world in an order that can be compared.
 #pragma once
 
 #include "core/base/rng.h"

@@ -1,5 +1,5 @@
-// The three texts made from api.def: every row is in each, and what would make an editor stumble is
-// not.
+// The three texts generated from api.def: each contains every row, and nothing that confuses an
+// editor.
 #include "core/script/api_reference.h"
 
 #include "core/script/api.h"

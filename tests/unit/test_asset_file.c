@@ -1,4 +1,4 @@
-// Which files of assets/ there are, and whether one is still what it was.
+// Listing the files of assets/, and detecting whether a file has changed.
 #define _GNU_SOURCE
 #include "server/build/asset_file.h"
 

@@ -1,4 +1,4 @@
-// client/assets.json: what is written is read back, and nothing else is.
+// client/assets.json: the reader accepts what the writer writes, and nothing else.
 #include "server/build/asset_list.h"
 
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// The server's side of script_world.h: every function with good and bad input, what is gone, caps,
-// flags of attributes, thawing, motion that carries, and what becomes an event. No scripts run
+// The server's side of script_world.h: every function with valid and invalid input, removed
+// entities, limits, flags of attributes, thawing, motion that carries, and events. No scripts run
 // here.
 #include "core/script/authority.h"
 #include "core/sim/structure.h"

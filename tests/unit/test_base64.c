@@ -1,5 +1,5 @@
-// Base64: the vectors of RFC 4648, everything back as it was, and every text that has a second form
-// refused.
+// Base64: the vectors of RFC 4648, round trips, and rejection of every text that is not the only
+// encoding of its bytes.
 #include "core/base/base64.h"
 #include "core/base/json_write.h"
 #include "core/base/rng.h"

@@ -1,4 +1,5 @@
-// Files by their hash: whole or not at all, compared when read, and no name leads elsewhere.
+// Files by their hash: each is written completely or not at all, compared when read, and no name
+// leads outside the folder.
 #define _GNU_SOURCE
 #include "server/store/blob.h"
 

@@ -1,5 +1,5 @@
-// The parts of the bots that read what others wrote: addresses, HTTP answers, metrics, ledgers; and
-// the histogram that every figure comes from.
+// The parts of the bots that read input from others: addresses, HTTP responses, metrics, ledgers;
+// and the histogram that all results come from.
 #define _GNU_SOURCE
 #include "server/host/bots_inside.h"
 

@@ -1,4 +1,4 @@
-// The pipeline as its callers see it. The test program is its own worker.
+// The pipeline as its callers see it. The test program starts itself as the worker.
 #define _GNU_SOURCE
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"

@@ -1,4 +1,4 @@
-// The note of the last version: where it lies, and what is believed of it.
+// The file with the last version: where it is, and when it is trusted.
 #define _GNU_SOURCE
 #include "server/build/build_version.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-// The cache gives back what was put there by whoever has the key, and nothing else.
+// The cache returns what was stored with the same key and secret, and nothing else.
 #define _GNU_SOURCE
 #include "server/build/cache.h"
 #include "tests/support/test.h"

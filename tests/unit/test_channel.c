@@ -1,5 +1,5 @@
-// The channel between host and world: what one side says the other hears, in pieces where it is
-// long, with its descriptor; and a side that does not keep to the form is found out.
+// The channel between host and world: each side receives what the other sends, long messages in
+// pieces, descriptors included; and a side that violates the protocol is detected.
 #define _GNU_SOURCE
 #include "server/host/channel.h"
 

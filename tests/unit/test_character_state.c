@@ -1,5 +1,6 @@
-// What decides a character's next step is all in its state: another sim that is given it goes on
-// exactly alike, with or without authority, whatever order its slots are in.
+// A character's state contains everything that determines its next step: another sim that gets the
+// state continues in exactly the same way, with or without authority, whatever the order of its
+// slots.
 #include "core/sim/character_state.h"
 
 #include "core/sim/puppet.h"

@@ -1,4 +1,4 @@
-// Assertions: a true condition costs nothing visible, a false one ends the process.
+// Assertions: a true condition has no effect, a false one ends the process.
 #include "core/base/check.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
-// A client against a server that the test plays: getting in, coming back, time and inputs, what it
-// shows, terrain, events in tick order, limits, and messages that make no sense.
+// A client against a server that the test simulates: joining, coming back, time and inputs, what it
+// shows, terrain, events in tick order, limits, and invalid messages.
 #include "core/base/rng.h"
 #include "tests/support/test.h"
 #include "tests/unit/client_stage.h"

@@ -1,5 +1,5 @@
-// Client scripts against a server that the test plays: the manifest and its runes, over the wire or
-// brought by the owner, what may never come, who is bound to what, remotes both ways, reloads.
+// Client scripts against a server that the test simulates: the manifest and its runes, over the
+// wire or given by the owner, runes that must be rejected, bindings, remotes both ways, reloads.
 #include "core/script/value.h"
 #include "tests/support/test.h"
 #include "tests/unit/client_stage.h"

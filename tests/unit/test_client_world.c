@@ -1,6 +1,6 @@
-// Real clients at a real world, with a few ticks of delay between them: in over the wire with scene
-// and scripts, walking without corrections, calls there and back, terrain that others dig, a
-// reload, and a cut.
+// Real clients in a real world, with a few ticks of delay between them: joining over the wire with
+// scene and scripts, walking without corrections, calls in both directions, terrain that others
+// dig, a reload, and a lost connection.
 #include "core/client/client.h"
 #include "core/world/world.h"
 #include "tests/support/test.h"

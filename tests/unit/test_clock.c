@@ -1,5 +1,5 @@
-// The two clocks over virtual links: inputs arrive just in time, the view never goes back, and both
-// come to rest quickly whatever the link does.
+// The two clocks over simulated links: inputs arrive just in time, the view never goes back, and
+// both become stable quickly on any link.
 #include "core/client/clock.h"
 
 #include "core/base/rng.h"

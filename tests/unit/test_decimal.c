@@ -1,5 +1,5 @@
-// Decimal digits: exact in both directions, against the C library as a second opinion and against
-// the definition of shortest and nearest.
+// Decimal digits: exact in both directions, compared with the C library and with the definition of
+// shortest and nearest.
 #include "core/base/decimal.h"
 #include "core/base/rng.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// Records: whatever state there is, the reader has exactly it; whatever bits there are, the reader
-// has a state inside its ranges or a status.
+// Records: for every state the reader gets exactly that state; for any bits it gets a state inside
+// the ranges, or an error status.
 #include "core/wire/delta.h"
 #include "tests/support/test.h"
 #include "tests/unit/net_random.h"

@@ -1,4 +1,5 @@
-// What is printed for people never speaks to their terminal, whatever a stranger wrote.
+// Text printed for people never contains control characters for the terminal, whatever a stranger
+// wrote.
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
 #include "server/build/diagnostic.h"

@@ -1,5 +1,5 @@
-// Which modules editors are told of, and that nothing but names of scripts gets into that file.
-// What the compiler makes of it is looked at in tests/flow/test_new.py.
+// Which modules are declared for editors, and that the file contains only names of scripts.
+// tests/flow/test_new.py checks what the compiler does with it.
 #define _GNU_SOURCE
 #include "server/build/editor_modules.h"
 #include "tests/support/test.h"

@@ -1,4 +1,5 @@
-// Entries and journals as bytes: what is written is read again, and any other bytes give a status.
+// Entries and journals as bytes: what is written can be read, and any other bytes give an error
+// status.
 #include "tests/unit/world_fixture.h"
 
 #include "core/base/rng.h"

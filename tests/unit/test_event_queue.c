@@ -1,4 +1,4 @@
-// Waiting events: in order, whole, and bounded.
+// The queue of events: in order, complete, and bounded.
 #include "core/base/rng.h"
 #include "core/world/replicate/event_queue.h"
 #include "tests/support/test.h"

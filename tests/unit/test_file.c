@@ -1,4 +1,4 @@
-// Files of our own: whole or not at all, and never in the place of something that is no file.
+// Writing files: completely or not at all, and never over something that is not a regular file.
 #define _GNU_SOURCE
 #include "server/sys/file.h"
 #include "tests/support/test.h"

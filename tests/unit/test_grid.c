@@ -1,4 +1,4 @@
-// The loose grid against the obvious list.
+// The loose grid, compared with a plain list.
 #include "core/base/rng.h"
 #include "core/sim/grid.h"
 #include "tests/support/test.h"

@@ -1,4 +1,5 @@
-// The state hash: known numbers, sensitivity, no dependence on how bytes lie in memory.
+// The state hash: known values, sensitivity to every change, no dependence on the layout of bytes
+// in memory.
 #include "core/base/hash.h"
 #include "tests/support/test.h"
 

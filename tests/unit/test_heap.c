@@ -1,4 +1,4 @@
-// The heap gate: counts, cap, freeze.
+// The heap: counts, limit, freezing.
 #include "core/base/heap.h"
 #include "tests/support/test.h"
 

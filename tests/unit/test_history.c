@@ -1,4 +1,4 @@
-// History against the plain truth: the test keeps every position of every tick itself, and asks.
+// History compared with the test's own record of every position in every tick.
 #include "core/base/rng.h"
 #include "core/sim/sim_internal.h"
 #include "tests/support/test.h"

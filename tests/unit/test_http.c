@@ -1,5 +1,5 @@
-// The HTTP server, for real: on a loopback port, spoken to with raw bytes, as strangers do. What
-// leaves as a WebSocket must live on without the server.
+// The real HTTP server on a loopback port, with raw bytes as strangers may send them. A WebSocket
+// must keep working after the server that accepted it has ended.
 #define _GNU_SOURCE
 #include "server/net/http.h"
 

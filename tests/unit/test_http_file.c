@@ -1,5 +1,5 @@
-// Files of the web root and their coded forms: who gets which, and what is never taken for one.
-// (The coded bytes here are no real ones: nobody but the client looks at them.)
+// Files of the web root and their compressed forms: who gets which, and what is never served as
+// one. (The compressed bytes here are not real ones: only a client would decode them.)
 #define _GNU_SOURCE
 #include "server/net/http_file.h"
 

@@ -1,4 +1,4 @@
-// The HTTP server's decisions over text: what stars take, which paths may be files, codings,
+// The HTTP server's decisions about text: wildcards in routes, which paths may be files, encodings,
 // ranges, and above all who may open a WebSocket.
 #include "server/net/http_rules.h"
 

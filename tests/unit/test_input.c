@@ -1,4 +1,4 @@
-// The input buffer: one input per tick, whatever the order and the pace in which they come.
+// The input buffer: one input per tick, whatever the order and speed in which inputs arrive.
 #include "core/world/session/input.h"
 
 #include "core/base/rng.h"

@@ -1,4 +1,4 @@
-// Who is near whom, against looking at everybody.
+// Who is near whom, compared with checking all pairs.
 #include "core/base/rng.h"
 #include "core/world/replicate/interest.h"
 #include "tests/support/test.h"

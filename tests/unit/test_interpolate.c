@@ -1,5 +1,5 @@
-// Others are shown where they were: a walker of the real sim, sent as curves, comes back within
-// centimetres at every tick.
+// Others are shown where they were: a walker of the real sim, sent as curves, is shown within
+// centimetres of its true position at every tick.
 #include "core/client/interpolate.h"
 
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// Every call that a locked-in process must not make, made natively by one: a child for each, which
-// enters the jail and then tries. And that every layer this kernel has is really there.
+// Every call that a jailed process must not make: for each there is a child process that enters the
+// jail and then tries the call. Also that every layer that this kernel supports is active.
 #define _GNU_SOURCE
 #include "server/sys/jail.h"
 

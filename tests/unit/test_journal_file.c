@@ -1,4 +1,5 @@
-// Journals on disk: written in order, ended rather than wrong, and replayed to the same hashes.
+// Journals on disk: written in order, ended instead of written wrongly, and replayed to the same
+// hashes.
 #define _GNU_SOURCE
 #include "server/host/journal_file.h"
 

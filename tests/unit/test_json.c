@@ -1,4 +1,5 @@
-// The JSON reader: what is accepted and with which tree, what is refused and where, and the limits.
+// The JSON reader: which texts it accepts and with which tree, which it rejects and where, and the
+// limits.
 #include "core/base/json.h"
 #include "core/base/json_number.h"
 #include "core/base/limits.h"

@@ -1,5 +1,5 @@
-// Number text: the layout of JavaScript, hard cases of reading, round trips, and one golden hash
-// for each direction, which is the same in every build.
+// Numbers as text: the format of JavaScript, hard cases of reading, round trips, and one expected
+// hash for each direction, which is the same in every build.
 #include "core/base/hash.h"
 #include "core/base/json_number.h"
 #include "core/base/rng.h"

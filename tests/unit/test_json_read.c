@@ -1,4 +1,4 @@
-// Typed reads: values, messages with their path, the sticky error.
+// Typed reads: values, messages with their path, and that the first error is kept.
 #include "core/base/json_read.h"
 #include "tests/support/test.h"
 

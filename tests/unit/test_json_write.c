@@ -1,4 +1,4 @@
-// The JSON writer: exact text, sticky status, misuse, and trees that come back as they were.
+// The JSON writer: exact text, the kept error status, misuse, and round trips of trees.
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "tests/support/test.h"

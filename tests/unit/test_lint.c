@@ -1,4 +1,4 @@
-// Lints on compiled scripts, and lines that are replaced. The same natively and in WASM.
+// Lints on compiled scripts, and replaced line numbers. The same natively and in WASM.
 #include "core/base/rng.h"
 #include "core/script/lint.h"
 #include "core/script/rune.h"

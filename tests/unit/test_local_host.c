@@ -1,5 +1,5 @@
 // A world whose owner is in the same process: it loads the example place, two real clients play in
-// it, it is changed while they do, and what is broken changes nothing.
+// it, it is changed while they play, and an invalid change has no effect.
 #include "core/base/check.h"
 #include "core/client/client.h"
 #include "core/world/local/local_host.h"

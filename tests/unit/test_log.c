@@ -1,4 +1,4 @@
-// Log events: what reaches the sink, how text is cut, what is counted.
+// Log events: what reaches the sink, how long text is cut off, what is counted.
 #include "core/base/log.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,6 @@
-// Server and clients in one process: messages both ways, calls with answers, limits of rate, size
-// and shape, loss by a seed, chat, what clients get to know, and the store with its operations.
+// Server and clients in one process: messages both ways, calls with replies, limits of rate, size
+// and shape, message loss by a seed, chat, what clients get to know, and the store with its
+// operations.
 #include "core/script/loopback.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"

@@ -1,5 +1,5 @@
-// One test for each mistake of Lua 5.4.4 that our substitutions mend;
-// docs/decisions/0031-lua-bugs.md lists all of them, also those that cannot be reached.
+// One test for each bug of Lua 5.4.4 that our substitutions fix; docs/decisions/0031-lua-bugs.md
+// lists all of them, also those that cannot be reached.
 #include "core/script/vm.h"
 #include "tests/support/test.h"
 

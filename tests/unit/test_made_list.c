@@ -1,4 +1,4 @@
-// The signed list of the Lua that was made: every changed byte of it, or of a file, shows.
+// The signed list of generated Lua: every changed byte in it, or in a file, is detected.
 #include "server/build/made_list.h"
 #include "tests/support/test.h"
 

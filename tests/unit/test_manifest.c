@@ -1,5 +1,5 @@
-// The manifest's canonical bytes against vectors that another implementation made, and its reader
-// against everything that is no manifest.
+// The manifest's canonical bytes, compared with vectors from another implementation, and its reader
+// with every kind of invalid text.
 #include "core/base/json_read.h"
 #include "core/wire/manifest.h"
 #include "tests/support/test.h"

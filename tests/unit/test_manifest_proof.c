@@ -1,7 +1,7 @@
-// Whether a client believes a manifest: what is signed, what is not, what waits for a verdict, and
-// that nothing of a manifest is fetched or run before there is one. The signature is a toy here
-// (the hash of the text, twice); that the text is the one that servers sign is compared with
-// manifest_write. Real signatures are tested with the host and with the page.
+// When a client trusts a manifest: signed, not signed, waiting for the verification, and that
+// nothing of a manifest is requested or run before it is verified. The signature here is a simple
+// substitute (the hash of the text, twice). The text is compared with the output of manifest_write,
+// which is the text that servers sign. Real signatures are tested with the host and with the page.
 #include "core/wire/manifest.h"
 #include "tests/support/test.h"
 #include "tests/unit/client_stage.h"

@@ -1,6 +1,6 @@
 // Deterministic mathematics: the error bounds stated in math.h, measured against libm in double
-// precision; what happens at and past the edges; and one golden hash over a large sweep of every
-// function, which is the same number in every build.
+// precision; the behaviour at and beyond the limits; and one expected hash over many values of
+// every function, which is the same in every build.
 #include "core/base/hash.h"
 #include "core/base/math.h"
 #include "core/base/rng.h"

@@ -1,4 +1,4 @@
-// Frames against a model: a plain array of states that the writer's side keeps. Whatever a random
+// Frames compared with a model: a plain array of states on the writer's side. Whatever a random
 // server does, the reader ends up with exactly its states.
 #include "core/wire/merge.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// The binary encoding of messages: exact bytes, every message there and back, and every kind of bad
-// bytes refused with the arena and the output as they were.
+// The binary encoding of messages: exact bytes, a round trip of every message, and rejection of
+// every kind of invalid bytes, which leaves the arena and the output unchanged.
 #include "core/wire/message.h"
 
 #include "core/base/json_write.h"

@@ -1,5 +1,4 @@
-// Messages as JSON: the shapes of the documents, everything there and back, and errors that name
-// the place.
+// Messages as JSON: the shapes of the documents, round trips, and errors that name the position.
 #include "core/wire/message.h"
 
 #include "tests/support/message_example.h"

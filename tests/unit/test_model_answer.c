@@ -1,4 +1,4 @@
-// What a model's server says: the JSON, the Lua in it, and words that are safe to print.
+// Replies of a model's server: the JSON, the Lua in it, and messages that are safe to print.
 #include "server/build/model_answer.h"
 #include "server/build/worker_op.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-// Motion segments: closed form, queued, forgotten, and refused when they make no sense.
+// Motion segments: closed form, queued, dropped when old, and rejected when invalid.
 #include "core/sim/motion.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
-// Characters: walking, stairs, slopes, jumps, ladders, platforms, part data, and the promise that
-// nobody ends inside geometry.
+// Characters: walking, stairs, slopes, jumps, ladders, platforms, part data, and that nobody ends
+// inside geometry.
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 

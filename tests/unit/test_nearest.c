@@ -1,4 +1,5 @@
-// What a misspelt name was meant to be; and that the short way comes to what the whole table says.
+// Finding the name that a misspelt one was meant to be; and that the fast method gives the same
+// result as the full table.
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
 #include "tests/support/test.h"

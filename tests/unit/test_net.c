@@ -1,5 +1,5 @@
-// Curves against their formula in exact arithmetic, shapes and books there and back, and every kind
-// of bad bytes.
+// Curves compared with their formula in exact arithmetic, round trips of shapes and attribute
+// books, and every kind of invalid bytes.
 #include "core/wire/net.h"
 #include "tests/support/test.h"
 #include "tests/unit/net_random.h"

@@ -1,4 +1,4 @@
-// Versions of entities: when a new one is made, and that the past ones are kept as they were.
+// Versions of entities: when a new one is created, and that old ones are kept unchanged.
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
 #include "core/world/replicate/net_table.h"

@@ -1,5 +1,5 @@
-// Minds: what they notice, when they change their mind, where they go, what they cost, and that a
-// restored one goes on as if nothing had happened.
+// Decisions of NPCs: what they notice, when they change their state, where they go, what they cost,
+// and that a restored NPC continues as if nothing had happened.
 #include "core/sim/npc.h"
 #include "core/sim/structure.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// Lua's mathematics against the C library in long double, and number text against printf and
-// strtod. In WASM a long double is as wide, but its functions are a different library again, so
+// Lua's mathematics compared with the C library in long double, and numbers as text with printf and
+// strtod. In WASM a long double is as wide, but its functions come from yet another library, so
 // this is a native test; tests/script/same compares the two builds.
 #include "core/script/number.h"
 

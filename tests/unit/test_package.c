@@ -1,5 +1,5 @@
-// The rules of packages, one by one; what a lying worker says; unpacking to disk. Whole archives,
-// good and hostile, are in tests/flow/test_package.py.
+// The rules of packages, one by one; false replies of a worker; unpacking to disk. Whole archives,
+// valid and hostile, are in tests/flow/test_package.py.
 #define _GNU_SOURCE
 #include "core/base/rng.h"
 #include "core/base/sha256.h"

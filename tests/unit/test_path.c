@@ -1,5 +1,5 @@
-// Paths: against a slow search with its own reading of the rules, against changes of the world,
-// across save and restore, and with bytes that nobody wrote.
+// Paths: compared with a slow search that implements the rules independently, after changes of the
+// world, across save and restore, and with arbitrary bytes.
 #include "core/sim/path.h"
 #include "core/sim/structure.h"
 #include "core/sim/walk.h"

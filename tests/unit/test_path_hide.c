@@ -1,4 +1,4 @@
-// What is told to strangers names no folder of this machine, and stays readable.
+// Messages for strangers contain no folder of this machine, and stay readable.
 #include "server/build/path_hide.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
-// The compiler of places: what it accepts, what it refuses and where it says the mistake is, that
-// equal places give equal bytes, and that files → bytes → files → bytes changes nothing.
+// The compiler of places: what it accepts, what it rejects and the position it reports, that equal
+// places give equal bytes, and that files → bytes → files → bytes changes nothing.
 #include "core/base/rng.h"
 #include "core/wire/place_doc.h"
 #include "tests/support/test.h"

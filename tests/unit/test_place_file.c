@@ -1,4 +1,5 @@
-// One file of a place: whole or not at all, never through a link, and new only once.
+// One file of a place: written completely or not at all, never through a link, and created only
+// once.
 #define _GNU_SOURCE
 #include "server/build/place_file.h"
 #include "tests/support/test.h"

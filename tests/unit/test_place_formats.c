@@ -1,6 +1,6 @@
-// docs/FORMATS.md against the tables of the compiler: every member is in the page with its range
-// and default, the page has no other, and its examples are good. The page and the example place
-// are compiled in, so this runs in WASM too.
+// docs/FORMATS.md compared with the tables of the compiler: the page has every member with its
+// range and default, and no others, and its examples are valid. The page and the example place are
+// compiled in, so this runs in WASM too.
 #include "core/base/json_number.h"
 #include "core/base/json_read.h"
 #include "core/wire/place_doc.h"

@@ -1,6 +1,6 @@
-// Loading a place: both forms give the same scene, the stripped one says nothing that only the
-// server may know, a sim made from a place holds exactly what the files say, and any bytes give a
-// place or a status.
+// Loading a place: both forms give the same scene, the stripped one contains nothing that only the
+// server may know, a sim made from a place contains exactly what the files say, and any bytes give
+// a place or an error status.
 #include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "core/base/sha256.h"

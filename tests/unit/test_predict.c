@@ -1,5 +1,5 @@
-// A predicted client beside a server, with a delay between them: on a clean link nothing is ever
-// corrected, whatever moves; when something is, it has a cause, and afterwards both agree again.
+// A predicting client and a server with a delay between them: on a clean link nothing is ever
+// corrected, whatever moves; every correction has a cause, and afterwards both agree again.
 #include "core/client/predict.h"
 
 #include "core/sim/structure.h"

@@ -1,4 +1,5 @@
-// Only the folders that belong to the program, by where it is. A test program is in build/….
+// Finding the folders that belong to the program, by the program's location. A test program is in
+// build/….
 #define _GNU_SOURCE
 #include "server/sys/program.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
-// Projectiles: rules one by one, and random worlds against a slow reference. The reference walks
-// along the way of each projectile by the distance to the nearest thing, asks every character, and
-// knows their past from its own records, not from the history.
+// Projectiles: the rules one by one, and random worlds compared with a slow reference. The
+// reference moves along the path of each projectile by the distance to the nearest thing, tests
+// every character, and knows their past from its own records, not from the history.
 #include "core/base/rng.h"
 #include "core/sim/nearby.h"
 #include "core/sim/sim_internal.h"

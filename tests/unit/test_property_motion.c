@@ -1,5 +1,5 @@
 // No character is ever inside geometry by more than a millimetre: a million random steps in random
-// worlds, looked at after each one, at both tick rates and with bodies of three sizes.
+// worlds, checked after each one, at both tick rates and with bodies of three sizes.
 #include "tests/support/test.h"
 #include "tests/unit/property_world.h"
 

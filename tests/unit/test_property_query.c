@@ -1,5 +1,5 @@
-// Every query gives what a slow walk over everything gives: grid, scene, boxes and radii of a sim
-// in motion, rays; and rays agree with sweeps and with projectiles.
+// Every query gives the same result as a slow search over everything: grid, scene, boxes and radii
+// of a sim in motion, rays; and rays agree with sweeps and with projectiles.
 #include "tests/support/test.h"
 #include "tests/unit/property_world.h"
 

@@ -1,5 +1,5 @@
-// A sim that was written and read is the same sim, also in another process; a step never calls the
-// heap; and a client's sim is as small as promised.
+// A sim that was written and read is the same sim, also in another process; a step never allocates;
+// and a client's sim stays within its size limit.
 #ifndef __wasm__
 #define _POSIX_C_SOURCE 200809L
 #endif

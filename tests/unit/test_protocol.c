@@ -1,4 +1,4 @@
-// docs/PROTOCOL.md and tests/vectors/messages.json against the code. Both are compiled in.
+// docs/PROTOCOL.md and tests/vectors/messages.json compared with the code. Both are compiled in.
 #include "core/base/json_read.h"
 #include "core/wire/message.h"
 #include "tests/support/protocol_text.h"

@@ -1,5 +1,5 @@
-// What a client's sim has beyond a server's: puppets, a tick that is set, motions that are told,
-// parts that come back; and a server's filter of hits.
+// What only a client's sim has: puppets, setting the tick, motions from the server, parts that come
+// back; and a server's filter of hits.
 #include "core/sim/puppet.h"
 
 #include "core/sim/projectile.h"

@@ -1,5 +1,5 @@
-// The replicator from end to end: what clients know after each frame, and what they never learn.
-// Every frame also passes the checks of replicate_world.c.
+// The whole replicator: what clients know after each frame, and what they must never get. Every
+// frame also passes the checks of replicate_world.c.
 #include "core/base/rng.h"
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"

@@ -1,4 +1,4 @@
-// Stored rows: what is written is read again, and any other bytes are refused.
+// Stored rows: what is written can be read, and any other bytes are rejected.
 #include "core/base/rng.h"
 #include "core/world/save/row.h"
 #include "tests/support/test.h"

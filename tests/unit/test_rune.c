@@ -1,4 +1,4 @@
-// Runes: the way through, and every way a header can be wrong.
+// Runes: loading a valid one, and every way in which a header can be invalid.
 #include "core/script/rune.h"
 #include "tests/support/test.h"
 

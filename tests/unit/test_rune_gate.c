@@ -1,5 +1,5 @@
-// What a world process believes before its first tick: runes that a manifest names which its host's
-// key has signed, all of them and no others.
+// Which runes a world process accepts before its first tick: exactly those that a manifest names
+// which the host's key has signed.
 #include "server/host/rune_gate.h"
 
 #include "core/base/sha256.h"

@@ -1,6 +1,6 @@
-// Packed runes: every rune comes back byte for byte, what was packed otherwise or damaged does not
-// become one unnoticed, and small runes become small. Runs natively and in WebAssembly, where
-// packing is done for this test alone.
+// Packed runes: every rune is restored byte for byte, a rune that was packed with another
+// dictionary or damaged is detected, and small runes become small. Runs natively and in
+// WebAssembly, where the encoder exists only for this test.
 #include "core/base/rng.h"
 #include "core/script/rune_dictionary.h"
 #include "core/script/rune_unpack.h"

@@ -1,5 +1,5 @@
-// The built-in world: everything that its header names is there and works, on either side, and two
-// of them play alike.
+// The built-in world: everything that its header names exists and works on both sides, and two such
+// worlds run in the same way.
 #include "core/script/sample_world.h"
 #include "tests/support/test.h"
 

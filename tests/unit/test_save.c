@@ -1,4 +1,5 @@
-// Saving a script from an editor: what is written, what is a conflict, and who wins a race.
+// Saving a script from an editor: what is written, what is a conflict, and which of two
+// simultaneous saves wins.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
 #include "server/build/save.h"

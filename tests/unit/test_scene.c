@@ -1,4 +1,4 @@
-// The shared scene: limits, queries against the obvious list (dense and scattered), and its hash.
+// The shared scene: limits, queries compared with a plain list (dense and scattered), and its hash.
 #include "core/base/rng.h"
 #include "core/sim/scene.h"
 #include "tests/support/test.h"

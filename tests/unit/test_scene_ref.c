@@ -1,4 +1,4 @@
-// Edits in a creator's own text: what changes, and above all what does not.
+// Edits in a creator's own text: which parts change, and that nothing else does.
 #include "core/base/sha256.h"
 #include "server/build/scene_ref.h"
 #include "server/build/worker_op.h"

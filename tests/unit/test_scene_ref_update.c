@@ -1,4 +1,4 @@
-// References brought up to date on disk and in memory, through a real worker.
+// Updating references on disk and in memory, with a real worker.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
 #include "server/build/scene_ref.h"

@@ -1,5 +1,5 @@
-// What a world makes of a signed manifest: sent as it was signed, refused when it names other runes
-// than those that are here, and where a place narrows who runs a script.
+// How a world uses a signed manifest: it is sent as it was signed, rejected if it names other runes
+// than the world has, and respects the contexts that a place restricts.
 #include "core/base/sha256.h"
 #include "core/wire/manifest.h"
 #include "tests/unit/act_world.h"

@@ -1,4 +1,4 @@
-// What scenes and files may call a script, and what it is then known as.
+// Which paths scenes and files may use for a script, and which name they give.
 #include "core/wire/script_path.h"
 #include "tests/support/test.h"
 

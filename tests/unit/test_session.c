@@ -1,4 +1,4 @@
-// Sessions: who gets in and how, who stays, and how each way out looks from both sides.
+// Sessions: who may join and how, who stays, and how each kind of end looks from both sides.
 #include "core/base/limits.h"
 #include "tests/unit/world_fixture.h"
 

@@ -1,4 +1,4 @@
-// SHA-256: the vectors of FIPS 180-4, and natively libsodium as a second opinion.
+// SHA-256: the vectors of FIPS 180-4 and, natively, a comparison with libsodium.
 #include "core/base/rng.h"
 #include "core/base/sha256.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// Rays against the sign of the reference's signed distance, which is convex along a ray: its least
-// value says whether there is a hit, and the place is where it is zero on the way down.
+// Rays compared with the sign of the reference's signed distance, which is convex along a ray: its
+// minimum says whether there is a hit, and the position of the hit is where it first becomes zero.
 #include "core/base/limits.h"
 #include "core/sim/shape.h"
 #include "tests/support/test.h"

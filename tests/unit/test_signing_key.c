@@ -1,4 +1,4 @@
-// The host's key: made once, private, rotated without losing what was signed before.
+// The host's key: created once, private, and rotated without invalidating earlier signatures.
 #define _GNU_SOURCE
 #include "server/build/manifest_sign.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-// Saving and restoring: exact, refusing what does not belong, total on damaged bytes.
+// Saving and restoring: exact, rejects saves of other sims, and safe on damaged bytes.
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-// Frames as JSON: the shape of the room document, to the letter.
+// Frames as JSON: the exact form of the room document.
 #include "core/base/json.h"
 #include "core/wire/message.h"
 #include "core/wire/snapshot_json.h"

@@ -1,5 +1,5 @@
-// Sockets that change their process: a message and a descriptor arrive together, and hostile ones
-// leave nothing open.
+// Passing sockets between processes: a message and a descriptor arrive together, and hostile
+// messages leave no descriptor open.
 #define _GNU_SOURCE
 #include "server/net/socket_pass.h"
 

@@ -1,4 +1,4 @@
-// Which files are souls, what they are called and where they run; and what is wrong with the rest.
+// Which files are souls, their names and where they run; and the errors for other files.
 #include "server/build/worker_narrow.h"
 #include "tests/support/test.h"
 

@@ -1,4 +1,5 @@
-// Differences of texts, against what diff -u prints, and against random edits put together again.
+// Differences of texts, compared with the output of diff -u, and random edits that are applied
+// again.
 #include "core/base/rng.h"
 #include "server/build/soul_diff.h"
 #include "tests/support/test.h"

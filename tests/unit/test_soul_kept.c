@@ -1,4 +1,4 @@
-// The first line of `Door.soul.lua`, the states it leads to, and the file on disk.
+// The first line of `Door.soul.lua`, the states that follow from it, and the file on disk.
 #define _GNU_SOURCE
 #include "server/build/soul_kept.h"
 #include "server/build/worker_op.h"

@@ -1,5 +1,5 @@
-// What a model is told: which entities are shown, what makes a prompt another one, and what must
-// never be in it.
+// The prompt for a model: which entities are shown, which changes make it a different prompt, and
+// what it must never contain.
 #define _GNU_SOURCE
 #include "server/build/soul_context.h"
 #include "server/build/soul_prompt.h"

@@ -1,5 +1,5 @@
-// The store: rows go in and come out as they were, leases fence, hostile saves leave nothing
-// behind, and old or broken character profiles become valid ones.
+// The store: rows are read back as they were written, leases fence, hostile saves leave nothing
+// behind, and old or damaged character profiles become valid ones.
 #define _GNU_SOURCE
 #include "tests/unit/store_fixture.h"
 

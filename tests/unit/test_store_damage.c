@@ -1,5 +1,5 @@
-// What the store does when the disk is full, lies, or the process dies: nothing that was said to be
-// stored is lost, and nothing comes back that was not written.
+// The store with a full disk, a disk that returns wrong data, and a process that dies: nothing that
+// was confirmed as stored is lost, and nothing is read that was not written.
 #define _GNU_SOURCE
 #include "tests/unit/store_fixture.h"
 

@@ -1,5 +1,5 @@
-// DataStore requests against the store and against core/script/memory_store.c: the same sequence
-// gives the same answers byte for byte, and they outlive the process.
+// DataStore requests to the store and to core/script/memory_store.c: the same sequence gives the
+// same replies byte for byte, and the data survives a restart.
 #define _GNU_SOURCE
 #include "tests/unit/store_fixture.h"
 

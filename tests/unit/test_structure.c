@@ -1,5 +1,5 @@
-// Structures: each rule of placing, overlap against a slow reference, support against a search from
-// the ground, collapses, and their state.
+// Structures: each rule of placement, overlap compared with a slow reference, support with a search
+// from the ground, collapses, and their state.
 #include "core/base/rng.h"
 #include "core/sim/overlap.h"
 #include "core/sim/sim_internal.h"

@@ -1,4 +1,4 @@
-// Rectangles of terrain: every face that shows is covered exactly once, and nothing else is.
+// Rectangles of terrain: every visible face is covered exactly once, and nothing else is.
 #include "core/client/terrain_mesh.h"
 
 #include "core/base/rng.h"

@@ -1,4 +1,4 @@
-// Tickets: signed, bound, once, and not for long.
+// Tickets: signed, bound to one world, valid once, and only for a short time.
 #define _GNU_SOURCE
 #include "server/host/ticket.h"
 

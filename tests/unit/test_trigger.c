@@ -1,5 +1,5 @@
-// Zones: entered and left once each, by walking, by falling through in one tick, by dying, by
-// leaving the world, and when the zone itself moves or goes.
+// Zones: entering and leaving are each reported once, for walking, falling through in one tick,
+// dying, leaving the world, and a zone that moves or is removed.
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 

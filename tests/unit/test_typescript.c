@@ -1,5 +1,5 @@
-// The TypeScript compiler from outside, with the real Node in its real jail: what it makes, what it
-// says, what it cannot reach, and that after whatever ends it the next call works.
+// The TypeScript compiler from outside, with the real Node in its real jail: its output, its
+// messages, what it cannot access, and that the next call works whatever ended it.
 #define _GNU_SOURCE
 #include "server/build/typescript.h"
 

@@ -1,5 +1,5 @@
-// Where Lua means something else than TypeScript looks like, and what it does not have, by the real
-// compiler: what is said of each, at which line, and that right code is left alone.
+// Where Lua behaves differently from TypeScript, and what it lacks, with the real compiler: the
+// message for each case, its line, and that correct code gives no warning.
 #include "server/build/typescript.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"

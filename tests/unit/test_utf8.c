@@ -1,4 +1,4 @@
-// UTF-8: every code point round trips, and everything else is refused.
+// UTF-8: every code point round trips, and everything else is rejected.
 #include "core/base/utf8.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 // A client's side of script_world.h: reading works, every change of replicated state is denied, and
-// what is the client's own works in full.
+// the client's own things can be changed.
 #include "core/script/value.h"
 #include "core/script/view.h"
 #include "tests/support/test.h"

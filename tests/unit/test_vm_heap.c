@@ -1,4 +1,4 @@
-// The Vm's allocator against a plain list of what was asked for.
+// The Vm's allocator, compared with a plain list of allocations.
 #include "core/script/vm_heap.h"
 
 #include "core/base/heap.h"

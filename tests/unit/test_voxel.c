@@ -1,5 +1,5 @@
-// The store, the terrain and its edits: against a dense array under random edits, at the limits,
-// and with the heap frozen.
+// The chunk store, the terrain and its edits: compared with a dense array under random edits, at
+// the limits, and with the heap frozen.
 #include "core/sim/voxel.h"
 
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// Chunks and terrains as bytes: what is written comes back, equal content has equal bytes, and
-// whatever a stranger sends is either refused without a trace or becomes a sound terrain.
+// Chunks and terrains as bytes: round trips, equal content has equal bytes, and any bytes from a
+// stranger are either rejected without any effect or give a valid terrain.
 #include "core/sim/voxel.h"
 
 #include "core/base/check.h"

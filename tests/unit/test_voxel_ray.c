@@ -1,5 +1,5 @@
-// Rays through voxels: known answers, a walk of single steps that must agree bit for bit (so that
-// skipping chunks is invisible), and a brute-force test of every voxel in double precision (so that
+// Rays through voxels: known results, a walk of single steps that must agree bit for bit (so
+// skipping chunks changes nothing), and a brute-force test of every voxel in double precision (so
 // the walk itself is right).
 #include "core/sim/voxel.h"
 

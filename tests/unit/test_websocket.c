@@ -1,4 +1,4 @@
-// WebSocket framing: every message in every cut, and everything that a client may do wrong.
+// WebSocket framing: every message, however it is split, and everything that a client may do wrong.
 #include "server/net/websocket.h"
 
 #include "core/base/rng.h"

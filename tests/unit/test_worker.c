@@ -1,6 +1,7 @@
-// The build worker as a real process: this program is its own worker (become below), or one that
-// misbehaves, by the name of the link it was started through. What a stranger's bytes, a crash, a
-// stop or a lie of the worker does to a call, and that the next call works.
+// The build worker as a real process: this program starts itself as the worker (become below), or
+// as one that misbehaves, chosen by the name of the link through which it was started. Tests what a
+// stranger's bytes, a crash, a stop or a false reply of the worker does to a call, and that the
+// next call works.
 #define _GNU_SOURCE
 #include "core/base/rng.h"
 #include "core/base/sha256.h"

@@ -1,5 +1,5 @@
-// What lies among the artifacts, read by the worker and not believed: each answer is changed in
-// every byte, and none of the lies is taken for what was signed or written.
+// Artifacts that the worker reads, and whose reports are not trusted: each reply is changed in
+// every byte, and no false reply is accepted as something that was signed or written.
 #define _GNU_SOURCE
 #include "server/build/worker_artifact.h"
 #include "server/build/worker_op.h"

@@ -1,4 +1,4 @@
-// Whether texts are texts: what the worker finds, and what is believed of its answer.
+// Whether files are valid text: what the worker finds, and how its reply is checked.
 #include "server/build/worker_op.h"
 #include "server/build/worker_text.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-// A whole world with raw messages: what it puts on the stage, the own body and its corrections,
-// frames and flow, deaths, restarts, and the replay of everything that entered.
+// A whole world with raw messages: what it spawns, the own body and its corrections, frames and
+// flow control, deaths, restarts, and the replay of all input.
 #include "tests/unit/world_fixture.h"
 
 #include "core/base/rng.h"

@@ -1,4 +1,4 @@
-// Building: who may, where, and what is said when one may not.
+// Building: who may build, where, and the message if it is not allowed.
 #include "core/sim/structure.h"
 #include "tests/unit/act_world.h"
 

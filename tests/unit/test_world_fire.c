@@ -1,4 +1,4 @@
-// Shots: how often, from where, at whom; and what is sent in pieces.
+// Shots: how often, from where, at whom; and messages that are sent in pieces.
 #include "core/base/sha256.h"
 #include "core/sim/puppet.h"
 #include "tests/unit/act_world.h"

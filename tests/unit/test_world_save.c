@@ -1,5 +1,5 @@
-// What outlives a world: everything that was reported durable is there again after a restart, even
-// when the last command was lost; nothing that makes no sense gets in.
+// Stored data: everything that was reported as durable is there after a restart, even if the last
+// command was lost; invalid rows are rejected.
 #include "core/sim/puppet.h"
 #include "core/sim/structure.h"
 #include "tests/unit/act_world.h"

@@ -1,5 +1,5 @@
-// The players' sockets of a world process, over socket pairs: messages however they are cut, sends
-// that the kernel cuts short, goodbyes, silence.
+// The players' sockets of a world process, over socket pairs: messages that arrive in pieces, sends
+// that the kernel cuts short, closing, silence.
 #define _GNU_SOURCE
 #include "server/host/world_socket.h"
 

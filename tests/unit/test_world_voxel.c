@@ -1,4 +1,4 @@
-// Terrain that players and scripts change: who may, who is told, and what is sent.
+// Terrain that players and scripts change: who may change it, who is told, and what is sent.
 #include "tests/unit/act_world.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// The test world of walk_world.h. What fails here is a broken test, so it ends the program.
+// The test world of walk_world.h. A failure here is a bug in the test, so it ends the program.
 #include "tests/unit/walk_world.h"
 
 #include "core/base/check.h"

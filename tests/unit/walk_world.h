@@ -1,5 +1,5 @@
-// A small world for the tests of paths and minds: terrain, parts and a sim, made from one
-// description and torn down whole.
+// A small world for the tests of paths and NPCs: terrain, parts and a sim, created from one
+// description and freed as a whole.
 #pragma once
 
 #include "core/base/heap.h"

@@ -5,5 +5,5 @@ function welcome(player: Player): void {
 
 Players.PlayerAdded.Connect(welcome);
 for (const player of Players.GetPlayers()) {
-    welcome(player); // those who were here before this script
+    welcome(player); // players who joined before this script started
 }

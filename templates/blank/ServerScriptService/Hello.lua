@@ -5,5 +5,5 @@ end
 
 Players.PlayerAdded:Connect(welcome)
 for _, player in ipairs(Players.GetPlayers()) do
-    welcome(player) -- those who were here before this script
+    welcome(player) -- players who joined before this script started
 end

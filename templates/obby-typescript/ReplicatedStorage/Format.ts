@@ -1,4 +1,4 @@
-// A module: server and clients import it, and both see times in the same form.
+// A module: server and clients import it, so that both show times in the same way.
 
 /** A line of the board. */
 export interface BoardRow {

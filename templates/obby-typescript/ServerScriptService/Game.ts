@@ -1,10 +1,10 @@
-// The rules of the course: where a new body goes, how long a run took, and the best times, which are
-// kept when the world ends.
+// The rules of the course: where a player starts again, how long a run took, and the best times, which are
+// still there after the world restarts.
 import { seconds as inSeconds, type BoardRow } from "../ReplicatedStorage/Format";
 
 const BOARD_ROWS = 5;
-const best = DataStore.GetOrderedDataStore("best times"); // by name, in milliseconds
-const began = new Map<number, number>(); // by player: when its run began
+const best = DataStore.GetOrderedDataStore("best times"); // player name → milliseconds
+const began = new Map<number, number>(); // by player: when the run began
 const start = World.Find("Start")?.Position.add(Vector3.new(0, 0.5, 0));
 
 function checkpointOf(player: Player): Entity | undefined {
@@ -18,7 +18,7 @@ function onSpawned(player: Player, character: Entity): void {
     if (pad !== undefined) {
         character.SetPosition(pad.Position.add(Vector3.new(0, 0.2, 0)));
     } else {
-        began.set(player.UserId, World.Time()); // at the start: the clock begins again
+        began.set(player.UserId, World.Time()); // at the start: the time starts again
     }
 }
 
@@ -29,7 +29,7 @@ function welcome(player: Player): void {
     print(`${player.Name} is here`);
 }
 
-/** The best runs, for everybody's screen. */
+/** The best times, for the board on the screen. */
 function board(): BoardRow[] {
     const entries: { key: string; value: number }[] = best.GetSortedAsync(true, BOARD_ROWS);
     return entries.map(({ key, value }) => ({ name: key, seconds: value / 1000 }));
@@ -37,14 +37,14 @@ function board(): BoardRow[] {
 
 function onFinish(player: Player): void {
     if (player.leaderstats.Stage === 0) {
-        return; // did not come by the checkpoints
+        return; // did not touch any checkpoint
     }
     const seconds = World.Time() - (began.get(player.UserId) ?? World.Time());
     player.leaderstats.Stage = 0;
     Chat.Send(`${player.Name} made it in ${inSeconds(seconds)}`);
     const time = Math.floor(seconds * 1000);
     best.UpdateAsync(player.Name, (old?: number) => {
-        // Nothing given back: the old one was better.
+        // undefined keeps the old time, which was better.
         return old === undefined || time < old ? time : undefined;
     });
     Network.Broadcast("Board", board());
@@ -65,5 +65,5 @@ Players.PlayerRemoving.Connect((player) => {
     began.delete(player.UserId);
 });
 for (const player of Players.GetPlayers()) {
-    welcome(player); // those who were here before this script
+    welcome(player); // players who joined before this script started
 }

@@ -1,4 +1,4 @@
-// A green pad: remembers how far a player has come. Game.ts puts new bodies there.
+// A green pad: remembers the last checkpoint of a player. Game.ts lets the player start there again.
 export function OnTriggerEnter(self: Entity, other: Entity): void {
     const player = other.Player;
     const stage: number = self.GetAttribute("stage");

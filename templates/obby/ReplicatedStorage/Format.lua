@@ -1,4 +1,4 @@
--- A module: server and clients require it, and both see times in the same form.
+-- A module: server and clients require it, so that both show times in the same way.
 local Format = {}
 
 function Format.seconds(value)

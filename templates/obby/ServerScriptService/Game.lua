@@ -1,10 +1,10 @@
--- The rules of the course: where a new body goes, how long a run took, and the best times, which are
--- kept when the world ends.
+-- The rules of the course: where a player starts again, how long a run took, and the best times, which are
+-- still there after the world restarts.
 local Format = require("ReplicatedStorage/Format")
 
 local BOARD_ROWS = 5
-local best = DataStore.GetOrderedDataStore("best times") -- by name, in milliseconds
-local began = {} -- by player: when its run began
+local best = DataStore.GetOrderedDataStore("best times") -- player name → milliseconds
+local began = {} -- by player: when the run began
 local start = World.Find("Start").Position + Vector3.new(0, 0.5, 0)
 
 local function checkpointOf(player)
@@ -21,7 +21,7 @@ local function onSpawned(player, character)
     if pad then
         character:SetPosition(pad.Position + Vector3.new(0, 0.2, 0))
     else
-        began[player.UserId] = World.Time() -- at the start: the clock begins again
+        began[player.UserId] = World.Time() -- at the start: the time starts again
     end
 end
 
@@ -34,7 +34,7 @@ local function welcome(player)
     print(player.Name .. " is here")
 end
 
--- The best runs, for everybody's screen.
+-- The best times, for the board on the screen.
 local function board()
     local rows = {}
     for _, entry in ipairs(best:GetSortedAsync(true, BOARD_ROWS)) do
@@ -45,7 +45,7 @@ end
 
 local function onFinish(player)
     if player.leaderstats.Stage == 0 then
-        return -- did not come by the checkpoints
+        return -- did not touch any checkpoint
     end
     local seconds = World.Time() - began[player.UserId]
     player.leaderstats.Stage = 0
@@ -55,7 +55,7 @@ local function onFinish(player)
         if old == nil or time < old then
             return time
         end
-        return nil -- the old one was better
+        return nil -- keeps the old time, which was better
     end)
     Network.Broadcast("Board", board())
     task.wait(3)
@@ -75,5 +75,5 @@ Players.PlayerRemoving:Connect(function(player)
     began[player.UserId] = nil
 end)
 for _, player in ipairs(Players.GetPlayers()) do
-    welcome(player) -- those who were here before this script
+    welcome(player) -- players who joined before this script started
 end

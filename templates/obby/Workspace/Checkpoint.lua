@@ -1,4 +1,4 @@
--- A green pad: remembers how far a player has come. Game.lua puts new bodies there.
+-- A green pad: remembers the last checkpoint of a player. Game.lua lets the player start there again.
 ---@param self Entity
 ---@param other Entity
 function OnTriggerEnter(self, other)

@@ -1,4 +1,4 @@
--- Red bricks, and the void below the course: whoever touches one begins again at the last checkpoint.
+-- Red bricks, and the void below the course: a player who touches one starts again at the last checkpoint.
 function OnTriggerEnter(self, other)
-    KillPlayer() -- the one who came in
+    KillPlayer() -- the player who touched it
 end

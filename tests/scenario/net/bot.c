@@ -1,5 +1,5 @@
-// Bots: each behaviour decides where to go and what to press, from what its own client shows it,
-// never from what the server knows.
+// Bots: each behaviour decides where to go and what to press from what its own client shows, never
+// from what the server knows.
 #include "core/wire/message.h"
 #include "tests/scenario/net/net_inside.h"
 

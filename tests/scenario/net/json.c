@@ -1,5 +1,5 @@
-// A connection that speaks JSON: everything it gets must be JSON in an envelope, and what it sends
-// is what a tool would.
+// A connection that uses JSON: everything it receives must be JSON in an envelope, and it sends
+// what a tool would send.
 #include "core/base/json_read.h"
 #include "tests/scenario/net/net_inside.h"
 

@@ -1,6 +1,6 @@
-// Links in virtual time: a stream delivers its bytes in order, after a delay that varies, at a
-// bandwidth, with stalls like those of a lost packet: nothing arrives until it was sent again, and
-// then everything that waited behind it at once.
+// Links in simulated time: a stream delivers its bytes in order, after a varying delay, at a
+// limited bandwidth, with stalls as after a lost packet: nothing arrives until the packet is sent
+// again, and then everything that waited behind it arrives at once.
 #include "core/base/check.h"
 #include "tests/scenario/net/net.h"
 

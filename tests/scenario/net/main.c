@@ -1,11 +1,11 @@
-// net_scenarios --list                    what there is
+// net_scenarios --list                    lists the scenarios
 // net_scenarios --seeds N [--from S] [--stop]   N seeds, spread over all scenarios; --stop: until
 //                                               one fails
 // net_scenarios NAME [SEED]               one seed, second by second
 // net_scenarios --check                   the first seed of each, against the hashes compiled in
 // net_scenarios --write                   prints those hashes anew
 //
-// A seed that fails is printed with the command that plays it again. Exit code 1 then.
+// A seed that fails is printed with the command that runs it again, and the exit code is 1.
 #include "tests/scenario/net/net.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Runs time: every millisecond links deliver, clients draw their frames, and the world steps when
-// its tick is due. At the end the journal is replayed into a fresh world, which must have the same
-// hash at every tick.
+// Runs the simulated time: every millisecond links deliver, clients draw their frames, and the
+// world steps when its tick is due. At the end the journal is replayed into a new world, which must
+// have the same hash at every tick.
 #include "tests/scenario/net/net_inside.h"
 #include "tests/support/test_place.h"
 

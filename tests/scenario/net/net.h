@@ -1,10 +1,10 @@
-// A whole system in one process and in virtual time, from one seed: one world, up to 64 real
-// clients, the links between them with everything that links do, a store that answers late, and
-// bots that play. While it runs, spies read every frame that leaves the world, and once a second
-// what each client shows is compared with what was true on the server. At the end all links become
-// calm and all bots stand, and after three seconds every client must know everything exactly.
+// A whole system in one process and in simulated time, from one seed: one world, up to 64 real
+// clients, the links between them with all their faults, a store that replies late, and bots that
+// play. While it runs, spies read every frame that leaves the world, and once per second what each
+// client shows is compared with the true state on the server. At the end all links become calm and
+// all bots stand still, and after three seconds every client must know everything exactly.
 //
-// Nothing here reads a clock. A seed that fails is printed and plays again exactly.
+// Nothing here reads a clock. A seed that fails is printed and can be repeated exactly.
 #pragma once
 
 #include "core/base/heap.h"

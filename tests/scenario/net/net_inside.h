@@ -1,6 +1,6 @@
-// The inside of the harness, for its own files: net.c runs time, spy.c looks at frames, truth.c
-// compares what is shown, watch.c what goes to and fro, quiet.c everything at the end, store.c
-// keeps what the world saves, restart.c kills it, json.c is a tool, bot.c plays.
+// Internal header of the harness: net.c runs time, spy.c checks frames, truth.c compares what
+// clients show with the truth, watch.c checks the messages, quiet.c the end state, store.c stores
+// what the world saves, restart.c kills the world, json.c is a JSON client, bot.c plays.
 #pragma once
 
 #include "core/base/check.h"

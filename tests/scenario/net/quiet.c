@@ -1,6 +1,6 @@
-// The quiet end: bots stand, links are calm, whoever was cut off comes back. After three seconds
-// there is nothing left to excuse a difference: each client must have everything in its sight
-// exactly as the server has it, and nothing else.
+// The quiet end: bots stand still, links are calm, and clients that lost their connection come
+// back. After three seconds no difference is allowed any more: each client must have everything in
+// its sight exactly as the server has it, and nothing else.
 #include "core/world/world_inside.h"
 #include "tests/scenario/net/net_inside.h"
 

@@ -1,5 +1,6 @@
-// The world is killed and comes back from what was stored: nothing that was said to be durable may
-// be missing, nothing that had stood for a second, and nothing may be there again that was gone.
+// The world is killed and restarted from stored data: nothing that was reported as durable may be
+// missing, nothing that had existed for a second may be missing, and nothing that was removed may
+// be there again.
 #include "tests/scenario/net/net_inside.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// What is played: each row a kind of trouble. Every seed draws the number of clients, their links,
-// their frame rates and all that the bots do.
+// The list of scenarios: each row is a kind of trouble. Every seed draws the number of clients,
+// their links, their frame rates and all actions of the bots.
 #include "tests/scenario/net/net.h"
 
 const NetScenario net_scenarios[] = {

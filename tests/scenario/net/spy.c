@@ -1,6 +1,6 @@
-// Reads every frame that leaves the world, with a merge of its own, and asks of each record and
-// event whether it may be there: inside the client's interest, new to the client, and never before
-// the entity it speaks of.
+// Reads every frame that leaves the world, with its own merge, and checks for each record and event
+// whether it may be there: inside the client's interest, new to the client, and never before the
+// entity it refers to.
 #include "core/wire/message.h"
 #include "tests/scenario/net/net_inside.h"
 

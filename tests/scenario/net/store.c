@@ -1,5 +1,5 @@
-// The store of the harness: saves are taken in order, become durable after a while, and are only
-// then answered; a crash loses everything that was not answered. Rows come back byte for byte.
+// The store of the harness: it takes saves in order, makes them durable after a delay, and replies
+// only then. A crash loses everything without a reply. Rows are returned byte for byte.
 #include "tests/scenario/net/net_inside.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
-// What was true on the server in the last two seconds, and how far from it a client's picture may
-// be. The bound is the formula of docs/PROTOCOL.md:
+// The true positions on the server in the last two seconds, and how far from them a client's view
+// may be. The limit is the formula of docs/PROTOCOL.md:
 //
 //   E = tolerance + quantum + j * d + a * d * d / 2,   at most 2 * v * d
 //
-// where d is the time between the two frames around the shown moment, or since the last one when no
-// later one is there: one snapshot interval when all is well. In that time nothing can be told of a
-// change. j is what changes at once (a jump, a wall, and before a jump a landing), a and v are the
-// highest acceleration and speed that a mover may have.
+// where d is the time between the two frames around the shown moment, or since the last frame if
+// there is no later one; normally it is one snapshot interval. During that time the client cannot
+// know of a change. j is the largest sudden change of velocity (a jump, a wall, a landing before a
+// jump), a and v are the highest acceleration and speed of an entity that moves.
 #include "tests/scenario/net/net_inside.h"
 
 #define TOLERANCE_M    0.016f // of the curve, and of rounding to the grid

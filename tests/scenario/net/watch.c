@@ -1,6 +1,6 @@
-// What goes to and fro between one client and the world: frames only as far as they are confirmed,
-// inputs in time, events in their order and when the view has reached them, answers that are true,
-// and the same body after a cut.
+// Checks the messages between one client and the world: frames are sent only as far as they are
+// acknowledged, inputs arrive in time, events come in order and when the view has reached them,
+// replies are true, and the body is the same after a lost connection.
 #include "core/world/world_inside.h"
 #include "tests/scenario/net/net_inside.h"
 
