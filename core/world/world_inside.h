@@ -5,9 +5,8 @@
 //   join.c      handshake, resume, welcome         step.c         inputs, sim, events
 //   life.c      bodies that stay, go, go on        place_spawn.c  what the place spawns
 //
-//                 ┌── act ◀──┐
-//   replicate ◀── session ◀── save ◀──┤           ├── the files here ◀── local
-//                                     └── script ◀┘
+//   entry, replicate ◀── session ◀── save ◀─┬─ script ◀─┬─ the files here ◀── local
+//                                           └─ act ◀────┘
 #pragma once
 
 #include "core/base/arena.h"

@@ -102,6 +102,8 @@ static Status put(Saves *saves, const Command *command)
 
 void command_put_save(Saves *saves, uint64_t seq, size_t bytes)
 {
+    ASSERT(seq == saves->save_seq && seq - saves->save_acked <= SAVES_OUT_MAX);
+    ASSERT(bytes > 0 && bytes <= SAVE_BYTES_MAX);
     const Command command = {
         .type = COMMAND_SAVE,
         .request = seq * 2,

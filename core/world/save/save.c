@@ -162,6 +162,7 @@ static void askers_stored(Saves *saves)
         if (asker->save_seq > saves->save_acked) {
             return;
         }
+        ASSERT(asker->position <= saves->queue_head); // all of its rows are in a command
         Session *session = session_of_connection(saves->config.sessions, asker->connection);
         if (session != NULL && session->state == SESSION_PLAYING) {
             const MessageDurable durable = {.command_seq = asker->command_seq};
@@ -239,6 +240,7 @@ static Status save_answered(Saves *saves, uint64_t seq, bool ok)
     while (saves->save_acked < saves->save_seq &&
            saves->acked[(saves->save_acked + 1) % SAVES_OUT_MAX]) {
         saves->save_acked += 1;
+        ASSERT(saves->save_acked <= saves->save_seq);
         saves->acked[saves->save_acked % SAVES_OUT_MAX] = false;
     }
     askers_stored(saves);

@@ -74,6 +74,7 @@ static void write_structure(Saves *saves, const SavedStructure *saved, ByteWrite
         }
         return;
     }
+    ASSERT(entity->net_id == saved->net_id && entity->net_id != 0);
     const RowStructure row = {.desc = {.net_id = entity->net_id,
                                        .owner_id = entity->owner_id,
                                        .piece = entity->part.piece,
@@ -300,6 +301,13 @@ void save_player(Saves *saves, const Session *session, bool present)
         save_queue(saves, SAVE_PLAYER, (uint32_t)(account - saves->accounts),
                    &account->player_queued);
     }
+}
+
+static void write_player(const SavedAccount *account, ByteWriter *writer)
+{
+    ASSERT(account->has_player && account->player.account == account->account);
+    ASSERT(account->player.player != 0);
+    row_put_player(&account->player, writer);
 }
 
 Status save_profiles_check(Saves *saves, uint64_t account)
@@ -638,9 +646,10 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
         write_attributes(&saves->attributes[item.slot], writer);
         break;
     case SAVE_PLAYER:
-        row_put_player(&saves->accounts[item.slot].player, writer);
+        write_player(&saves->accounts[item.slot], writer);
         break;
     case SAVE_PROFILES:
+        ASSERT(saves->accounts[item.slot].profile_bytes > 0); // a whole row
         byte_write_bytes(writer, saves->accounts[item.slot].profiles,
                          saves->accounts[item.slot].profile_bytes);
         break;
@@ -649,6 +658,7 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
         if (saved->gone) {
             row_delete_resume(saved->row.token_hash, writer);
         } else {
+            ASSERT(saved->row.account != 0); // nobody could come back by it
             row_put_resume(&saved->row, writer);
         }
         break;

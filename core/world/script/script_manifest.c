@@ -128,6 +128,7 @@ void script_manifest_send(ScriptHost *host, Session *session)
     if (host->signed_now.is_set) {
         const Status status = message_of_signed(host, &host->signed_now, &message);
         ASSERT(status == STATUS_OK); // it was when it was taken
+        ASSERT(message.version == host->config.run->manifest_version);
     } else {
         message = message_of_scripts(host);
     }

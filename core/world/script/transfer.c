@@ -234,6 +234,7 @@ static void send_script(ScriptHost *host, Session *session, const Transfer *tran
 static void send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
 {
     Transfer *transfer = &queue->items[0];
+    ASSERT(queue->count > 0 && transfer->next < transfer->total);
     if (transfer->is_blob) {
         send_blob(host, session, transfer);
     } else {

@@ -90,6 +90,7 @@ void output_put(Sessions *sessions, Session *session, const uint8_t *bytes, size
     memcpy(at, &length, LENGTH_BYTES);
     memcpy(at + LENGTH_BYTES, bytes, count);
     session->out_count += 1;
+    ASSERT(session->flow.backlog <= session->flow.written);
 }
 
 void output_close(Sessions *sessions, Session *session)
@@ -190,6 +191,7 @@ void session_ack(Sessions *sessions, Session *session, uint32_t command_seq, uin
     if (command_seq == 0) {
         return; // nobody waits for it
     }
+    ASSERT(session->state == SESSION_PLAYING); // others cannot command anything
     const MessageAck ack = {.command_seq = command_seq, .entity_id = entity_id};
     session_send(sessions, session, MESSAGE_ACK, &ack);
 }

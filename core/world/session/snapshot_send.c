@@ -23,6 +23,7 @@ void snapshot_ack(Sessions *sessions, Session *session, uint64_t frame)
     const uint64_t ticks = sessions->config.clock->tick - flow->ticks[slot];
     const uint32_t sample = ticks < 4096 ? (uint32_t)ticks * 8 : 4096 * 8;
     flow->rtt_eighths = flow->rtt_eighths == 0 ? sample : (flow->rtt_eighths * 7 + sample + 4) / 8;
+    ASSERT(flow->acked <= flow->sent && flow->bytes[slot] <= flow->written);
     flow->backlog = flow->written - flow->bytes[slot];
 }
 
@@ -94,7 +95,9 @@ static void send_frame(Sessions *sessions, Session *session)
                                            sessions->frame, sessions->frame_capacity, &bytes, &seq);
     ASSERT(status == STATUS_OK); // the buffer has the room that the replicator asks for
     SnapshotFlow *flow = &session->flow;
-    ASSERT(seq == flow->sent + 1);
+    ASSERT(seq == flow->sent + 1); // a client that missed one could not read the next
+    ASSERT(bytes > 0 && bytes <= sessions->frame_capacity);
+    ASSERT(!has_own || own.net_id == session->entity);
     flow->sent = seq;
     flow->ticks[seq % SNAPSHOT_FLOW_FRAMES] = sessions->config.clock->tick;
     sessions->config.stats->snapshots += 1;
