@@ -79,22 +79,23 @@ void act_hash(const Acts *acts, Hash64 *hash)
 
 void act_respawn(Acts *acts, Session *session, uint32_t seq)
 {
+    Sessions *sessions = acts->config.sessions;
     const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
     if (body == NULL || body->character.health > 0) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+        session_deny(sessions, session, seq, STATUS_DENIED,
                      "You are alive; there is nothing to respawn.");
         return;
     }
     if (acts->config.clock->tick < session->respawn_tick) {
-        session_deny(acts->config.sessions, session, seq, STATUS_BLOCKED,
+        session_deny(sessions, session, seq, STATUS_BLOCKED,
                      "Not yet; wait until the pause is over.");
         return;
     }
     const Status status = session_respawn(acts->config.authority, session);
     if (status != STATUS_OK) {
-        session_deny(acts->config.sessions, session, seq, status,
+        session_deny(sessions, session, seq, status,
                      "There is no free place to respawn; try again.");
         return;
     }
-    session_ack(acts->config.sessions, session, seq, session->entity);
+    session_ack(sessions, session, seq, session->entity);
 }

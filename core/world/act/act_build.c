@@ -7,22 +7,23 @@
 
 void preview_begin(const Acts *acts, Session *session, bool terraform)
 {
-    session->preview_until[terraform] =
-        acts->config.clock->tick + world_ticks(acts->config.clock, PREVIEW_MS);
+    const WorldClock *clock = acts->config.clock;
+    session->preview_until[terraform] = clock->tick + world_ticks(clock, PREVIEW_MS);
 }
 
 void preview_end(Acts *acts, Session *session, bool terraform)
 {
+    Sessions *sessions = acts->config.sessions;
     if (session->preview_until[terraform] == 0) {
         return;
     }
     session->preview_until[terraform] = 0;
     if (terraform) {
         const MessageTerraformPreviewed event = {.player = session->player};
-        event_broadcast(acts->config.sessions, MESSAGE_TERRAFORM_PREVIEWED, &event, NULL);
+        event_broadcast(sessions, MESSAGE_TERRAFORM_PREVIEWED, &event, NULL);
     } else {
         const MessageBuildPreviewed event = {.player = session->player};
-        event_broadcast(acts->config.sessions, MESSAGE_BUILD_PREVIEWED, &event, NULL);
+        event_broadcast(sessions, MESSAGE_BUILD_PREVIEWED, &event, NULL);
     }
 }
 
@@ -30,12 +31,14 @@ void preview_end(Acts *acts, Session *session, bool terraform)
 #define PREVIEW_TURNS 8
 void preview_tick(Acts *acts)
 {
-    for (uint32_t i = (uint32_t)(acts->config.clock->tick % PREVIEW_TURNS);
-         i < acts->config.sessions->high; i += PREVIEW_TURNS) {
-        Session *session = session_at(acts->config.sessions, i);
+    const WorldClock *clock = acts->config.clock;
+    Sessions *sessions = acts->config.sessions;
+    for (uint32_t i = (uint32_t)(clock->tick % PREVIEW_TURNS); i < sessions->high;
+         i += PREVIEW_TURNS) {
+        Session *session = session_at(sessions, i);
         for (uint32_t kind = 0; kind < 2; kind++) {
             const uint64_t until = session->preview_until[kind];
-            if (until != 0 && acts->config.clock->tick >= until) {
+            if (until != 0 && clock->tick >= until) {
                 preview_end(acts, session, kind == 1);
             }
         }
@@ -59,23 +62,21 @@ static Aabb piece_box(const Acts *acts, const StructureDesc *desc)
 // box is known.
 static bool may_build(Acts *acts, Session *session, uint32_t seq, const StructureDesc *desc)
 {
-    if (!session_rate(acts->config.sessions, session, seq, RATE_BUILD)) {
+    Sessions *sessions = acts->config.sessions;
+    if (!session_rate(sessions, session, seq, RATE_BUILD)) {
         return false;
     }
     if (!acts->config.place->players_build && !session->operator_role) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
-                     "Nothing can be built in this place.");
+        session_deny(sessions, session, seq, STATUS_DENIED, "Nothing can be built in this place.");
         return false;
     }
     if (desc->piece >= scene_piece_count(sim_scene(acts->config.sim))) {
-        session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
-                     "The catalogue has no such piece.");
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND, "The catalogue has no such piece.");
         return false;
     }
     const WireCoord cell = {desc->cell.x, desc->cell.y, desc->cell.z};
     if (desc->turn > 3 || !act_coord_ok(cell)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_RANGE,
-                     "That cell or turn does not exist.");
+        session_deny(sessions, session, seq, STATUS_RANGE, "That cell or turn does not exist.");
         return false;
     }
     const Entity *body = act_living(acts, session, seq);
@@ -84,8 +85,7 @@ static bool may_build(Acts *acts, Session *session, uint32_t seq, const Structur
     }
     if (act_distance(act_eye(acts->config.sim, body), piece_box(acts, desc)) >
         acts->config.place->reach_m) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
-                     "That is out of reach; go nearer.");
+        session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return false;
     }
     return true;
@@ -117,6 +117,7 @@ static StructureDesc describe(const Session *session, uint64_t piece, WireCoord 
 
 void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBuildPlace *command)
 {
+    Sessions *sessions = acts->config.sessions;
     const StructureDesc desc = describe(session, command->piece, command->cell, command->turn);
     if (!may_build(acts, session, seq, &desc)) {
         return;
@@ -124,61 +125,61 @@ void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBu
     Handle handle;
     const Status status = structure_place(acts->config.sim, &desc, &handle);
     if (status != STATUS_OK) {
-        session_deny(acts->config.sessions, session, seq, status, why_not(status));
+        session_deny(sessions, session, seq, status, why_not(status));
         return;
     }
     const uint64_t net_id = sim_entity(acts->config.sim, handle)->net_id;
     preview_end(acts, session, false);
-    session_ack(acts->config.sessions, session, seq, net_id);
+    session_ack(sessions, session, seq, net_id);
     const MessageStructurePlaced event = {
         .entity_id = net_id, .player = session->player, .piece = desc.piece};
     const ReplicatorEvent where = {.subject = net_id};
-    event_broadcast(acts->config.sessions, MESSAGE_STRUCTURE_PLACED, &event, &where);
+    event_broadcast(sessions, MESSAGE_STRUCTURE_PLACED, &event, &where);
     save_structure(acts->config.saves, net_id, session, seq);
 }
 
 void act_build_remove(Acts *acts, Session *session, uint32_t seq, const MessageBuildRemove *command)
 {
-    if (!session_rate(acts->config.sessions, session, seq, RATE_BUILD)) {
+    Sessions *sessions = acts->config.sessions;
+    Sim *sim = acts->config.sim;
+    if (!session_rate(sessions, session, seq, RATE_BUILD)) {
         return;
     }
     const Entity *body = act_living(acts, session, seq);
     if (body == NULL) {
         return;
     }
-    const Handle handle = sim_find(acts->config.sim, command->entity_id);
-    const Entity *structure = sim_entity(acts->config.sim, handle);
+    const Handle handle = sim_find(sim, command->entity_id);
+    const Entity *structure = sim_entity(sim, handle);
     if (structure == NULL || structure->type != ENTITY_STRUCTURE || structure->removing) {
-        session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND,
                      "There is no such structure any more.");
         return;
     }
     const StructureDesc desc = {
         .piece = structure->part.piece, .cell = structure->part.cell, .turn = structure->part.turn};
-    if (act_distance(act_eye(acts->config.sim, body), piece_box(acts, &desc)) >
-        acts->config.place->reach_m) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
-                     "That is out of reach; go nearer.");
+    if (act_distance(act_eye(sim, body), piece_box(acts, &desc)) > acts->config.place->reach_m) {
+        session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }
     const uint64_t owner = session->operator_role ? 0 : session->player;
-    const Status status = structure_remove(acts->config.sim, handle, owner);
+    const Status status = structure_remove(sim, handle, owner);
     if (status != STATUS_OK) {
-        session_deny(acts->config.sessions, session, seq, status,
-                     "Only who built it can take it down.");
+        session_deny(sessions, session, seq, status, "Only who built it can take it down.");
         return;
     }
-    session_ack(acts->config.sessions, session, seq, command->entity_id);
+    session_ack(sessions, session, seq, command->entity_id);
     save_structure(acts->config.saves, command->entity_id, session, seq);
 }
 
 void act_build_preview(Acts *acts, Session *session, uint32_t seq,
                        const MessageBuildPreview *command)
 {
+    Sessions *sessions = acts->config.sessions;
     if (!command->active) {
-        if (session_rate(acts->config.sessions, session, seq, RATE_BUILD)) {
+        if (session_rate(sessions, session, seq, RATE_BUILD)) {
             preview_end(acts, session, false);
-            session_ack(acts->config.sessions, session, seq, 0);
+            session_ack(sessions, session, seq, 0);
         }
         return;
     }
@@ -194,7 +195,7 @@ void act_build_preview(Acts *acts, Session *session, uint32_t seq,
     const Aabb box = piece_box(acts, &desc);
     const ReplicatorEvent where = {.has_position = true,
                                    .position = vec3_scale(vec3_add(box.min, box.max), 0.5f)};
-    event_broadcast(acts->config.sessions, MESSAGE_BUILD_PREVIEWED, &event, &where);
+    event_broadcast(sessions, MESSAGE_BUILD_PREVIEWED, &event, &where);
     preview_begin(acts, session, false);
-    session_ack(acts->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
 }

@@ -47,31 +47,34 @@ static Vec3 look(const WireInputFrame *input)
 
 static uint32_t rewind_of(const Acts *acts, const Session *session)
 {
-    const uint32_t most = HISTORY_REWIND_MS * acts->config.clock->tick_rate / 1000;
+    const WorldClock *clock = acts->config.clock;
+    const uint32_t most = HISTORY_REWIND_MS * clock->tick_rate / 1000;
     const uint64_t seen = session->input.view_tick;
-    if (seen == 0 || seen >= acts->config.clock->tick) {
+    if (seen == 0 || seen >= clock->tick) {
         return 0; // nothing was said, or it lies in the future
     }
-    const uint64_t ago = acts->config.clock->tick - seen;
+    const uint64_t ago = clock->tick - seen;
     return ago < most ? (uint32_t)ago : most;
 }
 
 void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
 {
-    if ((input->buttons & INPUT_FIRE) == 0 || acts->config.clock->tick < session->fire_tick ||
+    const WorldClock *clock = acts->config.clock;
+    Sim *sim = acts->config.sim;
+    if ((input->buttons & INPUT_FIRE) == 0 || clock->tick < session->fire_tick ||
         !session_plays(session)) {
         return;
     }
-    const Entity *body = session_body(acts->config.sim, session);
+    const Entity *body = session_body(sim, session);
     const PlaceWeapon *weapon = weapon_of(acts, session);
     if (body == NULL || body->removing || !(body->character.health > 0) || weapon == NULL) {
         return;
     }
-    const uint32_t lifetime = world_ticks(acts->config.clock, weapon->lifetime_ms);
+    const uint32_t lifetime = world_ticks(clock, weapon->lifetime_ms);
     const ProjectileDesc desc = {
         .owner_id = session->player,
-        .shooter = sim_find(acts->config.sim, session->entity),
-        .position = act_eye(acts->config.sim, body),
+        .shooter = sim_find(sim, session->entity),
+        .position = act_eye(sim, body),
         .velocity = vec3_scale(look(input), weapon->speed),
         .radius = weapon->radius,
         .gravity = weapon->gravity,
@@ -81,10 +84,10 @@ void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
         .kind = weapon->kind,
     };
     Handle handle;
-    if (projectile_fire(acts->config.sim, &desc, &handle) != STATUS_OK) {
+    if (projectile_fire(sim, &desc, &handle) != STATUS_OK) {
         acts->config.stats->commands_denied += 1; // too many things, or outside the place
         return;
     }
-    const uint32_t pause = world_ticks(acts->config.clock, weapon->interval_ms);
-    session->fire_tick = acts->config.clock->tick + (pause < 1 ? 1 : pause);
+    const uint32_t pause = world_ticks(clock, weapon->interval_ms);
+    session->fire_tick = clock->tick + (pause < 1 ? 1 : pause);
 }

@@ -93,6 +93,7 @@ const RowProfiles *profile_of(const Acts *acts, const Session *session)
 
 void profile_announce(Acts *acts, const Session *about, const Session *to)
 {
+    Sessions *sessions = acts->config.sessions;
     const WireProfile *profile = active(profiles_of(acts, about));
     const RosterPlayer *player =
         roster_find(authority_roster(acts->config.authority), about->player);
@@ -115,9 +116,8 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         event.colour_legs = profile->colour_legs;
     }
     if (to == NULL) {
-        event_broadcast(acts->config.sessions, MESSAGE_PLAYER_JOINED, &event, NULL);
-    } else if (event_send(acts->config.sessions, to, MESSAGE_PLAYER_JOINED, &event, NULL) !=
-               STATUS_OK) {
+        event_broadcast(sessions, MESSAGE_PLAYER_JOINED, &event, NULL);
+    } else if (event_send(sessions, to, MESSAGE_PLAYER_JOINED, &event, NULL) != STATUS_OK) {
         log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
                   "player %llu was not told of player %llu", (unsigned long long)to->player,
                   (unsigned long long)about->player);
@@ -128,26 +128,28 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
 
 void act_profile_list(Acts *acts, Session *session, uint32_t seq)
 {
-    if (!session_rate(acts->config.sessions, session, seq, RATE_PROFILE)) {
+    Sessions *sessions = acts->config.sessions;
+    if (!session_rate(sessions, session, seq, RATE_PROFILE)) {
         return;
     }
     const RowProfiles *row = profile_of(acts, session);
     const MessageProfiles message = {
         .active = row->active, .profiles = row->profiles, .profiles_count = row->count};
-    session_send(acts->config.sessions, session, MESSAGE_PROFILES, &message);
-    session_ack(acts->config.sessions, session, seq, 0);
+    session_send(sessions, session, MESSAGE_PROFILES, &message);
+    session_ack(sessions, session, seq, 0);
 }
 
 // Whoever did not say who they are gets no promise that could not be kept. False after a denial.
 static bool may_change(Acts *acts, Session *session, uint32_t seq)
 {
-    if (!session_rate(acts->config.sessions, session, seq, RATE_PROFILE)) {
+    Sessions *sessions = acts->config.sessions;
+    if (!session_rate(sessions, session, seq, RATE_PROFILE)) {
         return false;
     }
     const Status status = save_profiles_check(acts->config.saves, session->account);
     if (status != STATUS_OK) {
         session_deny(
-            acts->config.sessions, session, seq, status,
+            sessions, session, seq, status,
             status == STATUS_DENIED
                 ? "You did not say who you are, so nothing of yours is stored: sign in first."
                 : "This world cannot store characters of more players.");
@@ -188,27 +190,28 @@ void act_profile_select(Acts *acts, Session *session, uint32_t seq,
 
 void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageProfileSave *command)
 {
+    Sessions *sessions = acts->config.sessions;
     SessionProfiles *profiles = profiles_of(acts, session);
     if (!may_change(acts, session, seq)) {
         return;
     }
     const WireProfile *profile = command->profiles_count == 1 ? &command->profiles[0] : NULL;
     if (profile == NULL || !row_id_is_valid(profile->character_id)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_MALFORMED,
+        session_deny(sessions, session, seq, STATUS_MALFORMED,
                      "Send one character; its characterId has letters, digits, _ and - only.");
         return;
     }
     if (!row_name_is_valid(profile->name) || profile->body > 0xff ||
         profile->colour_skin > 0xffffff || profile->colour_shirt > 0xffffff ||
         profile->colour_legs > 0xffffff) {
-        session_deny(acts->config.sessions, session, seq, STATUS_RANGE,
+        session_deny(sessions, session, seq, STATUS_RANGE,
                      "Something is out of range: " NAME_TEXT_RULE "; a colour is 0 to 0xffffff.");
         return;
     }
     uint32_t index = find(profiles, profile->character_id);
     if (index == PROFILES_MAX) {
         if (profiles->row.count == PROFILES_MAX) {
-            session_deny(acts->config.sessions, session, seq, STATUS_LIMIT,
+            session_deny(sessions, session, seq, STATUS_LIMIT,
                          "You have as many characters as you may; delete one first.");
             return;
         }
@@ -222,18 +225,18 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageP
 void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
                         const MessageProfileDelete *command)
 {
+    Sessions *sessions = acts->config.sessions;
     SessionProfiles *profiles = profiles_of(acts, session);
     if (!may_change(acts, session, seq)) {
         return;
     }
     const uint32_t index = find(profiles, command->character_id);
     if (index == PROFILES_MAX) {
-        session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
-                     "There is no such character.");
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND, "There is no such character.");
         return;
     }
     if (row_text_equal(command->character_id, ROW_DEFAULT_PROFILE)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+        session_deny(sessions, session, seq, STATUS_DENIED,
                      "`default` always stays; change it instead.");
         return;
     }

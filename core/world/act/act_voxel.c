@@ -49,6 +49,7 @@ typedef struct Voxels {
 
 Status voxel_create(Acts *acts)
 {
+    Sessions *sessions = acts->config.sessions;
     Voxels *voxels = heap_alloc(acts->config.heap, sizeof *voxels);
     if (voxels == NULL) {
         return STATUS_LIMIT;
@@ -57,7 +58,7 @@ Status voxel_create(Acts *acts)
     voxels->chunk_max = sim_config(acts->config.sim)->terrain.chunk_max;
     const size_t bytes = arena_need(voxels->chunk_max * sizeof(KnownChunk)) +
                          id_map_bytes(voxels->chunk_max) +
-                         arena_need(acts->config.sessions->count * sizeof(VoxelViewer));
+                         arena_need(sessions->count * sizeof(VoxelViewer));
     voxels->block = heap_alloc(acts->config.heap, bytes);
     if (voxels->block == NULL) {
         return STATUS_LIMIT;
@@ -65,7 +66,7 @@ Status voxel_create(Acts *acts)
     Arena arena;
     arena_init(&arena, voxels->block, bytes);
     voxels->chunks = arena_array(&arena, voxels->chunk_max, sizeof(KnownChunk));
-    voxels->viewers = arena_array(&arena, acts->config.sessions->count, sizeof(VoxelViewer));
+    voxels->viewers = arena_array(&arena, sessions->count, sizeof(VoxelViewer));
     ASSERT(voxels->chunks != NULL && voxels->viewers != NULL);
     const float radius = math_clamp(acts->config.place->view_radius, 0, (float)WORLD_EXTENT_M);
     voxels->radius = math_floor_i32(radius / CHUNK_EDGE) + 1;
@@ -147,9 +148,10 @@ static WireChunkVersion wire_version(const Acts *acts, ChunkCoord at)
 static void tell(Acts *acts, uint8_t number, const void *body, const WireChunkVersion *chunks,
                  uint32_t count)
 {
+    Sessions *sessions = acts->config.sessions;
     Voxels *voxels = acts->voxels;
-    for (uint32_t i = 0; i < acts->config.sessions->high; i++) {
-        const Session *session = session_at(acts->config.sessions, i);
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        const Session *session = session_at(sessions, i);
         VoxelViewer *viewer = &voxels->viewers[i];
         bool concerned = false;
         for (uint32_t c = 0; c < count && !concerned; c++) {
@@ -157,7 +159,7 @@ static void tell(Acts *acts, uint8_t number, const void *body, const WireChunkVe
             concerned = may_know(voxels, viewer, (ChunkCoord){at.x, at.y, at.z});
         }
         if (concerned && session_plays(session) &&
-            event_send(acts->config.sessions, session, number, body, NULL) != STATUS_OK) {
+            event_send(sessions, session, number, body, NULL) != STATUS_OK) {
             viewer->has_from = false;
             viewer->scans = true;
             viewer->cursor = 0;
@@ -269,14 +271,15 @@ static void send_chunk(Acts *acts, Session *session, ChunkCoord at)
 
 static void answer_requests(Acts *acts, Session *session, VoxelViewer *viewer, uint32_t *sent)
 {
+    const WorldClock *clock = acts->config.clock;
     for (uint32_t i = 0; i < DATA_PER_TICK && viewer->request_count > 0; i++) {
         const bool busy = session_waiting(session) > DATA_BACKLOG;
-        if (busy && acts->config.clock->tick < viewer->data_tick + DATA_EVERY_TICK) {
+        if (busy && clock->tick < viewer->data_tick + DATA_EVERY_TICK) {
             return;
         }
         send_chunk(acts, session, viewer->requests[0]);
         *sent += 1;
-        viewer->data_tick = acts->config.clock->tick;
+        viewer->data_tick = clock->tick;
         viewer->request_count -= 1;
         acts->voxels->request_count -= 1;
         memmove(&viewer->requests[0], &viewer->requests[1],
@@ -287,14 +290,14 @@ static void answer_requests(Acts *acts, Session *session, VoxelViewer *viewer, u
 // As many as a tick has time for; the next one goes on with those that had no turn.
 static void answer_all(Acts *acts)
 {
+    Sessions *sessions = acts->config.sessions;
     Voxels *voxels = acts->voxels;
-    const uint32_t first =
-        voxels->answer_next < acts->config.sessions->high ? voxels->answer_next : 0;
+    const uint32_t first = voxels->answer_next < sessions->high ? voxels->answer_next : 0;
     uint32_t sent = 0;
     voxels->answer_next = 0;
-    for (uint32_t k = 0; k < acts->config.sessions->high && voxels->request_count > 0; k++) {
-        const uint32_t i = (first + k) % acts->config.sessions->high;
-        Session *session = session_at(acts->config.sessions, i);
+    for (uint32_t k = 0; k < sessions->high && voxels->request_count > 0; k++) {
+        const uint32_t i = (first + k) % sessions->high;
+        Session *session = session_at(sessions, i);
         if (sent >= CHUNK_SENDS_PER_TICK) {
             voxels->answer_next = i;
             return;
@@ -307,12 +310,13 @@ static void answer_all(Acts *acts)
 
 void voxel_tick(Acts *acts)
 {
+    Sessions *sessions = acts->config.sessions;
     Voxels *voxels = acts->voxels;
     look_at_edits(acts);
     // Eyes every few ticks, in turn: nobody crosses a chunk faster.
-    for (uint32_t i = (uint32_t)(acts->config.clock->tick % LOOK_TICKS);
-         i < acts->config.sessions->high; i += LOOK_TICKS) {
-        const Session *session = session_at(acts->config.sessions, i);
+    for (uint32_t i = (uint32_t)(acts->config.clock->tick % LOOK_TICKS); i < sessions->high;
+         i += LOOK_TICKS) {
+        const Session *session = session_at(sessions, i);
         if (session_plays(session)) {
             move_viewer(acts, session, &voxels->viewers[i]);
             if (voxels->viewers[i].scans) {
@@ -347,11 +351,12 @@ static bool may_ask(const Acts *acts, const VoxelViewer *viewer, const Entity *b
 void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
                        const MessageChunkRequest *command)
 {
-    VoxelViewer *viewer = &acts->voxels->viewers[session_number(acts->config.sessions, session)];
+    Sessions *sessions = acts->config.sessions;
+    VoxelViewer *viewer = &acts->voxels->viewers[session_number(sessions, session)];
     const uint32_t count = command->chunks_count;
     const Entity *body = session_body(acts->config.sim, session);
     if (count > 0 && !rate_take(acts->config.stats, session, RATE_CHUNK, count)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_LIMIT,
+        session_deny(sessions, session, seq, STATUS_LIMIT,
                      "Too many chunks; ask for the rest later.");
         return;
     }
@@ -362,7 +367,7 @@ void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
                             at.z < CHUNK_COORD_MAX && at.x >= -CHUNK_COORD_MAX &&
                             at.y >= -CHUNK_COORD_MAX && at.z >= -CHUNK_COORD_MAX;
         if (!inside || !may_ask(acts, viewer, body, at)) {
-            session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+            session_deny(sessions, session, seq, STATUS_DENIED,
                          "That chunk is out of view; go nearer.");
             return;
         }
@@ -370,14 +375,14 @@ void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
             continue;
         }
         if (viewer->request_count == CHUNK_REQUESTS_MAX) {
-            session_deny(acts->config.sessions, session, seq, STATUS_LIMIT,
+            session_deny(sessions, session, seq, STATUS_LIMIT,
                          "Too many chunks; ask for the rest later.");
             return;
         }
         viewer->requests[viewer->request_count++] = at;
         acts->voxels->request_count += 1;
     }
-    session_ack(acts->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
 }
 
 // --- terraforming -------------------------------------------------------------------------------
@@ -555,15 +560,16 @@ static void show_preview(Acts *acts, Session *session, const MessageTerraform *e
 static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *edit,
                       VoxelCoord min, VoxelCoord max)
 {
+    Sessions *sessions = acts->config.sessions;
     if (buries_somebody(acts, edit, min, max)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_BLOCKED,
+        session_deny(sessions, session, seq, STATUS_BLOCKED,
                      "Somebody stands there; wait until they go.");
         return;
     }
     look_at_edits(acts); // what scripts did before is theirs
     const Status status = apply(acts, edit, min, max);
     if (status != STATUS_OK) {
-        session_deny(acts->config.sessions, session, seq, status,
+        session_deny(sessions, session, seq, status,
                      status == STATUS_LIMIT ? "This world has no room for more changes of terrain."
                                             : "Terrain cannot be changed there.");
         return;
@@ -571,7 +577,7 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
     WireChunkVersion chunks[32];
     const uint32_t count = note_range(acts, min, max, chunks, 32);
     acts->voxels->edit_count = terrain_edit_count(sim_terrain_view(acts->config.sim));
-    session_ack(acts->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
     for (uint32_t i = 0; i < count; i++) {
         const ChunkCoord at = {chunks[i].at.x, chunks[i].at.y, chunks[i].at.z};
         save_chunk(acts->config.saves, at, i + 1 == count ? session : NULL, seq);
@@ -592,23 +598,24 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
 
 void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *command)
 {
-    if (!session_rate(acts->config.sessions, session, seq, RATE_TERRAFORM)) {
+    Sessions *sessions = acts->config.sessions;
+    if (!session_rate(sessions, session, seq, RATE_TERRAFORM)) {
         return;
     }
     if (!acts->config.place->players_terraform && !session->operator_role) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+        session_deny(sessions, session, seq, STATUS_DENIED,
                      "Terrain cannot be changed in this place.");
         return;
     }
     VoxelCoord min, max;
     if (command->voxel_kind >= terrain_kind_count(sim_terrain_view(acts->config.sim))) {
-        session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND,
                      "This place has no such voxel kind; its place.json lists those there are.");
         return;
     }
     if (command->shape > EDIT_SPHERE || !edit_range(command, &min, &max)) {
         session_deny(
-            acts->config.sessions, session, seq, STATUS_RANGE,
+            sessions, session, seq, STATUS_RANGE,
             "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
         return;
     }
@@ -618,13 +625,12 @@ void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerr
     }
     const Aabb box = range_box(min, max);
     if (!is_in_reach(acts, act_eye(acts->config.sim, body), command, box)) {
-        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
-                     "That is out of reach; go nearer.");
+        session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }
     if (command->preview) {
         show_preview(acts, session, command, box);
-        session_ack(acts->config.sessions, session, seq, 0);
+        session_ack(sessions, session, seq, 0);
         return;
     }
     preview_end(acts, session, true);

@@ -157,16 +157,17 @@ static void askers_sent(Saves *saves)
 
 static void askers_stored(Saves *saves)
 {
+    Sessions *sessions = saves->config.sessions;
     while (saves->asker_head < saves->asker_sent) {
         const SaveAsker *asker = &saves->askers[saves->asker_head % saves->asker_max];
         if (asker->save_seq > saves->save_acked) {
             return;
         }
         ASSERT(asker->position <= saves->queue_head); // all of its rows are in a command
-        Session *session = session_of_connection(saves->config.sessions, asker->connection);
+        Session *session = session_of_connection(sessions, asker->connection);
         if (session != NULL && session->state == SESSION_PLAYING) {
             const MessageDurable durable = {.command_seq = asker->command_seq};
-            session_send(saves->config.sessions, session, MESSAGE_DURABLE, &durable);
+            session_send(sessions, session, MESSAGE_DURABLE, &durable);
         }
         saves->asker_head += 1;
     }
@@ -217,21 +218,21 @@ static void flush(Saves *saves)
 
 static Status save_answered(Saves *saves, uint64_t seq, bool ok)
 {
+    const WorldClock *clock = saves->config.clock;
     if (seq <= saves->save_acked || seq > saves->save_seq || saves->acked[seq % SAVES_OUT_MAX]) {
         return STATUS_NOT_FOUND;
     }
     if (!ok) {
         // Another world has the lease, or nothing can be written: whatever happens from now on
         // would be lost.
-        log_write(saves->config.log, saves->config.clock->tick, LOG_ERROR, "world",
-                  "save %llu was refused", (unsigned long long)seq);
+        log_write(saves->config.log, clock->tick, LOG_ERROR, "world", "save %llu was refused",
+                  (unsigned long long)seq);
         static const char reason[] = "a save was refused";
         const Command stop = {.type = COMMAND_STOP,
                               .bytes = (const uint8_t *)reason,
                               .byte_count = sizeof reason - 1};
         if (!saves->config.run->stopping && save_command(saves, &stop) != STATUS_OK) {
-            log_write(saves->config.log, saves->config.clock->tick, LOG_ERROR, "world",
-                      "no room for a stop");
+            log_write(saves->config.log, clock->tick, LOG_ERROR, "world", "no room for a stop");
         }
         saves->config.run->stopping = true;
         return STATUS_OK;
@@ -267,6 +268,7 @@ uint64_t save_manifest_version(const Saves *saves)
 
 static void look_at_meta(Saves *saves)
 {
+    const WorldClock *clock = saves->config.clock;
     const uint64_t next_net_id = sim_next_net_id(saves->config.sim);
     bool changed = saves->config.run->manifest_version != saves->meta.manifest_version;
     // Half a block ahead: what is given out until this is stored is inside the block before.
@@ -279,8 +281,8 @@ static void look_at_meta(Saves *saves)
         saves->meta.next_player = saves->config.run->next_player + PLAYERS_RESERVED;
         changed = true;
     }
-    const uint64_t ticks = saves->tick_base + saves->config.clock->tick;
-    if (changed || ticks >= saves->meta.tick + (uint64_t)60 * saves->config.clock->tick_rate) {
+    const uint64_t ticks = saves->tick_base + clock->tick;
+    if (changed || ticks >= saves->meta.tick + (uint64_t)60 * clock->tick_rate) {
         saves->meta.tick = ticks;
         saves->meta.manifest_version = saves->config.run->manifest_version;
         save_queue(saves, SAVE_META, 0, &saves->meta_queued);
@@ -289,21 +291,21 @@ static void look_at_meta(Saves *saves)
 
 void save_tick(Saves *saves)
 {
-    const uint64_t ticks =
-        (uint64_t)saves->config.checkpoint_ms * saves->config.clock->tick_rate / 1000;
+    const WorldClock *clock = saves->config.clock;
+    Sessions *sessions = saves->config.sessions;
+    const uint64_t ticks = (uint64_t)saves->config.checkpoint_ms * clock->tick_rate / 1000;
     const uint64_t interval = ticks > 0 ? ticks : 1;
-    const bool due = saves->config.clock->tick >= saves->checkpoint_tick;
+    const bool due = clock->tick >= saves->checkpoint_tick;
     look_at_meta(saves);
     save_look_at_structures(saves, due);
     save_look_at_attributes(saves, due);
     if (due) {
-        saves->checkpoint_tick = saves->config.clock->tick + interval;
+        saves->checkpoint_tick = clock->tick + interval;
         save_look_at_resumes(saves);
     }
     // Each player once in an interval, but not all in one tick.
-    for (uint64_t i = saves->config.clock->tick % interval; i < saves->config.sessions->high;
-         i += interval) {
-        Session *session = session_at(saves->config.sessions, (uint32_t)i);
+    for (uint64_t i = clock->tick % interval; i < sessions->high; i += interval) {
+        Session *session = session_at(sessions, (uint32_t)i);
         if (session_plays(session)) {
             save_player(saves, session, true);
         }

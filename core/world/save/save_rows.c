@@ -101,15 +101,16 @@ static void structure_done(Saves *saves, uint32_t slot)
 // at.
 static void count_structures(Saves *saves)
 {
-    const uint32_t count = sim_count(saves->config.sim, ENTITY_STRUCTURE);
+    Sim *sim = saves->config.sim;
+    const uint32_t count = sim_count(sim, ENTITY_STRUCTURE);
     if (count == saves->structure_live) {
         return;
     }
     saves->structure_live = count;
     const uint32_t mask = ENTITY_MASK(ENTITY_STRUCTURE);
-    for (Handle h = sim_next(saves->config.sim, HANDLE_NONE, mask); !handle_is_none(h);
-         h = sim_next(saves->config.sim, h, mask)) {
-        const uint64_t net_id = sim_entity(saves->config.sim, h)->net_id;
+    for (Handle h = sim_next(sim, HANDLE_NONE, mask); !handle_is_none(h);
+         h = sim_next(sim, h, mask)) {
+        const uint64_t net_id = sim_entity(sim, h)->net_id;
         if (id_map_find(&saves->structure_map, net_id) == 0) {
             (void)structure_changed(saves, net_id);
         }

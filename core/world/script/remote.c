@@ -112,6 +112,7 @@ static void answer(ScriptHost *host, const ScriptMessage *message, const Message
 
 void remote_down(ScriptHost *host, const ScriptMessage *message)
 {
+    Sessions *sessions = host->config.sessions;
     Remotes *remotes = host->remotes;
     const MessageRemoteDown event = {
         .name = {message->name.data, (uint32_t)message->name.bytes},
@@ -129,12 +130,12 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
         return;
     }
     if (message->player_id == 0 && message->reliable) {
-        event_broadcast(host->config.sessions, MESSAGE_REMOTE_DOWN, &event, NULL);
+        event_broadcast(sessions, MESSAGE_REMOTE_DOWN, &event, NULL);
         return;
     }
     bool sent = false;
-    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
-        const Session *session = session_at(host->config.sessions, i);
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        const Session *session = session_at(sessions, i);
         if (session->state != SESSION_PLAYING ||
             (message->player_id != 0 && session->player != message->player_id)) {
             continue;
@@ -191,6 +192,7 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
 
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
+    const WorldClock *clock = host->config.clock;
     const char *why = why_not(host, session, command);
     if (why != NULL) {
         host->config.stats->commands_denied += 1;
@@ -203,20 +205,20 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
         RemoteCalls *calls = calls_of(host, session);
         host->remotes->open_count += 1;
         calls->items[calls->count++] =
-            (Invoke){command->invoke_id,
-                     host->config.clock->tick + world_ticks(host->config.clock, INVOKE_MS)};
+            (Invoke){command->invoke_id, clock->tick + world_ticks(clock, INVOKE_MS)};
     }
 }
 
 void remote_tick(ScriptHost *host)
 {
-    for (uint32_t i = 0; i < host->config.sessions->high && host->remotes->open_count > 0; i++) {
+    Sessions *sessions = host->config.sessions;
+    for (uint32_t i = 0; i < sessions->high && host->remotes->open_count > 0; i++) {
         RemoteCalls *calls = &host->remotes->calls[i];
         while (calls->count > 0 && calls->items[0].due_tick <= host->config.clock->tick) {
             const uint64_t id = calls->items[0].id;
             (void)call_take(host->remotes, calls, id);
             host->remotes->unanswered += 1;
-            refuse(host, session_at(host->config.sessions, i), id, "the server did not answer");
+            refuse(host, session_at(sessions, i), id, "the server did not answer");
         }
     }
 }

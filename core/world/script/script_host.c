@@ -309,17 +309,18 @@ Status script_host_add(ScriptHost *host, const Entry *entry)
 // cannot be raised without signing it again.
 static Status take_signed(ScriptHost *host, const Entry *entry, uint64_t version)
 {
+    const WorldClock *clock = host->config.clock;
     const uint64_t stored =
         host->config.run->started ? 0 : save_manifest_version(host->config.saves);
     if (version <= stored) {
-        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+        log_write(host->config.log, clock->tick, LOG_ERROR, "script",
                   "manifest %llu was signed, and an earlier life of this world had %llu",
                   (unsigned long long)version, (unsigned long long)stored);
         return STATUS_RANGE;
     }
     const Status status = script_manifest_take(host, entry->bytes, entry->byte_count, version);
     if (status != STATUS_OK) {
-        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+        log_write(host->config.log, clock->tick, LOG_ERROR, "script",
                   "the manifest cannot be used: %s", status_text(status));
     }
     return status;
@@ -561,12 +562,13 @@ void script_host_welcome(ScriptHost *host, Session *session)
 
 static void announce_reload(ScriptHost *host)
 {
+    Sessions *sessions = host->config.sessions;
     const MessageScriptReload reload = {.version = host->config.run->manifest_version,
                                         .at_tick = host->config.clock->tick + 1};
-    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
-        Session *session = session_at(host->config.sessions, i);
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        Session *session = session_at(sessions, i);
         if (session->state == SESSION_PLAYING) {
-            session_send(host->config.sessions, session, MESSAGE_SCRIPT_RELOAD, &reload);
+            session_send(sessions, session, MESSAGE_SCRIPT_RELOAD, &reload);
             script_host_welcome(host, session);
         }
     }
@@ -575,13 +577,13 @@ static void announce_reload(ScriptHost *host)
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command)
 {
+    Sessions *sessions = host->config.sessions;
     HostRune rune;
-    if (!session_rate(host->config.sessions, session, seq, RATE_SCRIPT)) {
+    if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
     if (!script_host_find(host, command->script_path, &rune)) {
-        session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
-                     "The manifest has no such script.");
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND, "The manifest has no such script.");
         return;
     }
     if (!command->success || memcmp(rune.hash, command->hash.bytes, sizeof rune.hash) != 0) {
@@ -590,7 +592,7 @@ void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                   "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
                   rune.path, (int)command->reason.bytes, command->reason.data);
     }
-    session_ack(host->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
@@ -634,6 +636,7 @@ static void say_dead(ScriptHost *host)
 
 void script_host_run(ScriptHost *host)
 {
+    const WorldClock *clock = host->config.clock;
     if (host->system == NULL) {
         return;
     }
@@ -646,22 +649,22 @@ void script_host_run(ScriptHost *host)
         return;
     }
     feed(host);
-    const double world_seconds =
-        (double)host->config.clock->tick / (double)host->config.clock->tick_rate;
-    script_tick(host->system, (double)host->config.clock->unix_ms / 1000.0, world_seconds);
+    const double world_seconds = (double)clock->tick / (double)clock->tick_rate;
+    script_tick(host->system, (double)clock->unix_ms / 1000.0, world_seconds);
 }
 
 void script_host_events(ScriptHost *host)
 {
+    Authority *authority = host->config.authority;
     if (host->system != NULL && !script_is_dead(host->system)) {
         feed(host);
         return;
     }
     uint32_t count = 0;
-    authority_collect(host->config.authority);
-    (void)authority_events(host->config.authority, &count);
-    authority_events_take(host->config.authority, count);
-    authority_binds_clear(host->config.authority);
+    authority_collect(authority);
+    (void)authority_events(authority, &count);
+    authority_events_take(authority, count);
+    authority_binds_clear(authority);
 }
 
 // --- effects ------------------------------------------------------------------------------------
@@ -669,13 +672,14 @@ void script_host_events(ScriptHost *host)
 static void to_one_or_all(ScriptHost *host, uint64_t player, uint8_t number, const void *body,
                           const ReplicatorEvent *where)
 {
+    Sessions *sessions = host->config.sessions;
     if (player == 0) {
-        event_broadcast(host->config.sessions, number, body, where);
+        event_broadcast(sessions, number, body, where);
         return;
     }
-    const Session *session = session_of_player(host->config.sessions, player);
+    const Session *session = session_of_player(sessions, player);
     if (session != NULL && session->state == SESSION_PLAYING) {
-        (void)!event_send(host->config.sessions, session, number, body,
+        (void)!event_send(sessions, session, number, body,
                           where); // counted by the replicator
     }
 }

@@ -1,6 +1,7 @@
-// Bytes by request: the stripped scene, and runes. Browsers fetch both over HTTP; this serves
-// native clients, tools, and browsers that cannot. One transfer at a time for a session, a piece
-// whenever the client has confirmed most of what was sent, so that none delays a snapshot.
+// The stripped scene and runes, sent in pieces over the socket. Browsers fetch both over HTTP; this
+// serves native clients, tools, and browsers that cannot. A session has one transfer at a time, and
+// gets a piece whenever its client has confirmed most of what was sent, so that no piece delays a
+// snapshot.
 //
 // The size of the pieces is fixed for a transfer. One that goes on (from_chunk above 0) has pieces
 // of the usual size; a client that had smaller ones before sees another total, and starts again.
@@ -131,32 +132,33 @@ static Status enqueue(ScriptHost *host, const Session *session, Transfer transfe
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command)
 {
-    if (!session_rate(host->config.sessions, session, seq, RATE_SCRIPT)) {
+    Sessions *sessions = host->config.sessions;
+    if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
     if (host->config.scene == NULL ||
         memcmp(command->hash.bytes, host->config.scene_hash, sizeof host->config.scene_hash) != 0) {
-        session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND,
                      "Only the scene that the welcome names can be asked for.");
         return;
     }
     const Status status = enqueue(host, session, (Transfer){.is_blob = true},
                                   host->config.scene_bytes, command->from_chunk);
     if (status != STATUS_OK) {
-        session_deny(host->config.sessions, session, seq, status,
-                     "There is no such piece; ask again from 0.");
+        session_deny(sessions, session, seq, status, "There is no such piece; ask again from 0.");
         return;
     }
-    session_ack(host->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
 }
 
 void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
                              const MessageScriptRequest *command)
 {
+    Sessions *sessions = host->config.sessions;
     const uint32_t count = command->script_paths_count;
     if (count < 1 ||
         !rate_take(host->config.stats, session, RATE_SCRIPT, count < 32 ? count : 32)) {
-        session_deny(host->config.sessions, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
+        session_deny(sessions, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
                      count < 1 ? "Name a script of the manifest."
                                : "Too many scripts at once; ask for the rest later.");
         return;
@@ -164,7 +166,7 @@ void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
     for (uint32_t i = 0; i < count; i++) {
         HostRune rune;
         if (!script_host_find(host, command->script_paths[i].path, &rune)) {
-            session_deny(host->config.sessions, session, seq, STATUS_NOT_FOUND,
+            session_deny(sessions, session, seq, STATUS_NOT_FOUND,
                          "The manifest has no such script; ask by the paths in it.");
             return;
         }
@@ -174,14 +176,14 @@ void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
             enqueue(host, session, (Transfer){.script = rune.number, .packed = packed},
                     packed ? rune.packed_count : rune.byte_count, i == 0 ? command->from_chunk : 0);
         if (status != STATUS_OK) {
-            session_deny(host->config.sessions, session, seq, status,
+            session_deny(sessions, session, seq, status,
                          status == STATUS_LIMIT
                              ? "Too many scripts at once; ask for the rest later."
                              : "There is no such piece; ask again from 0.");
             return;
         }
     }
-    session_ack(host->config.sessions, session, seq, 0);
+    session_ack(sessions, session, seq, 0);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
@@ -251,8 +253,9 @@ static void send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
 
 void transfer_tick(ScriptHost *host)
 {
-    for (uint32_t i = 0; i < host->config.sessions->high && host->transfers->count > 0; i++) {
-        Session *session = session_at(host->config.sessions, i);
+    Sessions *sessions = host->config.sessions;
+    for (uint32_t i = 0; i < sessions->high && host->transfers->count > 0; i++) {
+        Session *session = session_at(sessions, i);
         TransferQueue *queue = &host->transfers->queues[i];
         if (queue->count > 0 && session->state == SESSION_PLAYING &&
             has_room(host, session, queue)) {

@@ -1,6 +1,6 @@
-// What a client may compare itself with: the exact positions of what is in its view, once a
-// second, for sessions whose ticket allows it. Positions are those of the sim after the step, not
-// the curves that snapshots carry, so nothing of replication can hide in them.
+// Once a second, sessions whose ticket allows it are sent the exact positions of all entities in
+// their view, so that a client can measure its own error. The positions are those of the sim after
+// the step, not the curves that snapshots carry, so errors of replication show.
 #include "core/world/session/session.h"
 
 #define TRUTH_MAX 256
@@ -25,7 +25,8 @@ static void tell(Sessions *sessions, Session *session)
 
 void debug_truth_tick(Sessions *sessions)
 {
-    if (sessions->config.clock->tick % sessions->config.clock->tick_rate != 0) {
+    const WorldClock *clock = sessions->config.clock;
+    if (clock->tick % clock->tick_rate != 0) {
         return;
     }
     for (uint32_t i = 0; i < sessions->high; i++) {

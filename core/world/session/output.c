@@ -1,6 +1,6 @@
-// What goes out to one connection: whole messages in a ring, each contiguous so that the owner can
-// write it as it stands. The ring is outside the world's state: that something was taken, or did
-// not fit, changes nothing but which connections the owner is asked to close.
+// What goes out to one connection: whole messages in a ring. Each message is contiguous, so the
+// owner can write it without copying. The ring is not part of the world's state: whether a message
+// was taken, or did not fit, only decides which connections the owner is asked to close.
 //
 //   begin ──▶ [length message][length message] … end          or, once it went round:
 //   [length message] … end      begin ──▶ [length message] … wrap

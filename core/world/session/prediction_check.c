@@ -1,8 +1,9 @@
-// The own body of a player: the client predicts it, the server decides it, and both should come to
-// the same. The client says with a hash what it came to after an input; where that differs from
-// the truth it is sent the state, together with everything that it could not have known.
+// A player's own body: the client predicts it, the server decides it, and both should get the same
+// result. With its inputs the client sends a hash of the state it predicted. If the hash differs
+// from the server's, the client is sent the state, together with everything that it could not have
+// known.
 //
-// A hash counts only if the client had processed the last correction when it sent it: what it
+// A hash counts only if the client had processed the last correction when it sent the hash: what it
 // predicted before that is known to be wrong.
 #include "core/world/session/session.h"
 
@@ -27,12 +28,12 @@ void prediction_cause(const Sessions *sessions, Session *session, NetCause cause
 
 void prediction_reset(Sessions *sessions, Session *session)
 {
+    Sim *sim = sessions->config.sim;
     Prediction *own = &session->prediction;
     memset(own, 0, sizeof *own);
-    const Entity *body = session_body(sessions->config.sim, session);
+    const Entity *body = session_body(sim, session);
     if (body != NULL) {
-        const CharacterState state =
-            character_state(sessions->config.sim, session_handle(sessions->config.sim, session));
+        const CharacterState state = character_state(sim, session_handle(sim, session));
         own->hash = character_state_hash(&state);
         own->alive = state.health > 0;
     }
@@ -43,28 +44,26 @@ void prediction_reset(Sessions *sessions, Session *session)
 
 static uint32_t causes_now(const Sessions *sessions, const Session *session)
 {
+    const WorldClock *clock = sessions->config.clock;
     const Prediction *own = &session->prediction;
-    const uint64_t window = session->flow.rtt_eighths / 8 +
-                            2 * sessions->config.clock->snapshot_ticks + CAUSE_SLACK_TICKS;
+    const uint64_t window =
+        session->flow.rtt_eighths / 8 + 2 * clock->snapshot_ticks + CAUSE_SLACK_TICKS;
     uint32_t causes = 0;
     for (uint32_t bit = 0; bit < 8; bit++) {
         const uint64_t tick = own->cause_tick[bit];
-        if (tick != 0 &&
-            (tick > own->match_tick || tick + window >= sessions->config.clock->tick)) {
+        if (tick != 0 && (tick > own->match_tick || tick + window >= clock->tick)) {
             causes |= 1u << bit;
         }
     }
     // What changed around it may matter much later, until the client has heard of it.
-    if (session->geometry_tick != 0 &&
-        (session->geometry_tick + sessions->config.clock->tick_rate >=
-             sessions->config.clock->tick ||
-         session->geometry_tick >= own->match_known)) {
+    if (session->geometry_tick != 0 && (session->geometry_tick + clock->tick_rate >= clock->tick ||
+                                        session->geometry_tick >= own->match_known)) {
         causes |= NET_CAUSE_GEOMETRY;
     }
     // Who comes back, perhaps from another life of the world, goes on at once and learns what is
     // around it piece by piece.
-    if (session->resumed && sessions->config.clock->tick - session->state_tick <
-                                (uint64_t)FILLING_SECONDS * sessions->config.clock->tick_rate) {
+    if (session->resumed &&
+        clock->tick - session->state_tick < (uint64_t)FILLING_SECONDS * clock->tick_rate) {
         causes |= NET_CAUSE_GEOMETRY;
     }
     return causes;
@@ -150,12 +149,12 @@ void prediction_said(Sessions *sessions, Session *session, const MessageInputBat
 
 void prediction_before_step(Sessions *sessions, Session *session)
 {
-    const Entity *body = session_body(sessions->config.sim, session);
+    Sim *sim = sessions->config.sim;
+    const Entity *body = session_body(sim, session);
     if (body == NULL) {
         return;
     }
-    const CharacterState state =
-        character_state(sessions->config.sim, session_handle(sessions->config.sim, session));
+    const CharacterState state = character_state(sim, session_handle(sim, session));
     if (!vec3_equal(state.push, VEC3_ZERO)) {
         prediction_cause(sessions, session, NET_CAUSE_PUSH);
     }
@@ -180,48 +179,49 @@ static void note_life(Sessions *sessions, Session *session, bool alive)
 
 void prediction_after_step(Sessions *sessions, Session *session)
 {
+    const WorldClock *clock = sessions->config.clock;
+    Sim *sim = sessions->config.sim;
     Prediction *own = &session->prediction;
-    const uint32_t slot = (uint32_t)(sessions->config.clock->tick % INPUT_BUFFER);
+    const uint32_t slot = (uint32_t)(clock->tick % INPUT_BUFFER);
     const PredictionCheck predicted = own->predicted[slot];
     own->predicted[slot] = (PredictionCheck){0};
     own->truth[slot] = (PredictionCheck){0};
-    if (session_body(sessions->config.sim, session) == NULL) {
+    if (session_body(sim, session) == NULL) {
         own->hash = 0;
         return;
     }
-    const CharacterState state =
-        character_state(sessions->config.sim, session_handle(sessions->config.sim, session));
+    const CharacterState state = character_state(sim, session_handle(sim, session));
     own->hash = character_state_hash(&state);
     note_life(sessions, session, state.health > 0);
     const bool taken = session->input.started && session->input.repeated == 0;
     own->truth[slot].hash = own->hash;
     // A binary client means the tick; it is also asked about where its input was not in time.
-    own->truth[slot].seq = !session->json ? (uint32_t)sessions->config.clock->tick
+    own->truth[slot].seq = !session->json ? (uint32_t)clock->tick
                            : taken        ? session->input.ack_seq
                                           : 0;
     if (predicted.hash != 0 && predicted.seq == own->truth[slot].seq) {
-        compare(sessions, session, sessions->config.clock->tick, &predicted, own->hash);
+        compare(sessions, session, clock->tick, &predicted, own->hash);
     }
 }
 
 bool prediction_state(Sessions *sessions, Session *session, NetOwn *out)
 {
+    const WorldClock *clock = sessions->config.clock;
+    Sim *sim = sessions->config.sim;
     Prediction *own = &session->prediction;
-    if (session_body(sessions->config.sim, session) == NULL ||
-        (!own->wanted &&
-         sessions->config.clock->tick - own->sent_tick < sessions->config.clock->tick_rate)) {
+    if (session_body(sim, session) == NULL ||
+        (!own->wanted && clock->tick - own->sent_tick < clock->tick_rate)) {
         return false;
     }
     *out = (NetOwn){.net_id = session->entity,
-                    .tick = sessions->config.clock->tick,
+                    .tick = clock->tick,
                     .causes = causes_now(sessions, session),
-                    .state = character_state(sessions->config.sim,
-                                             session_handle(sessions->config.sim, session))};
+                    .state = character_state(sim, session_handle(sim, session))};
     if (!own->wanted) {
         out->causes |= NET_CAUSE_PERIODIC;
     }
     own->wanted = false;
-    own->sent_tick = sessions->config.clock->tick;
+    own->sent_tick = clock->tick;
     return true;
 }
 

@@ -1,13 +1,13 @@
-// Frames: who gets one now, and how far each client is. A client confirms with its inputs the last
-// frame it has processed; one that is too many frames behind gets no new one until it caught up,
-// and is dropped when that takes too long. A socket's buffer is never asked: behind a relay it
-// takes megabytes from a client that stopped reading long ago.
+// Snapshot frames: which session gets one now, and how far behind each client is. With its inputs a
+// client confirms the last frame it has processed. A client that is too many frames behind gets no
+// new one until it has caught up, and is dropped when that takes too long. The fill level of the
+// socket is not used: behind a relay a socket accepts megabytes for a client that no longer reads.
 #include "core/world/session/session.h"
 
 #include "core/wire/merge.h"
 #include "core/wire/snapshot_json.h"
 
-#define BLIND_BYTES_PER_S (256u << 10) // what a client is believed to take that confirms nothing
+#define BLIND_BYTES_PER_S (256u << 10) // assumed for a client that confirms nothing
 
 void snapshot_ack(Sessions *sessions, Session *session, uint64_t frame)
 {
@@ -30,17 +30,18 @@ void snapshot_ack(Sessions *sessions, Session *session, uint64_t frame)
 // ⌈(round trip + 100 ms) / interval⌉
 static uint32_t frames_max(const Sessions *sessions, const SnapshotFlow *flow)
 {
-    const uint32_t rtt = flow->acked != 0 ? (flow->rtt_eighths + 7) / 8
-                                          : world_ticks(sessions->config.clock, ACK_GUESS_MS);
-    const uint32_t ticks = rtt + world_ticks(sessions->config.clock, ACK_SLACK_MS);
-    const uint32_t count = (ticks + sessions->config.clock->snapshot_ticks - 1) /
-                           sessions->config.clock->snapshot_ticks;
+    const WorldClock *clock = sessions->config.clock;
+    const uint32_t rtt =
+        flow->acked != 0 ? (flow->rtt_eighths + 7) / 8 : world_ticks(clock, ACK_GUESS_MS);
+    const uint32_t ticks = rtt + world_ticks(clock, ACK_SLACK_MS);
+    const uint32_t count = (ticks + clock->snapshot_ticks - 1) / clock->snapshot_ticks;
     return count < 2 ? 2 : count < SNAPSHOT_FLOW_FRAMES - 1 ? count : SNAPSHOT_FLOW_FRAMES - 1;
 }
 
-// May it get a frame now? Ends the session that has been behind for too long.
+// May the session get a frame now? Ends it if it has been behind for too long.
 static bool may_send(Sessions *sessions, Session *session)
 {
+    const WorldClock *clock = sessions->config.clock;
     SnapshotFlow *flow = &session->flow;
     if (session->json && flow->acked == 0) {
         return true; // a tool that confirms nothing: the output bounds it
@@ -51,11 +52,10 @@ static bool may_send(Sessions *sessions, Session *session)
     }
     sessions->config.stats->snapshots_skipped += 1;
     if (flow->behind_since == 0) {
-        flow->behind_since = sessions->config.clock->tick;
+        flow->behind_since = clock->tick;
     }
-    const uint32_t patience =
-        world_ticks(sessions->config.clock, flow->acked != 0 ? ACK_BEHIND_MS : ACK_FIRST_MS);
-    if (sessions->config.clock->tick - flow->behind_since > patience) {
+    const uint32_t patience = world_ticks(clock, flow->acked != 0 ? ACK_BEHIND_MS : ACK_FIRST_MS);
+    if (clock->tick - flow->behind_since > patience) {
         sessions->config.stats->sessions_behind += 1;
         session_error(sessions, session, 0, ERROR_BEHIND, "what was sent did not arrive in time");
     }
@@ -77,6 +77,7 @@ static void put_json(Sessions *sessions, Session *session, size_t bytes)
 
 static void send_frame(Sessions *sessions, Session *session)
 {
+    const WorldClock *clock = sessions->config.clock;
     const uint32_t number = session_number(sessions, session);
     const Entity *body = session_body(sessions->config.sim, session);
     if (body != NULL) {
@@ -84,11 +85,10 @@ static void send_frame(Sessions *sessions, Session *session)
     }
     NetOwn own;
     const bool has_own = prediction_state(sessions, session, &own);
-    const FrameRequest request = {.ack_seq = session->input.ack_seq,
-                                  .inputs_waiting =
-                                      input_waiting(&session->input, sessions->config.clock->tick,
-                                                    sessions->config.clock->snapshot_ticks),
-                                  .own = has_own ? &own : NULL};
+    const FrameRequest request = {
+        .ack_seq = session->input.ack_seq,
+        .inputs_waiting = input_waiting(&session->input, clock->tick, clock->snapshot_ticks),
+        .own = has_own ? &own : NULL};
     size_t bytes = 0;
     uint32_t seq = 0;
     const Status status = replicator_build(sessions->config.replicator, number, &request,
@@ -99,7 +99,7 @@ static void send_frame(Sessions *sessions, Session *session)
     ASSERT(bytes > 0 && bytes <= sessions->frame_capacity);
     ASSERT(!has_own || own.net_id == session->entity);
     flow->sent = seq;
-    flow->ticks[seq % SNAPSHOT_FLOW_FRAMES] = sessions->config.clock->tick;
+    flow->ticks[seq % SNAPSHOT_FLOW_FRAMES] = clock->tick;
     sessions->config.stats->snapshots += 1;
     if (session->json) {
         put_json(sessions, session, bytes);
@@ -111,9 +111,9 @@ static void send_frame(Sessions *sessions, Session *session)
 
 void snapshot_send_all(Sessions *sessions)
 {
+    const WorldClock *clock = sessions->config.clock;
     replicator_capture(sessions->config.replicator);
-    const uint64_t blind = BLIND_BYTES_PER_S / sessions->config.clock->tick_rate *
-                           sessions->config.clock->snapshot_ticks;
+    const uint64_t blind = BLIND_BYTES_PER_S / clock->tick_rate * clock->snapshot_ticks;
     for (uint32_t i = 0; i < sessions->high; i++) {
         Session *session = &sessions->all[i];
         if (session->state != SESSION_PLAYING || session->joining) {
