@@ -7,9 +7,9 @@
 #include "core/base/check.h"
 #include "core/base/rng.h"
 #include "core/script/rune_unpack.h"
-#include "server/build/build.h"
-#include "server/build/rune_pack.h"
-#include "server/build/template.h"
+#include "server/build/inside/rune_pack.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/place/template.h"
 #include "server/sys/file.h"
 
 #include <ftw.h>

@@ -6,7 +6,7 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/base/rng.h"
-#include "server/build/package.h"
+#include "server/build/package/package.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -182,17 +182,18 @@ static size_t measure(Worker *worker, const char *folder, int round, Times *time
     Buffer zip = {0};
     PlaceFolder files;
     DiagnosticList warnings = {0};
+    const BuildContext context = {.worker = worker, .diagnostics = &warnings, .reason = reason};
     double began = bench_seconds();
     const size_t plain_bytes = plain_pack(folder, plain, sizeof plain);
     times->plain_pack[round] = bench_seconds() - began;
     began = bench_seconds();
-    ASSERT(package_write(worker, folder, &zip, &warnings, reason) == STATUS_OK);
+    ASSERT(package_write(&context, folder, &zip) == STATUS_OK);
     times->pack[round] = bench_seconds() - began;
     began = bench_seconds();
     plain_read(plain, plain_bytes);
     times->plain_read[round] = bench_seconds() - began;
     began = bench_seconds();
-    ASSERT(package_read(worker, zip.data, zip.bytes, &files, &warnings, reason) == STATUS_OK);
+    ASSERT(package_read(&context, zip.data, zip.bytes, &files) == STATUS_OK);
     times->read[round] = bench_seconds() - began;
     snprintf(target, sizeof target, "%s-%d", folder, round);
     began = bench_seconds();

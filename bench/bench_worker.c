@@ -5,8 +5,8 @@
 #include "bench/bench_report.h"
 #include "core/base/check.h"
 #include "core/script/rune.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_op.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/inside/worker_op.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -58,7 +58,8 @@ static void compile_by(Worker *worker, bool dry_run)
     CompileOutput out;
     DiagnosticList list = {0};
     char reason[WORKER_REASON_BYTES];
-    ASSERT(compile_call(worker, &what, &out, &list, reason) == STATUS_OK);
+    ASSERT(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                       &what, NULL, &out, NULL) == STATUS_OK);
     ASSERT(list.count == 0);
     compile_output_free(&out);
 }

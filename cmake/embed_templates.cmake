@@ -1,4 +1,5 @@
-# Writes a C file with the contents of many files: the table template_files of server/build/template.h.
+# Writes a C file with the contents of many files: the table template_files of
+# server/build/place/template.h.
 #   cmake -DROOT=templates -DFILES=every/README.md,obby/scene.json,… -DTYPES=folder -DOUTPUT=…
 #         -P embed_templates.cmake
 # Files are relative to ROOT; the first part of a path is its set. Declarations in the folder TYPES get
@@ -25,5 +26,5 @@ foreach(name index.d.ts package.json)
     embed(types "${package}/${name}" "${TYPES}/${name}")
   endif()
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"server/build/template.h\"\n\n${arrays}\n"
+file(WRITE "${OUTPUT}" "#include \"server/build/place/template.h\"\n\n${arrays}\n"
   "const TemplateFile template_files[] = {\n${rows}    {NULL, NULL, NULL, 0}};\n")

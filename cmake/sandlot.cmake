@@ -62,6 +62,13 @@ function(sandlot_library name)
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/core/")
     set_property(GLOBAL APPEND PROPERTY SANDLOT_CORE_LIBRARIES ${name})
   endif()
+  # Rooms whose code runs only in a process that has locked itself in; tools/check-jail reads that
+  # nobody else refers to them.
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/server/(build/inside|shell)(/|$)")
+    set_property(GLOBAL APPEND PROPERTY SANDLOT_JAILED_LIBRARIES ${name})
+  elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/server/")
+    set_property(GLOBAL APPEND PROPERTY SANDLOT_OUTSIDE_LIBRARIES ${name})
+  endif()
 endfunction()
 
 # sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with

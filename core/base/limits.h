@@ -51,6 +51,11 @@
 #define WORLD_MEMORY_BEGINNING_TIMES 2
 #define WORLD_CPU_PERCENT_MAX        100 // of one processor: a world has one thread
 
+// Connections of one world: two for each player, because a player may come back while the old
+// connection is still open, and some for those who are about to join (world_socket_max).
+#define WORLD_SOCKETS_MAX   8000
+#define WORLD_SOCKETS_SPARE 512
+
 // Lag compensation: a shot is tested where its shooter saw the target, at most this long ago.
 // 350 ms at 60 Hz are 21 ticks; one more to interpolate between, two spare.
 #define HISTORY_REWIND_MS 350
@@ -172,3 +177,8 @@
 #define JSON_DEPTH_MAX 32
 #define JSON_NODES_MAX (1 << 20)
 #define JSON_BYTES_MAX (32 << 20)
+
+// A script: its source, and compiled. A rune enters a world as one entry (core/world/entry.h), and
+// a client gets it in pieces; what is larger is an error of the build.
+#define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
+#define RUNE_BYTES_MAX          (512u << 10)

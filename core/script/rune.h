@@ -18,6 +18,7 @@
 // the whole rune) a manifest names that our server has signed.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/status.h"
 #include "core/script/vm.h"
@@ -30,7 +31,6 @@
 #define RUNE_LUA_VERSION    0x54
 #define RUNE_HEADER_BYTES   45
 #define RUNE_PATH_BYTES_MAX 127
-#define RUNE_BYTES_MAX      (4u << 20)
 
 typedef struct Rune {
     char path[RUNE_PATH_BYTES_MAX + 1];

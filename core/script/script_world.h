@@ -12,6 +12,7 @@
 #include "core/base/math.h"
 #include "core/base/status.h"
 #include "core/base/text.h"
+#include "core/script/runtime/store_request.h"
 #include "core/sim/sim.h"
 
 typedef enum ScriptSide { SCRIPT_SERVER, SCRIPT_CLIENT } ScriptSide;
@@ -80,36 +81,6 @@ typedef struct ScriptMessage {
     // error.
     uint64_t invoke_id;
 } ScriptMessage;
-
-typedef enum StoreOperation {
-    STORE_GET,
-    STORE_SET,
-    STORE_INCREMENT,
-    STORE_REMOVE,
-    STORE_SORTED,
-    STORE_VERSIONS,
-    STORE_COMPARE_AND_SET // UpdateAsync: set only if the version is still `version`
-} StoreOperation;
-
-// Answers are lists of values:
-//   GET              value or nil, version (0: never written)
-//   SET              nothing
-//   INCREMENT        the new number
-//   REMOVE           what was there or nil
-//   COMPARE_AND_SET  whether it was set, version
-//   SORTED           a list of {key = …, value = …}
-//   VERSIONS         a list of {version = …, time = …}, newest first
-typedef struct StoreRequest {
-    uint64_t request_id; // answered by script_complete with the same id
-    StoreOperation operation;
-    bool ordered;
-    Text store, key;
-    const uint8_t *value; // value.h
-    size_t value_bytes;
-    double number; // increment; page size for STORE_SORTED
-    bool ascending;
-    uint64_t version;
-} StoreRequest;
 
 typedef struct ScriptWorld ScriptWorld;
 

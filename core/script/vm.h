@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/base/heap.h"
+#include "core/base/limits.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -28,7 +29,7 @@ typedef struct Vm Vm;
 #define VM_STEPS_PER_MS 500000
 
 #define VM_STRING_BYTES_MAX (1 << 20)
-#define VM_SOURCE_BYTES_MAX (256 << 10)
+#define VM_SOURCE_BYTES_MAX SCRIPT_SOURCE_BYTES_MAX
 
 typedef struct VmConfig {
     size_t memory_soft_bytes;

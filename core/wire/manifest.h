@@ -13,6 +13,7 @@
 #include "core/base/arena.h"
 #include "core/base/bytes.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/wire/net.h"
 
 #define MANIFEST_SIGNATURE_BYTES 64
@@ -20,7 +21,7 @@
 #define MANIFEST_ROWS_MAX        (2 * MANIFEST_SCRIPTS_MAX)
 #define MANIFEST_REQUIRES_MAX    64
 #define MANIFEST_PATH_BYTES_MAX  127
-#define MANIFEST_RUNE_BYTES_MAX  (4u << 20)
+#define MANIFEST_RUNE_BYTES_MAX  RUNE_BYTES_MAX
 #define MANIFEST_BYTES_MAX       (2u << 20)
 #define MANIFEST_TICK_MAX        ((UINT64_C(1) << 53) - 1) // JSON readers keep these exact
 // What reading the largest takes from an arena; of an ordinary one about ten times its text.

@@ -1,6 +1,7 @@
 // A place as its creator describes it, in memory: what place.json, scene.json and the prefabs say,
 // member by member. place.c reads and writes it as JSON and as bytes; core/script/place.c makes a
-// Place of it; server/build/soul_context.c describes it to a model. Nothing else includes this.
+// Place of it; server/build/inside/op_soul_context.c describes it to a model. Nothing else includes
+// this.
 //
 // Two passes make a doc usable: the tables check every member alone (place_table.h), and
 // place_check what members mean together. After place_check every entity has a pose, a role and a
@@ -70,8 +71,9 @@ typedef struct PlaceSettingsDoc {
     PlaceList weapons;     // PlaceWeaponDoc
     PlaceList voxel_kinds; // PlaceVoxelDoc; kind 1 is the first
     PlaceText spells;
-    uint32_t source;    // PlaceSource
-    PlaceText contexts; // of scripts; a build reads them (server/build/soul.h), a world does not
+    uint32_t source; // PlaceSource
+    PlaceText
+        contexts; // of scripts; a build reads them (server/build/place/soul.h), a world does not
 } PlaceSettingsDoc;
 
 typedef struct PlaceTransformDoc {

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "server/cli/build_watch.h"
 
-#include "server/build/place_file.h"
-#include "server/build/place_folder.h"
+#include "server/build/place/place_file.h"
+#include "server/build/place/place_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,13 +1,11 @@
 // `sandlot bots`: many simulated players in one process, and their measurements.
 #define _POSIX_C_SOURCE 200809L
+#include "server/bots/bots.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
-#include "server/host/bots.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,31 +48,6 @@ static void print_usage(FILE *out)
         "  --best-effort      do not fail if this machine is too busy to run the bots in time\n"
         "  --json             print one JSON object at the end, and nothing else\n\n"
         "Exit codes: 0 measured, 1 failed or the results are not valid, 2 invalid arguments.\n");
-}
-
-static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
-{
-    if (text == NULL || text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != 0 || value < low || value > high) {
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-static bool parse_number32(const char *text, uint32_t low, uint32_t high, uint32_t *out)
-{
-    uint64_t value;
-    if (!parse_number(text, low, high, &value)) {
-        return false;
-    }
-    *out = (uint32_t)value;
-    return true;
 }
 
 static bool parse_behaviour(const char *text, BotsBehaviour *out)
@@ -227,7 +200,8 @@ static int read_option(Options *options, const char *name, const char *value)
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (strcmp(name, numbers[i].name) == 0) {
-            return parse_number32(value, numbers[i].low, numbers[i].high, numbers[i].out) ? 2 : -1;
+            return command_parse_u32(value, numbers[i].low, numbers[i].high, numbers[i].out) ? 2
+                                                                                             : -1;
         }
     }
     const struct {
@@ -247,7 +221,7 @@ static int read_option(Options *options, const char *name, const char *value)
         return parse_behaviour(value, &bots->behaviour) ? 2 : -1;
     }
     if (strcmp(name, "--seed") == 0) {
-        return parse_number(value, 0, UINT64_MAX, &bots->seed) ? 2 : -1;
+        return command_parse_u64(value, 0, UINT64_MAX, &bots->seed) ? 2 : -1;
     }
     bool *const flag = strcmp(name, "--json") == 0              ? &options->json
                        : strcmp(name, "--scripts") == 0         ? &bots->scripts

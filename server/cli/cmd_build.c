@@ -2,11 +2,11 @@
 // errors, warnings and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
-#include "server/build/build.h"
-#include "server/build/build_show.h"
-#include "server/build/diagnostic.h"
-#include "server/build/editor_files.h"
-#include "server/build/place_home.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/pipeline/build_show.h"
+#include "server/build/place/editor_files.h"
+#include "server/build/place/place_home.h"
 #include "server/cli/build_watch.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"

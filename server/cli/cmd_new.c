@@ -1,9 +1,9 @@
 // `sandlot new`: creates a place from a template.
 #define _GNU_SOURCE
 #include "core/base/nearest.h"
-#include "server/build/diagnostic.h"
-#include "server/build/editor_files.h"
-#include "server/build/template.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/place/editor_files.h"
+#include "server/build/place/template.h"
 #include "server/cli/command.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 // `sandlot pack`, `unpack` and `inspect`: pack a place into one file, unpack it, list its contents.
 // A stranger's package is safe to inspect: the jailed worker reads everything in it.
 #define _GNU_SOURCE
-#include "server/build/package.h"
-#include "server/build/worker_narrow.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/package/package.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
@@ -170,6 +170,12 @@ static bool begin(Session *session, const Options *options)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     return worker_create(&config, &session->worker) == STATUS_OK;
+}
+
+static BuildContext context_of(Session *session)
+{
+    return (BuildContext){
+        .worker = session->worker, .diagnostics = &session->warnings, .reason = session->reason};
 }
 
 // A large file is worth a line on a terminal.
@@ -341,8 +347,8 @@ static int pack(Session *session)
     Buffer zip = {0};
     PackageInfo info = {0};
     watch(session, LARGE_BYTES);
-    Status status = package_pack(session->worker, options->from, &zip, &info, &session->warnings,
-                                 session->reason);
+    const BuildContext context = context_of(session);
+    Status status = package_pack(&context, options->from, &zip, &info);
     if (status != STATUS_OK) {
         wipe_line(session);
         if (print_refusal(session, options->from) && !options->json) { // JSON has the reason
@@ -407,8 +413,8 @@ static int unpack(Session *session)
         return fail(session, status, options->from);
     }
     watch(session, count);
-    status =
-        package_read(session->worker, bytes, count, &files, &session->warnings, session->reason);
+    const BuildContext context = context_of(session);
+    status = package_read(&context, bytes, count, &files);
     free(bytes);
     if (status != STATUS_OK) {
         return fail(session, status, options->from);
@@ -439,8 +445,9 @@ static Status read_from(Session *session, uint8_t **bytes, size_t *count)
     }
     Buffer zip = {0};
     DiagnosticList said_again = {0};
-    const Status status =
-        package_write(session->worker, session->options->from, &zip, &said_again, session->reason);
+    BuildContext context = context_of(session);
+    context.diagnostics = &said_again;
+    const Status status = package_write(&context, session->options->from, &zip);
     diagnostic_list_free(&said_again);
     if (status == STATUS_OK) {
         *bytes = zip.data;
@@ -496,8 +503,8 @@ static int show(Session *session, const PackageInfo *info, size_t count)
     SoulList souls = {0};
     Status status = soul_scan(&info->folder, &souls, &session->warnings);
     if (status == STATUS_OK) {
-        status = narrow_call(session->worker, &info->folder, &souls, &session->warnings,
-                             session->reason);
+        const BuildContext context = context_of(session);
+        status = contexts_ask(&context, &info->folder, &souls);
     }
     if (status != STATUS_OK) {
         soul_list_free(&souls);
@@ -530,8 +537,8 @@ static int inspect(Session *session)
     Status status = read_from(session, &bytes, &count);
     if (status == STATUS_OK) {
         watch(session, count);
-        status = package_open(session->worker, bytes, count, true, &info, &session->warnings,
-                              session->reason);
+        const BuildContext context = context_of(session);
+        status = package_open(&context, bytes, count, true, &info);
     }
     free(bytes);
     if (status != STATUS_OK) {

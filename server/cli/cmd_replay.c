@@ -2,10 +2,10 @@
 // journal contains runes and is not signed. So the process first reads its files as bytes, then
 // enters the jail, and only then parses them.
 #include "core/script/place.h"
-#include "server/build/diagnostic.h"
-#include "server/build/place_folder.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/place/place_folder.h"
+#include "server/channel/journal_file.h"
 #include "server/cli/command.h"
-#include "server/host/journal_file.h"
 #include "server/sys/file.h"
 
 #include <inttypes.h>

@@ -64,21 +64,6 @@ static void print_usage(FILE *out)
         "has faults.\n");
 }
 
-static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
-{
-    if (text == NULL || text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    char *end = NULL;
-    errno = 0;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (errno != 0 || *end != 0 || value < low || value > high) {
-        return false;
-    }
-    *out = (uint32_t)value;
-    return true;
-}
-
 // --- the file -----------------------------------------------------------------------------------
 
 // If the file cannot be read, the reason is stored in the run.
@@ -398,8 +383,8 @@ static const char *parse_option(RunOptions *options, const char *name, const cha
     *is_known = true;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (strcmp(name, numbers[i].name) == 0) {
-            return parse_number(value, 1, numbers[i].high, numbers[i].out) ? NULL
-                                                                           : numbers[i].takes;
+            return command_parse_u32(value, 1, numbers[i].high, numbers[i].out) ? NULL
+                                                                                : numbers[i].takes;
         }
     }
     if (strcmp(name, "--entity") == 0) {

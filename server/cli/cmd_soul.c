@@ -4,10 +4,10 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "core/wire/script_path.h"
-#include "server/build/diagnostic.h"
-#include "server/build/soul_diff.h"
-#include "server/build/soul_inside.h"
-#include "server/build/worker_narrow.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/soul/soul_diff.h"
+#include "server/build/soul/soul_view.h"
 #include "server/cli/command.h"
 
 #include <stdio.h>
@@ -95,6 +95,12 @@ static void print_diagnostics(Session *session)
     diagnostic_list_free(&session->diagnostics);
 }
 
+static BuildContext context_of(Session *session, char reason[WORKER_REASON_BYTES])
+{
+    return (BuildContext){
+        .worker = session->worker, .diagnostics = &session->diagnostics, .reason = reason};
+}
+
 static bool open_session(Session *session)
 {
     char reason[WORKER_REASON_BYTES] = "";
@@ -108,8 +114,8 @@ static bool open_session(Session *session)
     Status status = soul_scan(&session->folder, &session->souls, &session->diagnostics);
     status = status == STATUS_OK ? worker_create(&config, &session->worker) : status;
     if (status == STATUS_OK) {
-        status = narrow_call(session->worker, &session->folder, &session->souls,
-                             &session->diagnostics, reason);
+        const BuildContext context = context_of(session, reason);
+        status = contexts_ask(&context, &session->folder, &session->souls);
     }
     if (status != STATUS_OK) {
         complain(session, place, reason[0] != '\0' ? reason : status_text(status));
@@ -249,24 +255,6 @@ static void print_diff(const Buffer *diff)
     }
 }
 
-// Hashes the lines as a diff compares them: the kind of line ending, and whether the last line has
-// one, do not count.
-static void hash_lines(const SoulDiffText *text, uint8_t hash[SHA256_BYTES])
-{
-    size_t bytes = text->bytes;
-    bytes -= bytes > 0 && text->text[bytes - 1] == '\n';
-    bytes -= bytes > 0 && text->text[bytes - 1] == '\r';
-    soul_body_hash(text->text, bytes, hash);
-}
-
-static bool has_same_lines(const SoulDiffText *a, const SoulDiffText *b)
-{
-    uint8_t one[SHA256_BYTES], other[SHA256_BYTES];
-    hash_lines(a, one);
-    hash_lines(b, other);
-    return memcmp(one, other, sizeof one) == 0;
-}
-
 static Status make_diff(const Session *session, const SoulView *view, Buffer *out, char *reason)
 {
     uint8_t *reviewed = NULL;
@@ -282,9 +270,9 @@ static Status make_diff(const Session *session, const SoulView *view, Buffer *ou
     const SoulDiffText before = {before_name, reviewed != NULL ? (const char *)reviewed : "",
                                  bytes};
     const SoulDiffText after = {after_name, view->kept.body, view->kept.body_bytes};
-    Status status = soul_diff_ask(session->worker, &before, &after, out, reason);
-    if (status == STATUS_OK && out->bytes == 0 && !has_same_lines(&before, &after)) {
-        status = worker_distrust(session->worker, reason);
+    const Status status = soul_diff_write(&before, &after, out);
+    if (status != STATUS_OK) {
+        (void)snprintf(reason, WORKER_REASON_BYTES, "the difference is too large to be shown");
     }
     free(reviewed);
     return status;
@@ -408,8 +396,8 @@ static void ask_one(Session *session, const SoulView *view)
     if (isatty(STDERR_FILENO)) {
         diagnostic_print(stderr, "asking the model for %s…", view->soul->path);
     }
-    const Status status = soul_ask(&config, session->worker, session->options->place, view, &lua,
-                                   &session->diagnostics, reason);
+    const BuildContext context = context_of(session, reason);
+    const Status status = soul_ask(&context, &config, session->options->place, view, &lua);
     if (status == STATUS_OK) {
         diagnostic_print(stdout, "%s: written, %u repair%s", view->kept_path, lua.repairs,
                          lua.repairs == 1 ? "" : "s");
@@ -436,8 +424,8 @@ static int run_session(Session *session)
         plain_count += 1;
         char reason[WORKER_REASON_BYTES] = "";
         SoulView view;
-        const Asker asker = {.worker = session->worker};
-        const Status status = soul_view_open(&asker, &session->folder, soul, &view, reason);
+        const BuildContext context = context_of(session, reason);
+        const Status status = soul_view_open(&context, &session->folder, soul, &view);
         if (status != STATUS_OK) {
             complain(session, "", reason);
         } else if (options->command == SOUL_LIST) {

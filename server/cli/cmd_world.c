@@ -1,14 +1,10 @@
-// `sandlot world`: runs one world of a place folder on one port. Also the entry of the world
-// process itself, which only the host starts.
-#include "server/build/diagnostic.h"
+// `sandlot world`: runs one world of a place folder on one port.
+#include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/host.h"
-#include "server/host/world_main.h"
 #include "server/sys/program.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,21 +41,6 @@ static int usage_error(const char *what, const char *value)
     return EXIT_USAGE;
 }
 
-static bool parse_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
-{
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    char *end = NULL;
-    errno = 0;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < low || value > high) {
-        return false;
-    }
-    *out = (uint32_t)value;
-    return true;
-}
-
 static bool add_origin(HostConfig *config, const char *origin)
 {
     uint32_t count = 0;
@@ -94,11 +75,11 @@ static bool parse_option(HostConfig *config, const char *name, const char *value
         config->journal = value;
     } else if (strcmp(name, "--origin") == 0) {
         return add_origin(config, value);
-    } else if (strcmp(name, "--port") == 0 && parse_number(value, 0, 65535, &number)) {
+    } else if (strcmp(name, "--port") == 0 && command_parse_u32(value, 0, 65535, &number)) {
         config->port = (uint16_t)number;
-    } else if (strcmp(name, "--players") == 0 && parse_number(value, 1, 4000, &number)) {
+    } else if (strcmp(name, "--players") == 0 && command_parse_u32(value, 1, 4000, &number)) {
         config->player_max = number;
-    } else if (strcmp(name, "--journal-mb") == 0 && parse_number(value, 1, 65536, &number)) {
+    } else if (strcmp(name, "--journal-mb") == 0 && command_parse_u32(value, 1, 65536, &number)) {
         config->journal_mb = number;
     } else {
         return false;
@@ -157,11 +138,4 @@ int cmd_world(int argc, char **argv)
         return EXIT_USAGE;
     }
     return host_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
-}
-
-int cmd_world_process(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return world_main();
 }

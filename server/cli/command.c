@@ -4,10 +4,12 @@
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/build/diagnostic.h"
+#include "server/build/base/diagnostic.h"
 #include "server/sys/jail.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REASON_BYTES 1024
@@ -144,6 +146,29 @@ int command_misused(const char *command, bool json, const char *what, const char
     snprintf(reason, sizeof reason, "%.300s%s%.300s%s", what, which != NULL ? " \"" : "",
              which != NULL ? which : "", which != NULL ? "\"" : "");
     return command_fail(command, json, EXIT_USAGE, reason);
+}
+
+bool command_parse_u64(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+    if (text == NULL || text[0] < '0' || text[0] > '9') { // strtoull would take a sign
+        return false;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < low || value > high) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool command_parse_u32(const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    uint64_t value = 0;
+    const bool good = command_parse_u64(text, low, high, &value);
+    *out = good ? (uint32_t)value : *out;
+    return good;
 }
 
 int command_finish(int code)

@@ -13,7 +13,6 @@ int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_new(int argc, char **argv);
-int cmd_world_process(int argc, char **argv); // started by a host, not by people
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_soul(int argc, char **argv);
@@ -40,6 +39,9 @@ bool command_wants_json(int argc, char **argv);
 // The value after option i; NULL if there is none, or if another option follows ("./--x" is a file
 // of that name).
 const char *command_value(int argc, char **argv, int i);
+// A decimal number within these bounds; false for anything else, NULL included.
+bool command_parse_u64(const char *text, uint64_t low, uint64_t high, uint64_t *out);
+bool command_parse_u32(const char *text, uint32_t low, uint32_t high, uint32_t *out);
 // Prints {"ok":false,"reason":…} on standard output: the result of --json if there is no other.
 void command_print_failure(const char *reason);
 

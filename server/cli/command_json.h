@@ -4,7 +4,7 @@
 
 #include "core/base/json_write.h"
 #include "core/base/sha256.h"
-#include "server/build/diagnostic.h"
+#include "server/build/base/diagnostic.h"
 
 // Members of an object.
 void command_json_text(JsonWriter *json, const char *name, const char *text);

@@ -1,9 +1,12 @@
-// The sandlot program: finds the subcommand and calls it.
+// The sandlot program: finds the subcommand and calls it. It is also the table of roles: the host,
+// a world process, the build worker and the launcher of Node are all this program. This is the only
+// file outside the jail that refers to code which runs in it (tools/check-jail).
 #include "core/base/nearest.h"
-#include "server/build/diagnostic.h"
-#include "server/build/typescript_node.h"
-#include "server/build/worker.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/typescript/typescript_node.h"
 #include "server/cli/command.h"
+#include "server/shell/world_main.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -116,14 +119,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         return command_finish(cmd_version(argc - 1, argv + 1));
     }
+    // Roles that this program starts itself in, each in a process that locks itself in.
     if (strcmp(argv[1], "world-process") == 0) {
-        return cmd_world_process(argc - 1, argv + 1);
+        return world_main();
     }
     if (strcmp(argv[1], "build-worker") == 0) {
-        return worker_main(); // for a build, not for people
+        return worker_main();
     }
     if (strcmp(argv[1], TYPESCRIPT_LAUNCHER) == 0) {
-        return node_jail_main(argc - 1, argv + 1); // likewise
+        return node_jail_main(argc - 1, argv + 1);
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

@@ -1,8 +1,8 @@
 // Prints a package for a person (a table) and for a program (JSON).
 #pragma once
 
-#include "server/build/package.h"
-#include "server/build/soul.h"
+#include "server/build/package/package.h"
+#include "server/build/place/soul.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // See script_typescript.h.
 #include "server/cli/script_typescript.h"
 
-#include "server/build/lua_refusal.h"
-#include "server/build/typescript.h"
+#include "server/build/base/lua_refusal.h"
+#include "server/build/typescript/typescript.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static Status compile(const ScriptTypeScript *script, const TypeScriptOutput *ou
         snprintf(reason, WORKER_REASON_BYTES, "the compiler returned more files than expected");
         return STATUS_BLOCKED;
     }
-    const Status status = compile_call(worker, &job, &out->items[out->count], diagnostics, reason);
+    const BuildContext context = {.worker = worker, .diagnostics = diagnostics, .reason = reason};
+    const Status status = compile_ask(&context, &job, NULL, &out->items[out->count], NULL);
     lua_refusal_explain(diagnostics, true);
     snprintf(out->paths[out->count++], SCRIPT_PATH_BYTES, "%s", path);
     return status;
@@ -98,12 +99,4 @@ Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system)
         status = script_load_rune(system, runes->paths[i], made->rune, made->rune_bytes);
     }
     return status;
-}
-
-void script_runes_free(ScriptRunes *runes)
-{
-    for (uint32_t i = 0; i < runes->count; i++) {
-        compile_output_free(&runes->items[i]);
-    }
-    *runes = (ScriptRunes){0};
 }

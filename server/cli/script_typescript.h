@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/script/script.h"
-#include "server/build/diagnostic.h"
-#include "server/build/worker_compile.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/base/diagnostic.h"
 
 #include <stdbool.h>
 
@@ -32,4 +32,3 @@ MUST_USE Status script_typescript_make(const ScriptTypeScript *script, ScriptRun
 // Loads the runes into a side's script system. They are not signed, so call it only inside the
 // jail.
 MUST_USE Status script_runes_load(const ScriptRunes *runes, ScriptSystem *system);
-void script_runes_free(ScriptRunes *runes);

@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
-#include "server/build/place_home.h"
+#include "server/build/place/place_home.h"
 #include "server/host/host_build.h"
 #include "server/host/host_inside.h"
 #include "server/sys/clock.h"
@@ -196,7 +196,7 @@ static int open_data(Host *host)
         return data_failed(host, "ticket.key",
                            why_refused(host, status, signing_key_advice(status)));
     }
-    if (ticket_book_open(&host->book) != STATUS_OK || open_store(host) != STATUS_OK) {
+    if (used_tickets_open(&host->used_tickets) != STATUS_OK || open_store(host) != STATUS_OK) {
         return 1;
     }
     const char *journal = host->config.journal;
@@ -497,7 +497,7 @@ static void close_host(Host *host)
         close(host->waiting[i].descriptor);
         free(host->waiting[i].already);
     }
-    ticket_book_close(&host->book);
+    used_tickets_close(&host->used_tickets);
     host_place_close(host);
     const int descriptors[] = {host->epoll, host->signals, host->wake, host->lock_file};
     for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
@@ -558,7 +558,7 @@ static void restart_when_due(Host *host)
     }
     host->restart_at_ns = 0;
     if (host_world_start(host) != STATUS_OK && !host->running) {
-        host_world_turn_away(host);
+        host_world_refuse_sockets(host);
         host->restart_at_ns = clock_ns() + BACKOFF_MS * 1000000ull;
     }
 }
@@ -586,7 +586,7 @@ static void tell_stop(Host *host)
                             .bytes = (const uint8_t *)reason,
                             .byte_count = sizeof reason - 1};
         host->stop_told = true;
-        host_world_enter(host, &stop);
+        host_world_send_entry(host, &stop);
         host_world_flush(host);
     }
 }
@@ -653,7 +653,7 @@ static void run(Host *host)
         take_signals(host);
         take_wake(host);
         host_world_pass_sockets(host);
-        host_world_hear(host);
+        host_world_receive(host);
         host_store_poll(host);
         host_save_retry(host);
         host_world_watch(host);

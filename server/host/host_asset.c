@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
-#include "server/build/place_file.h"
+#include "server/build/place/place_file.h"
 #include "server/store/blob.h"
 #include "server/sys/clock.h"
 
@@ -108,7 +108,7 @@ static void end_stream(void *user)
 }
 
 // Types that no browser runs, whatever is in them; models and the rest are downloads.
-static const char *type_of(PackageKind kind)
+static const char *asset_media_type(PackageKind kind)
 {
     switch (kind) {
     case KIND_PNG:
@@ -128,7 +128,7 @@ static const char *type_of(PackageKind kind)
 
 static void fill(HttpResponse *response, PackageKind kind, size_t bytes)
 {
-    response->content_type = type_of(kind);
+    response->content_type = asset_media_type(kind);
     response->bytes = bytes;
     response->cache = HOST_BLOB_CACHE;
     response->content_security_policy = "sandbox";

@@ -2,7 +2,7 @@
 #include "server/host/host_bounds.h"
 
 #include "core/base/limits.h"
-#include "server/host/world_socket.h"
+#include "server/channel/channel.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/build/editor_files.h"
-#include "server/build/save.h"
+#include "server/build/job/save.h"
 #include "server/host/host_inside.h"
 #include "server/net/http_rules.h"
 
@@ -41,7 +40,7 @@ static bool host_is_ours(const HttpRequest *request)
            http_rules_origin(&rule, origin, name);
 }
 
-static bool refuse_strangers(const Host *host, HttpRequest *request, HttpResponse *response)
+static bool refuse_save_by_stranger(const Host *host, HttpRequest *request, HttpResponse *response)
 {
     if (!host->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
@@ -110,7 +109,7 @@ void host_build_stop(Host *host)
 static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
-    if (refuse_strangers(host, request, response)) {
+    if (refuse_save_by_stranger(host, request, response)) {
         return NULL;
     }
     HostBuild *build = build_of(host);
@@ -121,16 +120,6 @@ static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response
 }
 
 // --- answers ------------------------------------------------------------------------------------
-
-static void member(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    if (text != NULL) {
-        json_write_text(json, text);
-    } else {
-        json_write_null(json);
-    }
-}
 
 typedef void (*WriteAnswer)(JsonWriter *json, const void *what);
 
@@ -160,8 +149,8 @@ static void write_id(JsonWriter *json, const Outcome *outcome)
 {
     char id[ID_BYTES + NAME_MAX];
     snprintf(id, sizeof id, "%s/%s", outcome->place, outcome->saved->path);
-    member(json, "id", id);
-    member(json, "path", outcome->saved->path);
+    host_write_member(json, "id", id);
+    host_write_member(json, "path", outcome->saved->path);
 }
 
 static void write_saved(JsonWriter *json, const void *what)
@@ -170,9 +159,9 @@ static void write_saved(JsonWriter *json, const void *what)
     const SaveAnswer *saved = outcome->saved;
     json_write_object_begin(json);
     write_id(json, outcome);
-    member(json, "hash", saved->hash);
-    member(json, "codeHash", saved->hash);
-    member(json, "job_id", saved->job_id[0] != '\0' ? saved->job_id : NULL);
+    host_write_member(json, "hash", saved->hash);
+    host_write_member(json, "codeHash", saved->hash);
+    host_write_member(json, "job_id", saved->job_id[0] != '\0' ? saved->job_id : NULL);
     json_write_object_end(json);
 }
 
@@ -193,12 +182,12 @@ static void write_conflict(JsonWriter *json, const void *what)
     json_write_object_begin(json);
     json_write_name(json, "error");
     json_write_object_begin(json);
-    member(json, "code", "conflict");
-    member(json, "message", outcome->reason);
+    host_write_member(json, "code", "conflict");
+    host_write_member(json, "message", outcome->reason);
     json_write_object_end(json);
     write_id(json, outcome);
-    member(json, "knownHash", outcome->known_hash);
-    member(json, "hash", outcome->saved->hash[0] != '\0' ? outcome->saved->hash : NULL);
+    host_write_member(json, "knownHash", outcome->known_hash);
+    host_write_member(json, "hash", outcome->saved->hash[0] != '\0' ? outcome->saved->hash : NULL);
     write_code(json, outcome->saved);
     json_write_object_end(json);
 }
@@ -208,13 +197,14 @@ static void write_script(JsonWriter *json, const void *what)
     const Outcome *outcome = what;
     json_write_object_begin(json);
     write_id(json, outcome);
-    member(json, "hash", outcome->saved->hash);
-    member(json, "codeHash", outcome->saved->hash);
+    host_write_member(json, "hash", outcome->saved->hash);
+    host_write_member(json, "codeHash", outcome->saved->hash);
     write_code(json, outcome->saved);
     json_write_object_end(json);
 }
 
-static void refuse(HttpRequest *request, HttpResponse *response, Status status, const char *reason)
+static void respond_save_failed(HttpRequest *request, HttpResponse *response, Status status,
+                                const char *reason)
 {
     switch (status) {
     case STATUS_MALFORMED:
@@ -320,17 +310,6 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
     return STATUS_OK;
 }
 
-// A new script may be a module that editors shall know; where the build may write.
-static void renew_types(const Host *host)
-{
-    char reason[WORKER_REASON_BYTES] = "";
-    bool written = false;
-    if (host->config.data == NULL &&
-        editor_files_renew_types(host->config.place, &written, reason) != STATUS_OK) {
-        host_log(LOG_WARN, "build", "no types for editors: %s", reason);
-    }
-}
-
 static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpResponse *response,
                  const SaveBody *body)
 {
@@ -350,14 +329,14 @@ static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpRe
     const Outcome outcome = {build->name, &saved, body->known_hash, reason};
     if (status == STATUS_OK) {
         if (body->known_hash == NULL) {
-            renew_types(host);
+            host_place_renew_types(host);
         }
         answer(build, request, response, write_saved, &outcome);
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
         answer(build, request, response, write_conflict, &outcome);
     } else {
-        refuse(request, response, status, reason);
+        respond_save_failed(request, response, status, reason);
     }
     free(saved.current);
 }
@@ -377,7 +356,7 @@ void host_build_post_save(void *user, HttpRequest *request, HttpResponse *respon
     char reason[WORKER_REASON_BYTES] = "";
     const Status status = read_body(request, &body, reason);
     if (status != STATUS_OK) {
-        refuse(request, response, status, reason);
+        respond_save_failed(request, response, status, reason);
         return;
     }
     save(user, queue, request, response, &body);
@@ -396,7 +375,7 @@ void host_build_get_script(void *user, HttpRequest *request, HttpResponse *respo
     SaveAnswer saved = {0};
     const Status status = save_read(build->place, path, &saved, reason);
     if (status != STATUS_OK) {
-        refuse(request, response, status, reason);
+        respond_save_failed(request, response, status, reason);
         return;
     }
     const Outcome outcome = {build->name, &saved, NULL, NULL};
@@ -426,8 +405,9 @@ static void answer_job(HostBuild *build, HttpRequest *request, HttpResponse *res
         found = text.status;
     }
     if (found != STATUS_OK) {
-        refuse(request, response, found,
-               found == STATUS_NOT_FOUND ? "there is no such job (any more)" : "out of memory");
+        respond_save_failed(request, response, found,
+                            found == STATUS_NOT_FOUND ? "there is no such job (any more)"
+                                                      : "out of memory");
     }
     free(status);
 }

@@ -83,22 +83,6 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
     }
 }
 
-// Of the world process, from the system: what it says itself is its own word.
-static uint64_t resident_bytes(pid_t pid)
-{
-    char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-    if (file == NULL) {
-        return 0;
-    }
-    unsigned long long pages = 0;
-    const bool found =
-        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*s %llu", &pages) == 1;
-    fclose(file);
-    return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 static void get_metrics(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)request;
@@ -109,7 +93,7 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
     const pid_t pid = host->pid;
     pthread_mutex_unlock(&host->lock);
     metrics.store = store_stats(host->store);
-    metrics.resident_bytes = resident_bytes(pid);
+    metrics.resident_bytes = process_resident_bytes(pid);
     metrics.host_cpu_us = clock_cpu_us();
     ByteWriter writer = byte_writer(text, sizeof text);
     metrics_write(&metrics, &writer);
@@ -188,12 +172,6 @@ static bool is_our_room(const Host *host, const char *code)
            (strcasecmp(code, host->row.room_code) == 0 || strcmp(code, host->row.world_id) == 0);
 }
 
-static void member(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text(json, text);
-}
-
 static void member_number(JsonWriter *json, const char *name, uint64_t number)
 {
     json_write_name(json, name);
@@ -211,6 +189,16 @@ static void finish(HttpRequest *request, HttpResponse *response, const JsonWrite
     response->bytes = writer->at;
 }
 
+void host_write_member(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    if (text != NULL) {
+        json_write_text(json, text);
+    } else {
+        json_write_null(json);
+    }
+}
+
 static void get_room(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
@@ -226,15 +214,15 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     ByteWriter writer = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    member(&json, "roomCode", host->row.room_code);
-    member(&json, "worldId", host->row.world_id);
-    member(&json, "placeName", host->built.facts.name);
+    host_write_member(&json, "roomCode", host->row.room_code);
+    host_write_member(&json, "worldId", host->row.world_id);
+    host_write_member(&json, "placeName", host->built.facts.name);
     json_write_name(&json, "ready");
     json_write_bool(&json, ready);
     member_number(&json, "players", players);
     member_number(&json, "playerMax", host->player_max);
     member_number(&json, "tickRate", host->built.facts.tick_rate);
-    member(&json, "sceneHash", host->scene_hex);
+    host_write_member(&json, "sceneHash", host->scene_hex);
     member_number(&json, "sceneBytes", host->built.stripped_bytes);
     json_write_object_end(&json);
     finish(request, response, &json, text, &writer);
@@ -382,13 +370,13 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- who comes in -------------------------------------------------------------------------------
 
-typedef struct Wish {
+typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
     char world_id[65];
     bool debug;
     bool bad;      // the body is no JSON object of the form
     bool bad_name; // what is to be its name is none
-} Wish;
+} JoinRequest;
 
 // False: it is there and does not fit, or is no text.
 static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
@@ -404,13 +392,13 @@ static bool copy_member(const JsonNode *root, const char *name, char *out, size_
     return true;
 }
 
-static Wish read_wish(const HttpRequest *request)
+static JoinRequest read_join_request(const HttpRequest *request)
 {
-    Wish wish = {0};
+    JoinRequest join = {0};
     size_t bytes;
     const uint8_t *body = http_body(request, &bytes);
     if (bytes == 0) {
-        return wish;
+        return join;
     }
     static uint8_t memory[64u << 10];
     Arena arena;
@@ -420,34 +408,35 @@ static Wish read_wish(const HttpRequest *request)
     const JsonNode *root = NULL;
     if (json_parse(&config, (const char *)body, bytes, &root, NULL) != STATUS_OK ||
         root->kind != JSON_OBJECT) {
-        wish.bad = true;
-        return wish;
+        join.bad = true;
+        return join;
     }
-    wish.bad_name = !copy_member(root, "username", wish.name, sizeof wish.name);
-    if (wish.name[0] == '\0' && !copy_member(root, "name", wish.name, sizeof wish.name)) {
-        wish.bad_name = true;
+    join.bad_name = !copy_member(root, "username", join.name, sizeof join.name);
+    if (join.name[0] == '\0' && !copy_member(root, "name", join.name, sizeof join.name)) {
+        join.bad_name = true;
     }
-    if (wish.name[0] != '\0' && !name_text_is_valid(wish.name, strlen(wish.name))) {
-        wish.bad_name = true;
+    if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
+        join.bad_name = true;
     }
     // One that does not fit is nobody's.
-    if (!copy_member(root, "world_id", wish.world_id, sizeof wish.world_id)) {
-        wish.world_id[0] = '?';
+    if (!copy_member(root, "world_id", join.world_id, sizeof join.world_id)) {
+        join.world_id[0] = '?';
     }
     const JsonNode *debug = json_find(root, "debug");
-    wish.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
-    return wish;
+    join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
+    return join;
 }
 
 // True: there is a body, and the response says what is wrong with it.
-static bool refuse_wish(const Wish *wish, HttpRequest *request, HttpResponse *response)
+static bool refuse_join_request(const JoinRequest *join, HttpRequest *request,
+                                HttpResponse *response)
 {
-    if (wish->bad) {
+    if (join->bad) {
         http_fail(request, response, 400, "malformed", "the body is no JSON object");
-    } else if (wish->bad_name) {
+    } else if (join->bad_name) {
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
     }
-    return wish->bad || wish->bad_name;
+    return join->bad || join->bad_name;
 }
 
 // A guest of that name, or of one that is made up.
@@ -480,7 +469,8 @@ static bool signed_in(const Host *host, const HttpRequest *request, Ticket *out,
 
 // Only development gives tickets to whoever asks, and never to a page of another site: a browser
 // names the page's origin, and it must be ours.
-static bool refuse_strangers(const Host *host, HttpRequest *request, HttpResponse *response)
+static bool refuse_ticket_for_stranger(const Host *host, HttpRequest *request,
+                                       HttpResponse *response)
 {
     if (!host->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
@@ -503,14 +493,14 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
     static uint8_t text[ANSWER_BYTES];
-    if (refuse_strangers(host, request, response)) {
+    if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
-    const Wish wish = read_wish(request);
-    if (refuse_wish(&wish, request, response)) {
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
         return;
     }
-    const Ticket guest = make_guest(wish.name);
+    const Ticket guest = make_guest(join.name);
     char token[TICKET_TEXT_BYTES], id[32];
     if (ticket_write(&host->key, &guest, token, sizeof token) != STATUS_OK) {
         http_fail(request, response, 500, "failed", "no sign-in could be made");
@@ -520,9 +510,9 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
     ByteWriter writer = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    member(&json, "session_token", token);
-    member(&json, "client_id", id);
-    member(&json, "username", guest.name);
+    host_write_member(&json, "session_token", token);
+    host_write_member(&json, "client_id", id);
+    host_write_member(&json, "username", guest.name);
     json_write_object_end(&json);
     finish(request, response, &json, text, &writer);
 }
@@ -551,14 +541,14 @@ static void write_join(const Host *host, JsonWriter *json, const Ticket *guest, 
     sha256_hex(host->key.public_half, key); // 32 bytes as hex digits
     snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, host->row.room_code);
     json_write_object_begin(json);
-    member(json, "server_address", address);
-    member(json, "session_token", token);
-    member(json, "client_id", id);
-    member(json, "world_id", host->row.world_id);
-    member(json, "room_code", host->row.room_code);
-    member(json, "username", guest->name);
-    member(json, "ticket", ticket);
-    member(json, "signing_key", key);
+    host_write_member(json, "server_address", address);
+    host_write_member(json, "session_token", token);
+    host_write_member(json, "client_id", id);
+    host_write_member(json, "world_id", host->row.world_id);
+    host_write_member(json, "room_code", host->row.room_code);
+    host_write_member(json, "username", guest->name);
+    host_write_member(json, "ticket", ticket);
+    host_write_member(json, "signing_key", key);
     member_number(json, "rune_packing", host->built.packing);
     json_write_object_end(json);
 }
@@ -584,14 +574,14 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
     static uint8_t text[ANSWER_BYTES];
-    if (refuse_strangers(host, request, response)) {
+    if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
-    const Wish wish = read_wish(request);
-    if (refuse_wish(&wish, request, response)) {
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
         return;
     }
-    if (wish.world_id[0] != '\0' && !is_our_room(host, wish.world_id)) {
+    if (join.world_id[0] != '\0' && !is_our_room(host, join.world_id)) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return;
     }
@@ -602,13 +592,13 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     const char *token = NULL;
     char made[TICKET_TEXT_BYTES], ticket[TICKET_TEXT_BYTES], server[300];
     if (http_header(request, "Authorization") == NULL) {
-        guest = make_guest(wish.name);
+        guest = make_guest(join.name);
         token = ticket_write(&host->key, &guest, made, sizeof made) == STATUS_OK ? made : NULL;
     } else if (!signed_in(host, request, &guest, &token)) {
         http_fail(request, response, 401, "auth_failed", "this sign-in is not valid (any more)");
         return;
     }
-    const Ticket enter = make_ticket(host, &guest, wish.debug);
+    const Ticket enter = make_ticket(host, &guest, join.debug);
     if (token == NULL || ticket_write(&host->key, &enter, ticket, sizeof ticket) != STATUS_OK) {
         http_fail(request, response, 500, "failed", "no ticket could be made");
         return;

@@ -10,12 +10,12 @@
 //   host_asset.c  its pictures, sounds and models, for whoever asks
 #pragma once
 
-#include "server/build/build.h"
-
-#include "server/host/channel.h"
+#include "core/base/json_write.h"
+#include "server/build/pipeline/build.h"
+#include "server/channel/channel.h"
+#include "server/channel/journal_file.h"
 #include "server/host/host.h"
 #include "server/host/host_bounds.h"
-#include "server/host/journal_file.h"
 #include "server/host/metrics.h"
 #include "server/host/ticket.h"
 #include "server/net/http.h"
@@ -53,7 +53,7 @@ typedef struct HostSave {
 // What the host signs for one life of a world.
 typedef struct HostManifests {
     uint32_t version;
-    Buffer server, client; // JSON with signatures; host_place_unsign frees them
+    Buffer server, client; // JSON with signatures; host_manifests_free frees them
 } HostManifests;
 
 typedef struct HostAssets HostAssets;
@@ -81,7 +81,7 @@ typedef struct Host {
     StoreWorld row;
     HttpServer *http;
     SigningKey key;
-    TicketBook book;
+    UsedTickets used_tickets;
     HostAssets *assets;      // the HTTP thread's
     struct HostBuild *build; // the HTTP thread's; NULL until somebody saves
 
@@ -123,6 +123,7 @@ typedef struct Host {
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSave saves[HOST_SAVES_MAX];    // in order from save_first on
     uint32_t save_first, save_count;
+    uint64_t save_seq; // of the last save in this epoch; the next has the next number
     uint32_t request_count;
     uint64_t save_again_ns; // 0: nothing has to be tried again
     bool disk_refuses;      // the last save did not get to the disk, and that was said
@@ -147,13 +148,15 @@ MUST_USE Status host_place_open(Host *host);
 // How this place is built, once it was opened; lives as long as the host.
 BuildConfig host_build_config(const Host *host);
 void host_place_close(Host *host);
+// Writes the types that editors need into the place, unless the data is kept elsewhere.
+void host_place_renew_types(const Host *host);
 // The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
 // away.
 uint32_t host_place_rune(const Host *host, const char *hex);
 // Signs the manifests for a life that begins at that tick, with a version above that one.
 MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
                                 HostManifests *out);
-void host_place_unsign(HostManifests *manifests);
+void host_manifests_free(HostManifests *manifests);
 
 // --- host_asset.c -------------------------------------------------------------------------------
 // Of a place that was built.
@@ -168,21 +171,21 @@ void host_asset_list(void *user, HttpRequest *request, HttpResponse *response);
 // Starts the first process ahead: its program is loaded while the host opens its data.
 MUST_USE Status host_world_spawn(Host *host);
 MUST_USE Status host_world_start(Host *host);
-void host_world_hear(Host *host);  // everything on the channel
-void host_world_watch(Host *host); // is it stuck, does it flood?
+void host_world_receive(Host *host); // everything on the channel
+void host_world_watch(Host *host);   // is it stuck, does it flood?
 // Queues an entry. A world that does not take it any more is ended.
-void host_world_enter(Host *host, const Entry *entry);
+void host_world_send_entry(Host *host, const Entry *entry);
 void host_world_pass_sockets(Host *host);
 // Closes the sockets that wait for a world, with a code that says to try again later.
-void host_world_turn_away(Host *host);
+void host_world_refuse_sockets(Host *host);
 void host_world_kill(Host *host, const char *why);
 void host_world_flush(Host *host);
 // The process is gone: its last words are heard, everything of it is let go.
 void host_world_ended(Host *host, int code);
 
 // --- host_save.c --------------------------------------------------------------------------------
-void host_save_take(Host *host, const ChannelReport *report);
-void host_store_take(Host *host, const ChannelReport *report);
+void host_save_receive(Host *host, const ChannelReport *report);
+void host_request_receive(Host *host, const ChannelReport *report);
 void host_store_poll(Host *host); // the store's answers
 void host_save_retry(Host *host); // what the disk refused, when it is time
 // Waits until what the store was given is on disk, at most that long; what is left is forgotten.
@@ -190,6 +193,8 @@ void host_save_drain(Host *host, uint32_t timeout_ms);
 
 // --- host_http.c --------------------------------------------------------------------------------
 MUST_USE Status host_http_start(Host *host);
+// A member of an object: a text, or null for NULL.
+void host_write_member(JsonWriter *json, const char *name, const char *text);
 // A world in development believes whoever asks, so it answers this machine alone. True: the request
 // came through a proxy, and the response says so.
 bool host_http_refuse_forwarded(const Host *host, HttpRequest *request, HttpResponse *response);

@@ -5,10 +5,10 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
-#include "server/build/build_show.h"
-#include "server/build/diagnostic.h"
-#include "server/build/editor_files.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/pipeline/build_show.h"
+#include "server/build/place/editor_files.h"
+#include "server/build/sign/manifest_sign.h"
 #include "server/host/host_inside.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ static Status build(Host *host)
 }
 
 // As `sandlot build` does, where the build may write.
-static void renew_types(const Host *host)
+void host_place_renew_types(const Host *host)
 {
     char reason[WORKER_REASON_BYTES] = "";
     bool written = false;
@@ -127,7 +127,7 @@ Status host_place_open(Host *host)
     }
     if (status == STATUS_OK) {
         say_built(host);
-        renew_types(host);
+        host_place_renew_types(host);
     }
     return status;
 }
@@ -195,20 +195,24 @@ Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
     Status status = manifest_read(&arena, host->built.manifest, host->built.manifest_bytes, &list,
                                   signature, &has_signature, &error);
     if (status == STATUS_OK) {
-        const uint64_t next = version_before + 1;
-        list.version = (uint32_t)(next > list.version ? next : list.version);
+        status = version_before >= UINT32_MAX ? STATUS_LIMIT : STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        const uint32_t next = (uint32_t)version_before + 1;
+        list.version = next > list.version ? next : list.version;
         list.server_tick = tick;
         out->version = list.version;
-        status = next > UINT32_MAX ? STATUS_LIMIT : sign_both(host, &list, out);
+        ASSERT(out->version > version_before); // clients ignore a version that does not rise
+        status = sign_both(host, &list, out);
     }
     free(block);
     if (status != STATUS_OK) {
-        host_place_unsign(out);
+        host_manifests_free(out);
     }
     return status;
 }
 
-void host_place_unsign(HostManifests *manifests)
+void host_manifests_free(HostManifests *manifests)
 {
     buffer_free(&manifests->server);
     buffer_free(&manifests->client);

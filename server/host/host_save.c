@@ -25,22 +25,22 @@ static uint64_t tag_of(const Host *host, bool is_store, uint64_t request)
     return (uint64_t)host->incarnation << TAG_INCARNATE | (is_store ? TAG_STORE : 0) | request;
 }
 
-static void answer(Host *host, uint64_t request, bool ok, const void *bytes, size_t count)
+static void send_stored(Host *host, uint64_t request, bool ok, const void *bytes, size_t count)
 {
     const Entry entry = {.type = ENTRY_STORED,
                          .flags = ok ? ENTRY_OK : 0,
                          .number = request,
                          .bytes = bytes,
                          .byte_count = count};
-    host_world_enter(host, &entry);
+    host_world_send_entry(host, &entry);
 }
 
-static void answer_text(Host *host, uint64_t request, const char *text)
+static void send_store_error(Host *host, uint64_t request, const char *text)
 {
-    answer(host, request, false, text, strlen(text));
+    send_stored(host, request, false, text, strlen(text));
 }
 
-static void fence(Host *host)
+static void stop_fenced(Host *host)
 {
     if (!host->fenced) {
         host->fenced = true;
@@ -52,11 +52,13 @@ static void fence(Host *host)
 
 static HostSave *save_at(Host *host, uint32_t number)
 {
+    ASSERT(number < HOST_SAVES_MAX);
     return &host->saves[(host->save_first + number) % HOST_SAVES_MAX];
 }
 
 static void drop_first(Host *host)
 {
+    ASSERT(host->save_count > 0);
     HostSave *save = save_at(host, 0);
     free(save->rows);
     *save = (HostSave){0};
@@ -72,7 +74,7 @@ static void forget_saves(Host *host)
     host->save_again_ns = 0;
 }
 
-static void again_later(Host *host, HostSave *save)
+static void retry_later(Host *host, HostSave *save)
 {
     save->state = SAVE_AGAIN;
     if (host->save_again_ns == 0) {
@@ -84,54 +86,59 @@ static void note_disk(Host *host, bool refuses)
 {
     if (refuses && !host->disk_refuses) {
         host_log(LOG_WARN, "store",
-                 "the disk takes nothing: %s. Play goes on, nothing is durable, and saving is "
+                 "the disk accepts no writes: %s. Play goes on, but nothing is stored; saving is "
                  "tried again twice a second",
                  store_disk_text(store_stats(host->store).disk));
     } else if (!refuses && host->disk_refuses) {
-        host_log(LOG_INFO, "store", "the disk takes writes again");
+        host_log(LOG_INFO, "store", "the disk accepts writes again");
     }
     host->disk_refuses = refuses;
 }
 
-// Gives one to the store; false ends the world that sent it.
-static bool give(Host *host, HostSave *save)
+// Gives one to the store; false ends the world that sent it. Only the holder of the lease stores,
+// and never a save that host_save_receive has not numbered.
+static bool submit_save(Host *host, HostSave *save)
 {
+    ASSERT(host->lease_held && host->world.epoch > 0);
+    ASSERT(save->seq > 0 && save->seq <= host->save_seq && save->state != SAVE_FREE);
     const Status status = store_save(host->store, host->row.world_id, host->world.epoch, save->seq,
                                      save->rows, save->bytes, tag_of(host, false, save->request));
     if (status == STATUS_OK) {
         save->state = SAVE_SENT;
     } else if (status == STATUS_LIMIT || status == STATUS_BLOCKED) {
-        again_later(host, save);
+        retry_later(host, save);
     } else if (status == STATUS_DENIED) {
-        fence(host);
+        stop_fenced(host);
     } else {
         return false;
     }
     return true;
 }
 
-void host_save_take(Host *host, const ChannelReport *report)
+void host_save_receive(Host *host, const ChannelReport *report)
 {
+    // The store refuses a number out of order too, but as the save of a host that lost its lease.
     if (host->save_count == HOST_SAVES_MAX || report->byte_count > ROWS_MAX ||
-        report->epoch != host->world.epoch) {
-        host_world_kill(host, "it sent a save that it may not send");
+        report->epoch != host->world.epoch || report->seq != host->save_seq + 1) {
+        host_world_kill(host, "it sent a save that is too large, out of order or one too many");
         return;
     }
     uint8_t *rows = malloc(report->byte_count + 1);
     if (rows == NULL) {
-        host_world_kill(host, "there is no memory for what it saves");
+        host_world_kill(host, "there is not enough memory for its save");
         return;
     }
     memcpy(rows, report->bytes, report->byte_count);
     const bool waits = host->save_again_ns != 0; // in order: those before it are not in yet
+    host->save_seq += 1;
     HostSave *save = save_at(host, host->save_count++);
     *save = (HostSave){.state = SAVE_AGAIN,
                        .request = report->request,
                        .seq = report->seq,
                        .rows = rows,
                        .bytes = report->byte_count};
-    if (!waits && !give(host, save)) {
-        host_world_kill(host, "it sent a save that is none");
+    if (!waits && !submit_save(host, save)) {
+        host_world_kill(host, "it sent an invalid save");
     }
 }
 
@@ -143,8 +150,8 @@ void host_save_retry(Host *host)
     host->save_again_ns = 0;
     for (uint32_t i = 0; i < host->save_count && host->save_again_ns == 0; i++) {
         HostSave *save = save_at(host, i);
-        if (save->state == SAVE_AGAIN && !give(host, save)) {
-            host_world_kill(host, "it sent a save that is none");
+        if (save->state == SAVE_AGAIN && !submit_save(host, save)) {
+            host_world_kill(host, "it sent an invalid save");
             return;
         }
     }
@@ -163,26 +170,26 @@ static void save_completed(Host *host, uint64_t request, Status status)
     HostSave *save = save_at(host, number);
     note_disk(host, status == STATUS_BLOCKED);
     if (status == STATUS_BLOCKED) {
-        again_later(host, save);
+        retry_later(host, save);
         return;
     }
     if (status == STATUS_DENIED) {
-        fence(host);
+        stop_fenced(host);
     }
     // Completions come in order, so this is the first; a later one only when that was refused.
     save->request = UINT64_MAX;
     while (host->save_count > 0 && save_at(host, 0)->request == UINT64_MAX) {
         drop_first(host);
     }
-    answer(host, request, status == STATUS_OK, NULL, 0);
+    send_stored(host, request, status == STATUS_OK, NULL, 0);
 }
 
 // --- requests -----------------------------------------------------------------------------------
 
-void host_store_take(Host *host, const ChannelReport *report)
+void host_request_receive(Host *host, const ChannelReport *report)
 {
     if (host->request_count == HOST_REQUESTS_MAX) {
-        host_world_kill(host, "it sent too many requests");
+        host_world_kill(host, "it has too many requests without an answer");
         return;
     }
     const Status status = store_request(host->store, host->row.world_id, host->world.epoch,
@@ -190,10 +197,11 @@ void host_store_take(Host *host, const ChannelReport *report)
     if (status == STATUS_OK) {
         host->request_count += 1;
     } else if (status == STATUS_DENIED) {
-        fence(host);
+        stop_fenced(host);
     } else {
-        answer_text(host, report->request,
-                    status == STATUS_LIMIT ? "the store is busy, try again" : status_text(status));
+        send_store_error(host, report->request,
+                         status == STATUS_LIMIT ? "the store is busy, try again"
+                                                : status_text(status));
     }
 }
 
@@ -201,12 +209,12 @@ static void request_completed(Host *host, uint64_t request, const StoreCompletio
 {
     host->request_count -= host->request_count > 0;
     if (done->status == STATUS_OK) {
-        answer(host, request, done->ok, done->bytes, done->byte_count);
+        send_stored(host, request, done->ok, done->bytes, done->byte_count);
     } else {
         if (done->status == STATUS_DENIED) {
-            fence(host);
+            stop_fenced(host);
         }
-        answer_text(host, request, status_text(done->status));
+        send_store_error(host, request, status_text(done->status));
     }
 }
 

@@ -1,5 +1,5 @@
 // The world process as its host sees it: made from what is stored, listened to with suspicion, and
-// ended when it is stuck or floods.
+// ended when it does not respond or floods.
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
@@ -134,11 +134,15 @@ static Status make_beginning(Host *host, Beginning *all, HostManifests *manifest
         host_log(LOG_ERROR, "host", "what was stored cannot be read: %s", status_text(status));
         return status;
     }
-    status = host_place_sign(host, all->meta.manifest_version, all->meta.tick, manifests);
+    // A world that ended before its first save has stored no version, but players have seen one.
+    const uint64_t stored = all->meta.manifest_version;
+    const uint64_t before = stored > host->manifest_version ? stored : host->manifest_version;
+    status = host_place_sign(host, before, all->meta.tick, manifests);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "the manifest cannot be signed: %s", status_text(status));
         return status;
     }
+    ASSERT(manifests->version > host->manifest_version);
     begin_with_runes(all, host);
     begin_with_manifest(all, manifests);
     return all->failed ? STATUS_LIMIT : STATUS_OK;
@@ -277,7 +281,9 @@ static Status take_lease(Host *host)
                  status == STATUS_EXISTS ? "another host runs it" : why);
         return status;
     }
+    ASSERT(epoch > host->epoch); // saves and tickets of the life before count no more
     host->world.epoch = epoch;
+    host->save_seq = 0;
     pthread_mutex_lock(&host->lock);
     host->epoch = epoch;
     host->lease_held = true;
@@ -319,8 +325,8 @@ Status host_world_start(Host *host)
         status = tell_beginning(host, &all, &manifests);
         host_world_flush(host);
     }
-    host->manifest_version = manifests.version;
-    host_place_unsign(&manifests);
+    host->manifest_version = status == STATUS_OK ? manifests.version : host->manifest_version;
+    host_manifests_free(&manifests);
     free(all.bytes);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "the world process cannot be started: %s", status_text(status));
@@ -340,7 +346,7 @@ void host_world_flush(Host *host)
     }
 }
 
-void host_world_enter(Host *host, const Entry *entry)
+void host_world_send_entry(Host *host, const Entry *entry)
 {
     static uint8_t bytes[CHANNEL_MESSAGE_BYTES]; // the main thread's
     if (!host->running || host->channel.end < 0) {
@@ -350,7 +356,7 @@ void host_world_enter(Host *host, const Entry *entry)
     entry_write(entry, &writer);
     ASSERT(writer.status == STATUS_OK);
     if (channel_put(&host->channel, CHANNEL_ENTRY, bytes, writer.at, -1) != STATUS_OK) {
-        host_world_kill(host, "it does not listen any more");
+        host_world_kill(host, "it does not read its channel");
     }
 }
 
@@ -407,7 +413,7 @@ void host_world_pass_sockets(Host *host)
 }
 
 // Those who came while nobody knew yet that there will be no world for a while.
-void host_world_turn_away(Host *host)
+void host_world_refuse_sockets(Host *host)
 {
     static const char reason[] = "the world cannot start";
     uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
@@ -457,13 +463,13 @@ static uint32_t entry_flags(const Ticket *ticket)
 
 static void heard_auth(Host *host, const ChannelReport *report)
 {
-    const TicketGate gate = {.key = &host->key,
-                             .world_id = host->row.world_id,
-                             .epoch = host->world.epoch,
-                             .boot = host->boot,
-                             .development = host->development};
+    const TicketExpected expected = {.key = &host->key,
+                                     .world_id = host->row.world_id,
+                                     .epoch = host->world.epoch,
+                                     .boot = host->boot,
+                                     .development = host->development};
     Ticket ticket;
-    const Status status = ticket_admit(&host->book, &gate, (const char *)report->bytes,
+    const Status status = ticket_admit(&host->used_tickets, &expected, (const char *)report->bytes,
                                        report->byte_count, clock_unix_ms(), &ticket);
     Entry entry = {.type = ENTRY_AUTH, .connection = report->connection};
     if (status == STATUS_OK) {
@@ -476,7 +482,7 @@ static void heard_auth(Host *host, const ChannelReport *report)
     host->metrics.tickets_admitted += status == STATUS_OK;
     host->metrics.tickets_refused += status != STATUS_OK;
     pthread_mutex_unlock(&host->lock);
-    host_world_enter(host, &entry);
+    host_world_send_entry(host, &entry);
 }
 
 static void heard_log(Host *host, const ChannelReport *report)
@@ -539,10 +545,10 @@ static void heard(Host *host, const ChannelReport *report)
         heard_auth(host, report);
         break;
     case CHANNEL_SAVE:
-        host_save_take(host, report);
+        host_save_receive(host, report);
         break;
     case CHANNEL_STORE:
-        host_store_take(host, report);
+        host_request_receive(host, report);
         break;
     case CHANNEL_STOP:
         heard_stop(host, report);
@@ -562,7 +568,7 @@ static void heard(Host *host, const ChannelReport *report)
 }
 
 // False when there is nothing more, or the world has been ended for what it said.
-static bool hear_one(Host *host)
+static bool receive_one(Host *host)
 {
     ChannelMessage message;
     Status status = channel_take(&host->channel, &message);
@@ -582,23 +588,23 @@ static bool hear_one(Host *host)
         status = channel_read_report(message.type, message.bytes, message.count, &report);
     }
     if (status != STATUS_OK) {
-        host_world_kill(host, "it does not keep to the channel's form");
+        host_world_kill(host, "it sent an invalid message");
         return false;
     }
     host->second_messages += 1;
     host->second_bytes += message.count;
     if (host->second_messages > MESSAGES_PER_SECOND || host->second_bytes > BYTES_PER_SECOND) {
-        host_world_kill(host, "it floods the channel");
+        host_world_kill(host, "it sent too many messages");
         return false;
     }
     heard(host, &report);
     return host->running && host->channel.end >= 0;
 }
 
-void host_world_hear(Host *host)
+void host_world_receive(Host *host)
 {
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && host->running && host->channel.end >= 0; i++) {
-        if (!hear_one(host)) {
+        if (!receive_one(host)) {
             break;
         }
     }
@@ -623,7 +629,7 @@ void host_world_watch(Host *host)
     }
     host->silent_ms += passed_ms < LOOK_MS_MAX ? (uint32_t)passed_ms : LOOK_MS_MAX;
     if (host->silent_ms > (host->was_ready ? STUCK_MS : STUCK_START_MS)) {
-        host_world_kill(host, "it is stuck");
+        host_world_kill(host, "it does not respond");
     }
 }
 
@@ -647,7 +653,7 @@ void host_world_kill(Host *host, const char *why)
 void host_world_ended(Host *host, int code)
 {
     // What it said before it ended counts, saves above all.
-    while (host->channel.end >= 0 && hear_one(host)) {
+    while (host->channel.end >= 0 && receive_one(host)) {
     }
     host->running = false;
     host->was_ready = false;

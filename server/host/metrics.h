@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/bytes.h"
-#include "server/host/stats.h"
+#include "server/channel/stats.h"
 #include "server/store/store.h"
 
 typedef struct Metrics {

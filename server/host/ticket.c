@@ -14,7 +14,7 @@
 
 // --- bytes --------------------------------------------------------------------------------------
 
-static void write_text(ByteWriter *writer, const char *text)
+static void write_ticket_text(ByteWriter *writer, const char *text)
 {
     const size_t bytes = strlen(text);
     ASSERT(bytes <= 64);
@@ -22,7 +22,7 @@ static void write_text(ByteWriter *writer, const char *text)
     byte_write_bytes(writer, text, bytes);
 }
 
-static void read_text(ByteReader *reader, char out[65])
+static void read_ticket_text(ByteReader *reader, char out[65])
 {
     const uint32_t bytes = byte_read_count(reader, 64);
     const uint8_t *text = byte_read_bytes(reader, bytes);
@@ -37,7 +37,7 @@ static void read_text(ByteReader *reader, char out[65])
     out[bytes] = '\0';
 }
 
-static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
+static void read_fixed(ByteReader *reader, uint8_t *out, size_t count)
 {
     const uint8_t *bytes = byte_read_bytes(reader, count);
     if (bytes != NULL) {
@@ -54,8 +54,8 @@ Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, siz
     byte_write_u8(&writer, (uint8_t)ticket->purpose);
     byte_write_u8(&writer, (uint8_t)ticket->flags);
     byte_write_u64(&writer, ticket->account);
-    write_text(&writer, ticket->name);
-    write_text(&writer, ticket->world_id);
+    write_ticket_text(&writer, ticket->name);
+    write_ticket_text(&writer, ticket->world_id);
     byte_write_u64(&writer, ticket->epoch);
     byte_write_bytes(&writer, ticket->boot, sizeof ticket->boot);
     byte_write_u64(&writer, ticket->expires_unix_ms);
@@ -84,13 +84,13 @@ static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t co
     const uint8_t purpose = byte_read_u8(&reader);
     ticket.flags = byte_read_u8(&reader);
     ticket.account = byte_read_u64(&reader);
-    read_text(&reader, ticket.name);
-    read_text(&reader, ticket.world_id);
+    read_ticket_text(&reader, ticket.name);
+    read_ticket_text(&reader, ticket.world_id);
     ticket.epoch = byte_read_u64(&reader);
-    read_bytes(&reader, ticket.boot, sizeof ticket.boot);
+    read_fixed(&reader, ticket.boot, sizeof ticket.boot);
     ticket.expires_unix_ms = byte_read_u64(&reader);
-    read_bytes(&reader, ticket.nonce, sizeof ticket.nonce);
-    read_bytes(&reader, public_half, sizeof public_half);
+    read_fixed(&reader, ticket.nonce, sizeof ticket.nonce);
+    read_fixed(&reader, public_half, sizeof public_half);
     if (byte_reader_finish(&reader) != STATUS_OK || format != TICKET_FORMAT ||
         (purpose != TICKET_ENTER && purpose != TICKET_SIGN_IN) ||
         (ticket.flags & ~(uint32_t)TICKET_FLAGS_ALL) != 0 || ticket.account == 0) {
@@ -120,68 +120,68 @@ Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket
     return read_signed(key, raw, count, out);
 }
 
-// --- the book -----------------------------------------------------------------------------------
+// --- used tickets --------------------------------------------------------------------------------
 
-Status ticket_book_open(TicketBook *book)
+Status used_tickets_open(UsedTickets *used)
 {
-    *book = (TicketBook){.uses = calloc(TICKET_USED_MAX, sizeof *book->uses)};
-    return book->uses != NULL ? STATUS_OK : STATUS_LIMIT;
+    *used = (UsedTickets){.uses = calloc(TICKET_USED_MAX, sizeof *used->uses)};
+    return used->uses != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void ticket_book_close(TicketBook *book)
+void used_tickets_close(UsedTickets *used)
 {
-    free(book->uses);
-    *book = (TicketBook){0};
+    free(used->uses);
+    *used = (UsedTickets){0};
 }
 
 // Forgets what has expired on the way.
-static Status book_use(TicketBook *book, const Ticket *ticket, uint64_t now_unix_ms)
+static Status use_once(UsedTickets *used, const Ticket *ticket, uint64_t now_unix_ms)
 {
     uint32_t kept = 0;
-    bool used = false;
-    for (uint32_t i = 0; i < book->use_count; i++) {
-        if (book->uses[i].expires_unix_ms <= now_unix_ms) {
+    bool is_known = false;
+    for (uint32_t i = 0; i < used->use_count; i++) {
+        if (used->uses[i].expires_unix_ms <= now_unix_ms) {
             continue;
         }
-        used = used || memcmp(book->uses[i].nonce, ticket->nonce, TICKET_NONCE_BYTES) == 0;
-        book->uses[kept++] = book->uses[i];
+        is_known = is_known || memcmp(used->uses[i].nonce, ticket->nonce, TICKET_NONCE_BYTES) == 0;
+        used->uses[kept++] = used->uses[i];
     }
-    book->use_count = kept;
-    if (used) {
+    used->use_count = kept;
+    if (is_known) {
         return STATUS_EXISTS;
     }
-    if (book->use_count == TICKET_USED_MAX) {
+    if (used->use_count == TICKET_USED_MAX) {
         return STATUS_LIMIT;
     }
-    struct TicketUse *use = &book->uses[book->use_count++];
+    struct TicketUse *use = &used->uses[used->use_count++];
     use->expires_unix_ms = ticket->expires_unix_ms;
     memcpy(use->nonce, ticket->nonce, sizeof use->nonce);
     return STATUS_OK;
 }
 
-static bool is_for(const TicketGate *gate, const Ticket *ticket)
+static bool is_for(const TicketExpected *expected, const Ticket *ticket)
 {
-    return strcmp(ticket->world_id, gate->world_id) == 0 && ticket->epoch == gate->epoch &&
-           memcmp(ticket->boot, gate->boot, TICKET_BOOT_BYTES) == 0;
+    return strcmp(ticket->world_id, expected->world_id) == 0 && ticket->epoch == expected->epoch &&
+           memcmp(ticket->boot, expected->boot, TICKET_BOOT_BYTES) == 0;
 }
 
-Status ticket_admit(TicketBook *book, const TicketGate *gate, const char *text, size_t bytes,
-                    uint64_t now_unix_ms, Ticket *out)
+Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const char *text,
+                    size_t bytes, uint64_t now_unix_ms, Ticket *out)
 {
     Ticket ticket;
-    Status status = ticket_read(gate->key, text, bytes, &ticket);
+    Status status = ticket_read(expected->key, text, bytes, &ticket);
     if (status != STATUS_OK) {
         return status;
     }
     const uint64_t longest = ticket.purpose == TICKET_ENTER ? TICKET_MS : TICKET_SIGN_IN_MS;
     if (ticket.expires_unix_ms <= now_unix_ms || ticket.expires_unix_ms > now_unix_ms + longest ||
-        ((ticket.flags & TICKET_DEBUG) != 0 && !gate->development)) {
+        ((ticket.flags & TICKET_DEBUG) != 0 && !expected->development)) {
         return STATUS_DENIED;
     }
     if (ticket.purpose == TICKET_SIGN_IN) {
-        status = gate->development ? STATUS_OK : STATUS_DENIED;
+        status = expected->development ? STATUS_OK : STATUS_DENIED;
     } else {
-        status = is_for(gate, &ticket) ? book_use(book, &ticket, now_unix_ms) : STATUS_DENIED;
+        status = is_for(expected, &ticket) ? use_once(used, &ticket, now_unix_ms) : STATUS_DENIED;
     }
     if (status == STATUS_OK) {
         *out = ticket;

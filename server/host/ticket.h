@@ -11,7 +11,7 @@
 
 #include "core/base/limits.h"
 #include "core/base/status.h"
-#include "server/build/signing_key.h"
+#include "server/build/sign/signing_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,24 +54,24 @@ MUST_USE Status ticket_read(const SigningKey *key, const char *text, size_t byte
 
 // --- who may enter ------------------------------------------------------------------------------
 // What has been used and not expired; a ticket is in it at most once.
-typedef struct TicketBook {
+typedef struct UsedTickets {
     struct TicketUse {
         uint64_t expires_unix_ms;
         uint8_t nonce[TICKET_NONCE_BYTES];
     } * uses;
     uint32_t use_count;
-} TicketBook;
-MUST_USE Status ticket_book_open(TicketBook *book);
-void ticket_book_close(TicketBook *book);
+} UsedTickets;
+MUST_USE Status used_tickets_open(UsedTickets *used);
+void used_tickets_close(UsedTickets *used);
 
-typedef struct TicketGate {
+typedef struct TicketExpected {
     const SigningKey *key;
     const char *world_id;
     uint64_t epoch;
     const uint8_t *boot;
     bool development; // sign-ins are good here too, and the debug flag
-} TicketGate;
+} TicketExpected;
 // STATUS_DENIED: of another world, epoch or boot, expired, or with a flag it may not have.
 // STATUS_EXISTS: used before. STATUS_LIMIT: too many at once.
-MUST_USE Status ticket_admit(TicketBook *book, const TicketGate *gate, const char *text,
+MUST_USE Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const char *text,
                              size_t bytes, uint64_t now_unix_ms, Ticket *out);

@@ -26,7 +26,7 @@ static const char *ending_of(HttpCoding coding)
     return coding == HTTP_BROTLI ? ".br" : coding == HTTP_GZIP ? ".gz" : "";
 }
 
-static const char *type_of(const char *name)
+static const char *file_media_type(const char *name)
 {
     static const struct {
         const char *ending, *type;
@@ -182,7 +182,7 @@ Status http_file_open(const char *root, const char *path, const HttpAccept *acce
         (HttpFile){.descriptor = file.descriptor,
                    .bytes = (uint64_t)file.about.st_size,
                    .coding = coding,
-                   .content_type = type_of(name),
+                   .content_type = file_media_type(name),
                    .cache = is_hashed(name) ? "public, max-age=31536000, immutable" : "no-cache"};
     write_tag(&file.about, coding, out->tag);
     return STATUS_OK;

@@ -413,7 +413,7 @@ bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const cha
 
 // --- upgrades -----------------------------------------------------------------------------------
 
-static HttpUpgrade refuse(uint32_t status, const char *code, const char *message)
+static HttpUpgrade upgrade_refused(uint32_t status, const char *code, const char *message)
 {
     return (HttpUpgrade){.status = status, .code = code, .message = message};
 }
@@ -423,22 +423,23 @@ HttpUpgrade http_rules_upgrade(const HttpOriginRule *rule, const HttpUpgradeHead
     HttpUpgrade granted = {.status = 101};
     if (headers->upgrade == NULL || !http_rules_list_has(headers->upgrade, "websocket") ||
         headers->connection == NULL || !http_rules_list_has(headers->connection, "upgrade")) {
-        return refuse(426, "upgrade_required", "this address is a WebSocket");
+        return upgrade_refused(426, "upgrade_required", "this address is a WebSocket");
     }
     if (headers->http_1_0 || strcmp(headers->method, "GET") != 0) {
-        return refuse(400, "malformed", "a WebSocket begins with GET and HTTP/1.1");
+        return upgrade_refused(400, "malformed", "a WebSocket begins with GET and HTTP/1.1");
     }
     if (headers->version == NULL || strcmp(headers->version, "13") != 0) {
-        return refuse(426, "unsupported_version", "WebSocket version 13 is spoken");
+        return upgrade_refused(426, "unsupported_version", "WebSocket version 13 is spoken");
     }
     if (headers->key == NULL || websocket_accept(headers->key, granted.accept) != STATUS_OK) {
-        return refuse(400, "malformed", "Sec-WebSocket-Key is missing or wrong");
+        return upgrade_refused(400, "malformed", "Sec-WebSocket-Key is missing or wrong");
     }
     if (!http_rules_origin(rule, headers->origin, headers->host)) {
-        return refuse(403, "origin", "this page may not connect here");
+        return upgrade_refused(403, "origin", "this page may not connect here");
     }
     if (websocket_choose(headers->protocols, &granted.json, &granted.subprotocol) != STATUS_OK) {
-        return refuse(400, "unsupported_protocol", "offer sandlot.v2.bin or sandlot.v2.json");
+        return upgrade_refused(400, "unsupported_protocol",
+                               "offer sandlot.v2.bin or sandlot.v2.json");
     }
     ASSERT(strlen(granted.accept) == WEBSOCKET_ACCEPT_BYTES);
     return granted;

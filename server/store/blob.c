@@ -3,6 +3,7 @@
 #include "server/store/blob.h"
 
 #include "core/base/check.h"
+#include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,19 +138,6 @@ void blob_close(BlobStore *blobs)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool write_all(int file, const uint8_t *data, size_t bytes)
-{
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t written = write(file, data + at, bytes - at);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        at += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 // A file in ASIDE with those bytes, on disk.
 static Status write_aside(BlobStore *blobs, const char *name, const void *data, size_t bytes)
 {
@@ -158,7 +146,7 @@ static Status write_aside(BlobStore *blobs, const char *name, const void *data, 
     if (file < 0) {
         return STATUS_BLOCKED;
     }
-    bool ok = write_all(file, data, bytes) && fsync(file) == 0;
+    bool ok = file_write_whole(file, data, bytes) && fsync(file) == 0;
     ok = close(file) == 0 && ok;
     if (!ok) {
         (void)unlinkat(blobs->folder, name, 0);

@@ -5,6 +5,8 @@
 
 #include "core/base/check.h"
 
+#include <string.h>
+
 #include <float.h>
 #include <stdio.h>
 
@@ -204,6 +206,11 @@ void sql_put_text(SqlRow *row, const char *text, size_t bytes)
         bound(row, sqlite3_bind_text64(row->statement, ++row->at, bytes > 0 ? text : "", bytes,
                                        SQLITE_STATIC, SQLITE_UTF8));
     }
+}
+
+void sql_put_string(SqlRow *row, const char *text)
+{
+    sql_put_text(row, text, strlen(text));
 }
 
 void sql_put_blob(SqlRow *row, const void *data, size_t bytes)

@@ -11,8 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/script/script_world.h"
-#include "core/world/save/row.h"
+#include "core/script/runtime/store_request.h"
 
 typedef struct Store Store;
 

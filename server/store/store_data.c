@@ -52,9 +52,9 @@ static bool fail_damaged(const Run *run)
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static void put_key(SqlRow *row, const Run *run)
+static void put_entry_key(SqlRow *row, const Run *run)
 {
-    sql_put_text(row, run->world_id, strlen(run->world_id));
+    sql_put_string(row, run->world_id);
     sql_put_u64(row, run->request->ordered);
     sql_put_text(row, run->request->store.data, run->request->store.bytes);
     sql_put_text(row, run->request->key.data, run->request->key.bytes);
@@ -99,7 +99,7 @@ static bool find_entry(const Run *run, Entry *out)
     bool ok = true;
     *out = (Entry){0};
     SqlRow row = sql_open(run->sql, SQL_DATA_FIND, TABLE_NONE);
-    put_key(&row, run);
+    put_entry_key(&row, run);
     if (sql_next(&row)) {
         Text key;
         ok = take_entry(&row, &key, out);
@@ -118,7 +118,7 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
 {
     int64_t number = 0;
     SqlRow row = sql_open(run->sql, SQL_DATA_PUT, TABLE_DATA);
-    put_key(&row, run);
+    put_entry_key(&row, run);
     sql_put_u64(&row, version);
     if (value != NULL && run->request->ordered &&
         store_answer_read_integer(value, bytes, &number)) {
@@ -148,14 +148,14 @@ static uint64_t unix_seconds(const Store *store)
 static void write_version(const Run *run, uint64_t version)
 {
     SqlRow row = sql_open(run->sql, SQL_VERSION_PUT, TABLE_DATA_VERSIONS);
-    put_key(&row, run);
+    put_entry_key(&row, run);
     sql_put_u64(&row, version);
     sql_put_u64(&row, unix_seconds(run->store));
     sql_put_checksum(&row);
     (void)sql_run(&row);
     if (version > MEMORY_STORE_VERSIONS) {
         SqlRow old = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
-        put_key(&old, run);
+        put_entry_key(&old, run);
         sql_put_u64(&old, version - MEMORY_STORE_VERSIONS);
         (void)sql_run(&old);
     }
@@ -169,7 +169,7 @@ static Use load_use(const Run *run)
     Use use = {0, 0};
     bool ok = false;
     SqlRow row = sql_open(run->sql, SQL_USE_FIND, TABLE_NONE);
-    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_string(&row, run->world_id);
     if (sql_next(&row)) {
         sql_take_table(&row, TABLE_DATA_USE);
         (void)take_text(&row, STORE_ID_BYTES);
@@ -180,7 +180,7 @@ static Use load_use(const Run *run)
     }
     if (!ok) {
         SqlRow count = sql_open(run->sql, SQL_DATA_COUNT, TABLE_NONE);
-        sql_put_text(&count, run->world_id, strlen(run->world_id));
+        sql_put_string(&count, run->world_id);
         if (sql_next(&count)) {
             use.keys = sql_take_u64(&count);
             use.bytes = sql_take_u64(&count);
@@ -193,7 +193,7 @@ static Use load_use(const Run *run)
 static void write_use(const Run *run, Use use)
 {
     SqlRow row = sql_open(run->sql, SQL_USE_PUT, TABLE_DATA_USE);
-    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_string(&row, run->world_id);
     sql_put_u64(&row, use.keys);
     sql_put_u64(&row, use.bytes);
     sql_put_checksum(&row);
@@ -206,7 +206,7 @@ static bool drop_removed(const Run *run)
     char store[BOOK_NAME_BYTES], key[STORE_KEY_BYTES];
     StoreRequest removed = {0};
     SqlRow row = sql_open(run->sql, SQL_DATA_REMOVED, TABLE_NONE);
-    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_string(&row, run->world_id);
     if (!sql_next(&row)) {
         return false;
     }
@@ -220,10 +220,10 @@ static bool drop_removed(const Run *run)
     sql_close(&row);
     const Run of_removed = {run->store, run->sql, run->world_id, &removed, run->answer};
     SqlRow gone = sql_open(run->sql, SQL_DATA_DELETE, TABLE_NONE);
-    put_key(&gone, &of_removed);
+    put_entry_key(&gone, &of_removed);
     (void)sql_run(&gone);
     SqlRow versions = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
-    put_key(&versions, &of_removed);
+    put_entry_key(&versions, &of_removed);
     sql_put_u64(&versions, INT64_MAX);
     (void)sql_run(&versions);
     return true;
@@ -371,7 +371,7 @@ static bool run_sorted(const Run *run)
     uint32_t count = 0;
     bool ok = true;
     SqlRow row = sql_open(run->sql, request->ascending ? SQL_DATA_UP : SQL_DATA_DOWN, TABLE_NONE);
-    sql_put_text(&row, run->world_id, strlen(run->world_id));
+    sql_put_string(&row, run->world_id);
     sql_put_text(&row, request->store.data, request->store.bytes);
     sql_put_u64(&row, (uint32_t)request->number);
     while (sql_next(&row)) {
@@ -407,7 +407,7 @@ static bool run_versions(const Run *run)
     uint32_t count = 0;
     bool ok = true;
     SqlRow row = sql_open(run->sql, SQL_VERSION_READ, TABLE_NONE);
-    put_key(&row, run);
+    put_entry_key(&row, run);
     while (count < MEMORY_STORE_VERSIONS && sql_next(&row)) {
         Version *version = &versions[count++];
         sql_take_table(&row, TABLE_DATA_VERSIONS);

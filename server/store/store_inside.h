@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/script/memory_store.h"
+#include "core/world/save/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
 
@@ -12,7 +13,8 @@
 
 #define STORE_ID_BYTES      64
 #define STORE_SCHEMA        3
-#define STORE_WAL_PAGES_MAX 2000 // 8 MB, then the log is written back and emptied
+#define STORE_EPOCH_MAX     INT64_MAX // what a column holds
+#define STORE_WAL_PAGES_MAX 2000      // 8 MB, then the log is written back and emptied
 #define STORE_BLOCKED_MAX   4096
 #define STORE_REASON_BYTES  256
 

@@ -14,7 +14,7 @@ void profiles_delete(Sql *sql, const char *world_id, uint64_t account)
     static const SqlName names[] = {SQL_PROFILE_DELETE, SQL_ACTIVE_DELETE};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SqlRow row = sql_open(sql, names[i], TABLE_NONE);
-        sql_put_text(&row, world_id, strlen(world_id));
+        sql_put_string(&row, world_id);
         sql_put_u64(&row, account);
         (void)sql_run(&row);
     }
@@ -24,7 +24,7 @@ static void write_profile(Sql *sql, const char *world_id, uint64_t account, uint
                           const WireProfile *profile)
 {
     SqlRow row = sql_open(sql, SQL_PROFILE_PUT, TABLE_PROFILES);
-    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, account);
     sql_put_text(&row, profile->character_id.data, profile->character_id.bytes);
     sql_put_u64(&row, position);
@@ -45,7 +45,7 @@ void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles)
         write_profile(sql, world_id, profiles->account, i, &profiles->profiles[i]);
     }
     SqlRow row = sql_open(sql, SQL_ACTIVE_PUT, TABLE_ACTIVE);
-    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, profiles->account);
     sql_put_text(&row, profiles->active.data, profiles->active.bytes);
     sql_put_checksum(&row);
@@ -55,7 +55,7 @@ void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles)
 // --- reading ------------------------------------------------------------------------------------
 
 // Columns are gone with the next row: the set keeps its own copies.
-static NetText take_text(SqlRow *row, ProfileSet *set)
+static NetText take_copied_text(SqlRow *row, ProfileSet *set)
 {
     size_t bytes = 0;
     const char *text = sql_take_text(row, sizeof set->texts[0], &bytes);
@@ -79,9 +79,9 @@ static bool take_profile(SqlRow *row, ProfileSet *set, WireProfile *out)
     sql_take_table(row, TABLE_PROFILES);
     (void)sql_take_text(row, STORE_ID_BYTES, &bytes);
     (void)sql_take_u64(row);
-    profile.character_id = take_text(row, set);
+    profile.character_id = take_copied_text(row, set);
     (void)sql_take_u64(row);
-    profile.name = take_text(row, set);
+    profile.name = take_copied_text(row, set);
     bool ok = take_number(row, 0xff, &profile.body);
     ok = take_number(row, 0xffffff, &profile.colour_skin) && ok;
     ok = take_number(row, 0xffffff, &profile.colour_shirt) && ok;
@@ -93,7 +93,7 @@ static bool take_profile(SqlRow *row, ProfileSet *set, WireProfile *out)
 static void load_profiles(Sql *sql, const char *world_id, ProfileSet *set)
 {
     SqlRow row = sql_open(sql, SQL_PROFILE_READ, TABLE_NONE);
-    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, set->row.account);
     while (sql_next(&row)) {
         if (set->row.count == PROFILES_MAX) {
@@ -118,14 +118,14 @@ static NetText load_text(Sql *sql, SqlName name, SqlTable table, const char *wor
 {
     NetText text = {"", 0};
     SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_text(&row, world_id, strlen(world_id));
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, set->row.account);
     if (sql_next(&row)) {
         size_t bytes = 0;
         sql_take_table(&row, table);
         (void)sql_take_text(&row, STORE_ID_BYTES, &bytes);
         (void)sql_take_u64(&row);
-        text = take_text(&row, set);
+        text = take_copied_text(&row, set);
         if (table == TABLE_PRESENCE) {
             (void)sql_take_u64(&row);
         }

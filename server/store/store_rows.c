@@ -125,15 +125,10 @@ Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static void put_key(SqlRow *row, const char *world_id)
-{
-    sql_put_text(row, world_id, strlen(world_id));
-}
-
 static void delete_by_number(Sql *sql, SqlName name, const char *world_id, uint64_t number)
 {
     SqlRow row = sql_open(sql, name, TABLE_NONE);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, number);
     (void)sql_run(&row);
 }
@@ -143,12 +138,12 @@ static void put_meta(Sql *sql, const char *world_id, const Row *from)
     RowMeta meta;
     if (row_meta(from, &meta) != STATUS_OK) {
         SqlRow gone = sql_open(sql, SQL_META_DELETE, TABLE_NONE);
-        put_key(&gone, world_id);
+        sql_put_string(&gone, world_id);
         (void)sql_run(&gone);
         return;
     }
     SqlRow row = sql_open(sql, SQL_META_PUT, TABLE_META);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, meta.next_net_id);
     sql_put_u64(&row, meta.next_player);
     sql_put_u64(&row, meta.tick);
@@ -176,7 +171,7 @@ static void put_structure(Sql *sql, const char *world_id, const Row *from)
         return;
     }
     SqlRow row = sql_open(sql, SQL_STRUCTURE_PUT, TABLE_STRUCTURES);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, structure.desc.net_id);
     sql_put_u64(&row, structure.desc.owner_id);
     sql_put_u64(&row, structure.desc.piece);
@@ -202,7 +197,7 @@ static void put_chunk(Sql *sql, const char *world_id, const Row *from)
         at.z = (int32_t)byte_read_u32(&key);
     }
     SqlRow row = sql_open(sql, exists ? SQL_CHUNK_PUT : SQL_CHUNK_DELETE, TABLE_CHUNKS);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, from_i32(at.x));
     sql_put_u64(&row, from_i32(at.y));
     sql_put_u64(&row, from_i32(at.z));
@@ -224,7 +219,7 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
         ASSERT(valid);
     }
     SqlRow row = sql_open(sql, exists ? SQL_ATTRIBUTE_PUT : SQL_ATTRIBUTE_DELETE, TABLE_ATTRIBUTES);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_text(&row, key.name.data, key.name.bytes);
     sql_put_u64(&row, key.net_id);
     if (exists) {
@@ -250,7 +245,7 @@ static void put_player(Sql *sql, const char *world_id, const Row *from)
         return;
     }
     SqlRow row = sql_open(sql, SQL_CHECKPOINT_PUT, TABLE_CHECKPOINTS);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, player.account);
     sql_put_u64(&row, player.player);
     sql_put_u64(&row, player.entity);
@@ -262,7 +257,7 @@ static void put_player(Sql *sql, const char *world_id, const Row *from)
     sql_put_checksum(&row);
     (void)sql_run(&row);
     SqlRow presence = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
-    put_key(&presence, world_id);
+    sql_put_string(&presence, world_id);
     sql_put_u64(&presence, player.account);
     sql_put_text(&presence, player.name.data, player.name.bytes);
     sql_put_u64(&presence, player.present);
@@ -285,7 +280,7 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     RowResume resume;
     const bool exists = row_resume(from, &resume) == STATUS_OK;
     SqlRow row = sql_open(sql, exists ? SQL_RESUME_PUT : SQL_RESUME_DELETE, TABLE_RESUMES);
-    put_key(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_blob(&row, from->key, from->key_bytes);
     if (exists) {
         sql_put_u64(&row, resume.account);
@@ -332,7 +327,7 @@ static ByteWriter begin_row(Reading *reading)
 
 // What was read is checked as if a stranger had sent it: a checksum tells that bytes are the same,
 // not that they were right.
-static void give(Reading *reading, const ByteWriter *writer)
+static void give_row(Reading *reading, const ByteWriter *writer)
 {
     uint32_t count = 0;
     if (writer->status != STATUS_OK ||
@@ -346,7 +341,7 @@ static void give(Reading *reading, const ByteWriter *writer)
 static SqlRow open_read(Reading *reading, SqlName name)
 {
     SqlRow row = sql_open(reading->sql, name, TABLE_NONE);
-    put_key(&row, reading->world_id);
+    sql_put_string(&row, reading->world_id);
     return row;
 }
 
@@ -373,7 +368,7 @@ static void read_meta(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_meta(&meta, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -397,7 +392,7 @@ static void read_structures(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_structure(&structure, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -418,7 +413,7 @@ static void read_chunks(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_chunk(at, difference, bytes, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -437,7 +432,7 @@ static void read_attributes(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_attributes((NetText){name, (uint32_t)name_bytes}, net_id, book, bytes, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -450,7 +445,7 @@ static Vec3 take_vec3(SqlRow *row)
     return v;
 }
 
-static NetText take_text(SqlRow *row)
+static NetText take_name(SqlRow *row)
 {
     size_t bytes = 0;
     const char *text = sql_take_text(row, 64, &bytes);
@@ -467,12 +462,12 @@ static bool take_player(SqlRow *row, RowPlayer *player)
     player->velocity = take_vec3(row);
     player->yaw = sql_take_f32(row);
     player->health = sql_take_f32(row);
-    player->team = take_text(row);
+    player->team = take_name(row);
     const bool ok = sql_take_checksum(row);
     // Without its presence beside it, a checkpoint is damaged too.
     take_key(row, TABLE_PRESENCE);
     (void)sql_take_u64(row);
-    player->name = take_text(row);
+    player->name = take_name(row);
     player->present = sql_take_u64(row) == 1;
     return sql_take_checksum(row) && ok;
 }
@@ -488,7 +483,7 @@ static void read_players(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_player(&player, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -505,7 +500,7 @@ static void read_profiles(Reading *reading)
         (void)profiles_load(reading->sql, reading->world_id, account, &set, &reading->found);
         ByteWriter writer = begin_row(reading);
         row_put_profiles(&set.row, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 
@@ -529,7 +524,7 @@ static void read_resumes(Reading *reading)
         }
         ByteWriter writer = begin_row(reading);
         row_put_resume(&resume, &writer);
-        give(reading, &writer);
+        give_row(reading, &writer);
     }
 }
 

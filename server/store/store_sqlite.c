@@ -363,6 +363,7 @@ Status store_call(Store *store, JobCall call, void *user)
 
 static Job *job_make(JobType type, const char *world_id, uint64_t epoch, uint64_t tag, size_t bytes)
 {
+    ASSERT(store_id_is_valid(world_id)); // it goes into a fixed array and into SQL
     Job *job = malloc(sizeof *job + bytes);
     if (job != NULL) {
         memset(job, 0, sizeof *job);
@@ -468,6 +469,7 @@ bool store_poll(Store *store, StoreCompletion *out)
     Job *before = store->taken;
     Job *job = list_take(&store->completed);
     store->taken = job;
+    ASSERT(before == NULL || before->cost <= store->bytes_waiting);
     store->bytes_waiting -= before != NULL ? before->cost : 0;
     if (store->completed.first == NULL) {
         uint64_t count;

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
+#include "core/base/check.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -15,11 +16,6 @@
 bool store_id_is_valid(const char *id)
 {
     return row_id_is_valid((NetText){id, (uint32_t)strnlen(id, STORE_ID_BYTES + 1)});
-}
-
-static void put_id(SqlRow *row, const char *id)
-{
-    sql_put_text(row, id, strlen(id));
 }
 
 // False if it is damaged, too long, or there is a zero in it.
@@ -56,7 +52,7 @@ static Status find_world(Sql *sql, SqlName name, const char *key, StoreWorld *ou
 {
     Status status = STATUS_NOT_FOUND;
     SqlRow row = sql_open(sql, name, TABLE_NONE);
-    put_id(&row, key);
+    sql_put_string(&row, key);
     if (sql_next(&row)) {
         status = take_world(&row, out) ? STATUS_OK : STATUS_MALFORMED;
         sql_close(&row);
@@ -79,9 +75,9 @@ static Status world_put(Store *store, Sql *sql, void *user)
         }
     }
     SqlRow row = sql_open(sql, SQL_WORLD_PUT, TABLE_WORLDS);
-    put_id(&row, world->world_id);
-    put_id(&row, world->room_code);
-    put_id(&row, world->name);
+    sql_put_string(&row, world->world_id);
+    sql_put_string(&row, world->room_code);
+    sql_put_string(&row, world->name);
     sql_put_blob(&row, world->place_hash, sizeof world->place_hash);
     sql_put_u64(&row, world->created_unix_ms);
     sql_put_checksum(&row);
@@ -151,7 +147,7 @@ static Status find_lease(Sql *sql, const char *world_id, Lease *out)
 {
     Status status = STATUS_NOT_FOUND;
     SqlRow row = sql_open(sql, SQL_LEASE_FIND, TABLE_NONE);
-    put_id(&row, world_id);
+    sql_put_string(&row, world_id);
     if (sql_next(&row)) {
         char unused[STORE_ID_BYTES + 1];
         Lease lease;
@@ -171,9 +167,10 @@ static Status find_lease(Sql *sql, const char *world_id, Lease *out)
 
 static void put_lease(Sql *sql, const char *world_id, const Lease *lease)
 {
+    ASSERT(lease->epoch > 0 && lease->epoch <= STORE_EPOCH_MAX);
     SqlRow row = sql_open(sql, SQL_LEASE_PUT, TABLE_LEASES);
-    put_id(&row, world_id);
-    put_id(&row, lease->host_id);
+    sql_put_string(&row, world_id);
+    sql_put_string(&row, lease->host_id);
     sql_put_u64(&row, lease->epoch);
     sql_put_u64(&row, lease->expires_unix_ms);
     sql_put_checksum(&row);
@@ -182,8 +179,9 @@ static void put_lease(Sql *sql, const char *world_id, const Lease *lease)
 
 static void put_head(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq)
 {
+    ASSERT(epoch > 0 && epoch <= STORE_EPOCH_MAX);
     SqlRow row = sql_open(sql, SQL_HEAD_PUT, TABLE_HEAD);
-    put_id(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, epoch);
     sql_put_u64(&row, seq);
     sql_put_checksum(&row);
@@ -219,6 +217,9 @@ static Status lease_take(Store *store, Sql *sql, void *user)
     if (status == STATUS_OK && lease.expires_unix_ms > call->now &&
         strcmp(lease.host_id, call->host_id) != 0) {
         return STATUS_EXISTS;
+    }
+    if (lease.epoch >= STORE_EPOCH_MAX) {
+        return STATUS_LIMIT; // only a database that somebody wrote by hand has such a number
     }
     memcpy(lease.host_id, call->host_id, strlen(call->host_id) + 1);
     lease.epoch += 1;
@@ -305,6 +306,9 @@ static Status world_delete(Store *store, Sql *sql, void *user)
         sqlite3_free(whole);
     }
     status = find_lease(sql, world_id, &lease);
+    if (status == STATUS_OK && lease.epoch >= STORE_EPOCH_MAX) {
+        return STATUS_LIMIT;
+    }
     if (status == STATUS_OK) {
         lease.host_id[0] = '\0';
         lease.epoch += 1;
@@ -331,7 +335,7 @@ static bool find_head(Sql *sql, const char *world_id, uint64_t *epoch, uint64_t 
 {
     bool found = false;
     SqlRow row = sql_open(sql, SQL_HEAD_FIND, TABLE_NONE);
-    put_id(&row, world_id);
+    sql_put_string(&row, world_id);
     if (sql_next(&row)) {
         size_t bytes = 0;
         sql_take_table(&row, TABLE_HEAD);
@@ -354,7 +358,7 @@ static uint64_t head_checksum(const char *world_id, uint64_t epoch, uint64_t seq
 {
     Sql nowhere = {.error = SQLITE_ABORT}; // binds nothing, only hashes
     SqlRow row = sql_open(&nowhere, SQL_HEAD_PUT, TABLE_HEAD);
-    put_id(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, epoch);
     sql_put_u64(&row, seq);
     return sql_checksum(&row);
@@ -396,7 +400,7 @@ Status head_advance(Store *store, Sql *sql, const char *world_id, uint64_t epoch
     SqlRow row = sql_open(sql, SQL_HEAD_NEXT, TABLE_NONE);
     sql_put_u64(&row, seq);
     sql_put_u64(&row, head_checksum(world_id, epoch, seq));
-    put_id(&row, world_id);
+    sql_put_string(&row, world_id);
     sql_put_u64(&row, epoch);
     sql_put_u64(&row, head_checksum(world_id, epoch, seq - 1));
     if (sql_run(&row) || sql->error != SQLITE_OK) {

@@ -50,7 +50,7 @@ static bool put(const char *folder, const char *child, const char *file, const c
     return is_put;
 }
 
-static bool read_text(const char *path, char text[TEXT_BYTES])
+static bool read_small_file(const char *path, char text[TEXT_BYTES])
 {
     const int opened = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t bytes = opened >= 0 ? read(opened, text, TEXT_BYTES - 1) : -1;
@@ -64,7 +64,7 @@ static bool read_text(const char *path, char text[TEXT_BYTES])
 static bool read_file(const char *folder, const char *file, char text[TEXT_BYTES])
 {
     char path[CGROUP_PATH_BYTES];
-    return join(path, folder, NULL, file) && read_text(path, text);
+    return join(path, folder, NULL, file) && read_small_file(path, text);
 }
 
 static bool has_word(const char *text, const char *word)
@@ -85,7 +85,7 @@ static bool has_word(const char *text, const char *word)
 static bool find_path(char out[CGROUP_PATH_BYTES])
 {
     char text[TEXT_BYTES];
-    if (!read_text("/proc/self/cgroup", text)) {
+    if (!read_small_file("/proc/self/cgroup", text)) {
         return false;
     }
     const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
@@ -128,7 +128,7 @@ Status cgroup_find(char out[CGROUP_PATH_BYTES], char *reason, size_t bytes)
 
 // --- ours ---------------------------------------------------------------------------------------
 
-static Status refuse(char *reason, size_t bytes, const char *why)
+static Status cgroup_unusable(char *reason, size_t bytes, const char *why)
 {
     snprintf(reason, bytes, "%s", why);
     return STATUS_DENIED;
@@ -138,15 +138,15 @@ static Status check_own(const char *own, char *reason, size_t bytes)
 {
     char path[CGROUP_PATH_BYTES], text[TEXT_BYTES], alone[32];
     if (!join(path, own, NULL, "cgroup.type") || access(path, F_OK) != 0) {
-        return refuse(reason, bytes, "this is the cgroup of the whole system");
+        return cgroup_unusable(reason, bytes, "this is the cgroup of the whole system");
     }
     if (access(own, W_OK) != 0 || !join(path, own, NULL, "cgroup.subtree_control") ||
         access(path, W_OK) != 0) {
-        return refuse(reason, bytes, "the cgroup is not writable; systemd: Delegate=yes");
+        return cgroup_unusable(reason, bytes, "the cgroup is not writable; systemd: Delegate=yes");
     }
     snprintf(alone, sizeof alone, "%d\n", (int)getpid());
     if (!read_file(own, "cgroup.procs", text) || strcmp(text, alone) != 0) {
-        return refuse(reason, bytes, "other programs run in the same cgroup");
+        return cgroup_unusable(reason, bytes, "other programs run in the same cgroup");
     }
     return STATUS_OK;
 }
@@ -181,7 +181,7 @@ Status cgroup_open(const char *own, Cgroup *out, char *reason, size_t bytes)
     }
     if (!make_child(own, OWN_CHILD) || !put(own, OWN_CHILD, "cgroup.procs", "%d", (int)getpid())) {
         move_back(own);
-        return refuse(reason, bytes, "this process may not be moved to another cgroup");
+        return cgroup_unusable(reason, bytes, "this process may not be moved to another cgroup");
     }
     Cgroup cgroup = {.own = ""};
     (void)read_file(own, "cgroup.controllers", available);
@@ -190,7 +190,8 @@ Status cgroup_open(const char *own, Cgroup *out, char *reason, size_t bytes)
     cgroup.has_processes = turn_on(own, available, "pids");
     if (!cgroup.has_cpu && !cgroup.has_memory && !cgroup.has_processes) {
         move_back(own);
-        return refuse(reason, bytes, "the cgroup has none of the controllers cpu, memory and pids");
+        return cgroup_unusable(reason, bytes,
+                               "the cgroup has none of the controllers cpu, memory and pids");
     }
     snprintf(cgroup.own, sizeof cgroup.own, "%s", own);
     *out = cgroup;

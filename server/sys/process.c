@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -215,4 +216,19 @@ void process_wait(Process *process, int *code)
     }
     *code = code_of(status);
     forget(process);
+}
+
+uint64_t process_resident_bytes(pid_t pid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    unsigned long long pages = 0;
+    const bool found =
+        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*s %llu", &pages) == 1;
+    fclose(file);
+    return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

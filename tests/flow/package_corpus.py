@@ -646,7 +646,7 @@ def write_seeds(folder):
 
 
 def reply_of(files, with_contents):
-    """What a worker says of an accepted package; see package_read.c."""
+    """What a worker says of an accepted package; see op_package.c."""
     def block(data):
         return struct.pack("<I", len(data)) + data
     out = struct.pack("<I", 0) + block(b"a") + struct.pack("<I", 0) + block(b"")

@@ -95,7 +95,7 @@ def test_full_disk(program, places, folder):
         check(len(player.snapshots) - snapshots > 15 * FULL_SECONDS,
               f"{len(player.snapshots) - snapshots} snapshots")
         check(sum(ends) > 10, f"it walks: {ends}")
-        world.wait_line(r"warn  .*the disk takes nothing", 1)
+        world.wait_line(r"warn  .*the disk accepts no writes", 1)
         check(world.metric("sandlot_store_disk_refuses") == 1, "the metric")
         check(world.is_ready(), "the world runs")
         third = Player(world, name="late", player_id="late")  # one may even come in
@@ -103,7 +103,7 @@ def test_full_disk(program, places, folder):
 
         os.remove(os.path.join(data, "filler"))
         wait_until(lambda: player.listen(0.1) or is_durable(player, seq), "durable", 10)
-        world.wait_line(r"info  .*the disk takes writes again", 5)
+        world.wait_line(r"info  .*the disk accepts writes again", 5)
         wait_until(lambda: world.metric("sandlot_store_disk_refuses") == 0, "the metric", 5)
         check(world.metric("sandlot_world_crashes_total") == 0, "without a restart")
         fourth = build_something(third)

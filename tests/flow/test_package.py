@@ -238,7 +238,7 @@ def test_package_inspect_counts_mistakes(program, places, folder):
 def test_package_rules_documented(program, places, folder):
     """Every rule of the header has its row in SECURITY.md and its hostile package, and no other."""
     root = os.path.dirname(os.path.abspath(places))
-    with open(root + "/server/build/package_rules.h", encoding="utf-8") as file:
+    with open(root + "/server/build/package/package_rules.h", encoding="utf-8") as file:
         rules = set(re.findall(r'X\([A-Z0-9]+, "([a-z0-9]+)"\)', file.read()))
     with open(root + "/docs/SECURITY.md", encoding="utf-8") as file:
         text = file.read().split("## Packages")[1].split("\n## ")[0]

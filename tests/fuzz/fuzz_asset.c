@@ -2,7 +2,7 @@
 // file. Its package also contains a .bin and a picture that a model can name. A valid picture is
 // also turned into a thumbnail, which must be valid too.
 #include "core/base/check.h"
-#include "server/build/asset.h"
+#include "server/build/inside/media/asset.h"
 
 #include <string.h>
 

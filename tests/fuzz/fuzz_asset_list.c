@@ -1,7 +1,7 @@
 // Any text as client/assets.json. Only texts that our writer would produce are accepted, and all
 // values are in range.
 #include "core/base/check.h"
-#include "server/build/asset_list.h"
+#include "server/build/inside/asset_list_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // read again.
 #define _GNU_SOURCE
 #include "core/base/check.h"
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 #include "server/net/socket_pass.h"
 
 #include <string.h>

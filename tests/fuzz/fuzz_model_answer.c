@@ -1,8 +1,8 @@
 // A model's answer as JSON, and the Lua in it: accepted text is text that a person can read.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/build/model_answer.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/op_model_answer.h"
+#include "server/build/inside/worker_op.h"
 
 #include <string.h>
 

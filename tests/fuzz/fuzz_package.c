@@ -2,8 +2,9 @@
 // rejection names the entry and the rule in one printable line; a reply passes the checks outside;
 // and libarchive reads an accepted zip as the same files, both from the front and by the directory.
 #include "core/base/check.h"
-#include "server/build/package_reply.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/media/package_list.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/package/package_reply.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,7 +1,7 @@
 // Replies about a package from a worker that was taken over. The checks outside accept nothing that
 // breaks a rule: every accepted reply can be unpacked.
 #include "core/base/check.h"
-#include "server/build/package_reply.h"
+#include "server/build/package/package_reply.h"
 
 #include <string.h>
 

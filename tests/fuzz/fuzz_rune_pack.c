@@ -3,7 +3,7 @@
 #include "core/base/check.h"
 #include "core/script/rune.h"
 #include "core/script/rune_unpack.h"
-#include "server/build/rune_pack.h"
+#include "server/build/inside/rune_pack.h"
 
 #include <stdlib.h>
 #include <string.h>

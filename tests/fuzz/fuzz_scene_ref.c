@@ -2,7 +2,7 @@
 // JSON valid, is complete after one round, and changes only the members of a reference.
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "server/build/scene_ref.h"
+#include "server/build/inside/op_scene_ref.h"
 
 #include <stdlib.h>
 #include <string.h>

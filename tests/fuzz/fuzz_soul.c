@@ -3,8 +3,8 @@
 // Nothing crashes, the result is sorted without duplicates, and no script that its service or
 // place.json keeps on the server is ever replicated.
 #include "core/base/check.h"
-#include "server/build/worker_narrow.h"
-#include "server/build/worker_op.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@ static void narrow(const PlaceFolder *folder, SoulList *souls, DiagnosticList *l
 {
     Buffer request = buffer_of(WORKER_REQUEST_MAX);
     WorkerCall call;
-    narrow_write_request(folder, souls, &request);
-    ASSERT(worker_answer(WORKER_NARROW, request.data, request.bytes, &call) == STATUS_OK);
-    ASSERT(narrow_read_reply(&call.reply, souls, list) == STATUS_OK);
+    contexts_write_request(folder, souls, &request);
+    ASSERT(worker_answer(WORKER_CONTEXTS, request.data, request.bytes, &call) == STATUS_OK);
+    ASSERT(contexts_read_reply(&call.reply, souls, list) == STATUS_OK);
     buffer_free(&call.reply);
     buffer_free(&request);
 }

@@ -2,7 +2,7 @@
 // the first zero byte the input is the soul, up to the second a prefab, the rest the scene.
 #include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "server/build/soul_context.h"
+#include "server/build/inside/op_soul_context.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Replies of the TypeScript compiler: any bytes, as the reply to a small request.
-#include "server/build/typescript_frame.h"
+#include "server/build/typescript/typescript_frame.h"
 #include "tests/support/typescript_place.h"
 
 #include <stdlib.h>

@@ -3,13 +3,11 @@
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
-#include "server/build/model_answer.h"
-#include "server/build/soul_header.h"
-#include "server/build/worker_artifact.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_narrow.h"
-#include "server/build/worker_place.h"
-#include "server/build/worker_text.h"
+#include "server/build/ask/ask_artifact.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/ask/ask_model_answer.h"
+#include "server/build/ask/ask_place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,33 +48,12 @@ static void read_narrow(const Buffer *reply)
                     {.service = SERVICE_WORKSPACE, .context = CONTEXT_BOTH, .replicate = true}};
     SoulList souls = {.items = items, .count = 2};
     DiagnosticList list = {0};
-    if (narrow_read_reply(reply, &souls, &list) != STATUS_OK) {
+    if (contexts_read_reply(reply, &souls, &list) != STATUS_OK) {
         ASSERT(items[1].context == CONTEXT_BOTH && list.count == 0);
     }
     ASSERT(items[0].context == CONTEXT_SERVER && !items[0].replicate);
     ASSERT(items[1].replicate == (items[1].context != CONTEXT_SERVER));
     diagnostic_list_free(&list);
-}
-
-static void read_text(const Buffer *reply)
-{
-    PlaceFile files[] = {{.path = "a.lua"}, {.path = "b.chunk"}, {.path = "c.json"}};
-    const PlaceFolder folder = {.files = files, .file_count = 3};
-    DiagnosticList list = {0};
-    if (text_read_reply(reply, &folder, &list) != STATUS_OK) {
-        ASSERT(list.count == 0);
-    }
-    ASSERT(list.count <= 2 && list.error_count == list.count);
-    diagnostic_list_free(&list);
-}
-
-static void read_header(const Buffer *reply)
-{
-    static const uint8_t file[] = "print(1)";
-    SoulHeader header;
-    size_t bytes = 0;
-    ASSERT(soul_header_read_reply(reply, file, sizeof file - 1, &header, &bytes) != STATUS_OK ||
-           bytes == 0);
 }
 
 static void read_answer(const Buffer *reply)
@@ -114,9 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buffer_put(&reply, data + 1, size - 1);
         const Status said = (data[0] & 2) != 0 ? STATUS_MALFORMED : STATUS_OK;
         if ((data[0] & 8) != 0) {
-            static void (*const readers[])(const Buffer *reply) = {read_text, read_header,
-                                                                   read_answer, read_artifacts};
-            readers[data[0] >> 4 & 3](&reply);
+            static void (*const readers[])(const Buffer *reply) = {read_answer, read_artifacts};
+            readers[data[0] >> 4 & 1](&reply);
         } else if ((data[0] & 4) != 0) {
             read_narrow(&reply);
         } else if ((data[0] & 1) == 0) {

@@ -1,7 +1,7 @@
 // Requests to the build worker, in this process: the first byte chooses the request, the rest is
 // its body. The reply always has a valid form, and a failure has a reason.
 #include "core/base/check.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>

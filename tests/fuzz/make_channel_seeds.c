@@ -1,7 +1,7 @@
 // Writes seeds for fuzz_channel into the folder that is named: a report of each kind, one in two
 // packets, one with a descriptor.
 #include "core/base/check.h"
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 // .ts file. The scripts are in tests/script/parity.
 #define _GNU_SOURCE
 #include "core/script/script_inside.h"
-#include "server/build/lua_refusal.h"
-#include "server/build/typescript.h"
-#include "server/build/worker_compile.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/base/lua_refusal.h"
+#include "server/build/typescript/typescript.h"
 #include "server/sys/file.h"
 #include "tests/script/small_world.h"
 #include "tests/support/test.h"
@@ -110,7 +110,9 @@ static Status make_rune(const TypeScriptOutput *output, CompileOutput *out,
                             .lines = output->line_count > 0 ? output->lines : NULL,
                             .line_count = output->line_count};
     char reason[WORKER_REASON_BYTES];
-    return compile_call(worker(), &job, out, diagnostics, reason);
+    return compile_ask(
+        &(BuildContext){.worker = worker(), .diagnostics = diagnostics, .reason = reason}, &job,
+        NULL, out, NULL);
 }
 
 static bool load_mapped(ScriptSystem *system, const TypeScriptOutput *output)

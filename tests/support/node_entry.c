@@ -1,6 +1,6 @@
 // With this file among its sources, a test program can act as the launcher of Node: a TypeScript
 // compiler starts the test program again, and this code runs before any test.
-#include "server/build/typescript_node.h"
+#include "server/build/typescript/typescript_node.h"
 
 #include <stdlib.h>
 #include <string.h>

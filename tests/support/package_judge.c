@@ -1,7 +1,8 @@
 // Reads packages with one build worker and prints the result for each, for tests/flow:
 //
 //   package_judge FILE…      pid of the worker, status, reason; tab-separated, a line each
-#include "server/build/package.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/package/package.h"
 #include "server/sys/file.h"
 
 #include <stdio.h>
@@ -17,7 +18,9 @@ static void judge(Worker *worker, const char *path)
     DiagnosticList warnings = {0};
     Status status = file_read(path, PACKAGE_BYTES_MAX + 1, &bytes, &count);
     if (status == STATUS_OK) {
-        status = package_open(worker, bytes, count, true, &info, &warnings, reason);
+        status = package_open(
+            &(BuildContext){.worker = worker, .diagnostics = &warnings, .reason = reason}, bytes,
+            count, true, &info);
     }
     printf("%d\t%s\t", (int)worker_pid(worker), status_name(status));
     if (status == STATUS_OK) {

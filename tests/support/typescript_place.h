@@ -2,7 +2,7 @@
 // would find them.
 #pragma once
 
-#include "server/build/typescript.h"
+#include "server/build/typescript/typescript.h"
 
 #define TYPESCRIPT_PLACE_MAX 32
 

@@ -1,6 +1,6 @@
 // With this file among its sources, a test program can act as the build worker: a worker whose
 // config names no program starts the test program again, and this code runs before any test.
-#include "server/build/worker.h"
+#include "server/build/inside/worker_op.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -90,6 +90,16 @@ CASES = {
     "edge in CMake": ({"core/base/CMakeLists.txt":
                        "sandlot_library(base SOURCES a.c heap.c check.c EDGES sim)\n"},
                       ["core/base/CMakeLists.txt:1: base may not have the edge sim"]),
+    "edge in CMake of the server": (
+        {"server/sys/CMakeLists.txt": "sandlot_library(sys SOURCES y.c EDGES base shell)\n",
+         "server/sys/y.c": "// Y.\n",
+         "server/shell/CMakeLists.txt": "sandlot_library(shell SOURCES s.c EDGES sys)\n",
+         "server/shell/s.c": "// S.\n"},
+        ["server/sys/CMakeLists.txt:1: sys may not have the edge shell"]),
+    "the simulation with the store, over another header": (
+        {"server/store/store.h": '// S.\n#include "core/world/w.h"\n',
+         "core/world/w.h": '// W.\n#include "core/sim/s.h"\n'},
+        ["server/store/store.h:1: must not include core/sim/, and core/sim/s.h comes with it"]),
     "include in a comment": ({"core/base/a.h": "// #include <time.h>\n/*\n#include <time.h>\n*/\n"},
                              []),
     **{f"<{header}>": ({"core/base/a.h": f"// A.\n#include <{header}>\n"},
@@ -116,16 +126,20 @@ CASES = {
                              "tests/unit/CMakeLists.txt": "sandlot_test(t SOURCES t.c)\n"},
                             ["tests/unit/t.c:2: rand "]),
     # contents
-    "contents in the host": (in_build("p.c", "", "json_parse(x);"),
-                             ["server/build/p.c:4: json_parse reads contents"]),
-    "contents in the worker": (
-        {**in_build("p.c", '#include "server/build/worker_op.h"\n', "json_parse(x);"),
-         "server/build/worker_op.h": "// Ops.\n#pragma once\n"}, []),
-    "contents outside of the worker": (
-        {**in_build("p.c", '#include "server/build/worker_op.h"\n\n// --- outside\n\n',
-                    "place_json_parse(x);"),
-         "server/build/worker_op.h": "// Ops.\n#pragma once\n"},
-        ["server/build/p.c:8: place_json_parse reads contents"]),
+    "contents outside": (in_build("p.c", "", "place_json_parse(x);"),
+                         ["server/build/p.c:4: place_json_parse parses what may be a stranger's"]),
+    "contents in the jail": (in_build("inside/p.c", "", "json_parse(x);"), []),
+    "contents of the API": (
+        {"server/host/h.c": "// H.\nvoid h(void)\n{\n    json_parse(x);\n}\n",
+         "server/host/CMakeLists.txt": "sandlot_library(h SOURCES h.c)\n"}, []),
+    "a header of the jail": (
+        {**in_build("p.c", '#include "server/build/inside/op.h"\n', "x = 1;"),
+         "server/build/inside/op.h": "// Ops.\n#pragma once\n"},
+        ["server/build/p.c:2: server/build/inside/op.h is of a room that runs in the jail"]),
+    "a header of the jail in the table of roles": (
+        {"server/cli/main.c": '// M.\n#include "server/build/inside/op.h"\n',
+         "server/cli/CMakeLists.txt": "add_executable(m main.c)\n",
+         "server/build/inside/op.h": "// Ops.\n#pragma once\n"}, []),
     "a declaration": ({"server/build/p.h": "// P.\nMUST_USE Status json_parse(int x);\n"}, []),
     "a member of that name": (in_build("p.c", "", "doc->json_parse(x);"), []),
     # codes

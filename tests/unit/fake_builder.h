@@ -1,8 +1,8 @@
-// A builder that builds nothing, in place of server/build/build.c: it waits inside a build until
-// the test releases it, and the test chooses the result.
+// A builder that builds nothing, in place of server/build/pipeline/build.c: it waits inside a build
+// until the test releases it, and the test chooses the result.
 #pragma once
 
-#include "server/build/build.h"
+#include "server/build/pipeline/build.h"
 
 typedef struct FakeBuilder {
     Status status;      // what builds end with

@@ -1,9 +1,9 @@
 // Listing the files of assets/, and detecting whether a file has changed.
 #define _GNU_SOURCE
-#include "server/build/asset_file.h"
+#include "server/build/asset/asset_file.h"
 
-#include "server/build/package.h"
-#include "server/build/place_file.h"
+#include "server/build/package/package.h"
+#include "server/build/place/place_file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

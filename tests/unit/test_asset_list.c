@@ -1,5 +1,5 @@
 // client/assets.json: the reader accepts what the writer writes, and nothing else.
-#include "server/build/asset_list.h"
+#include "server/build/inside/asset_list_read.h"
 
 #include "tests/support/test.h"
 

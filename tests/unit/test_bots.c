@@ -1,7 +1,7 @@
 // The parts of the bots that read input from others: addresses, HTTP responses, metrics, ledgers;
 // and the histogram that all results come from.
 #define _GNU_SOURCE
-#include "server/host/bots_inside.h"
+#include "server/bots/bots_inside.h"
 
 #include "tests/support/test.h"
 

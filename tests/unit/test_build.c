@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
-#include "server/build/artifact.h"
-#include "server/build/build.h"
-#include "server/build/soul_inside.h"
+#include "server/build/pipeline/artifact.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/soul/soul_view.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
@@ -175,12 +175,12 @@ static void write_kept(const TestFolder *folder)
     DiagnosticList diagnostics = {0};
     WorkerConfig config = worker_config_default();
     config.allow_weak_jail = true;
-    Asker asker = {0};
+    BuildContext context = {.reason = reason};
     SoulView view;
     REQUIRE(place_folder_read(folder->path, &files, reason, sizeof reason) == STATUS_OK &&
             soul_scan(&files, &souls, &diagnostics) == STATUS_OK && souls.count == 2 &&
-            worker_create(&config, &asker.worker) == STATUS_OK);
-    REQUIRE(soul_view_open(&asker, &files, &souls.items[1], &view, reason) == STATUS_OK);
+            worker_create(&config, &context.worker) == STATUS_OK);
+    REQUIRE(soul_view_open(&context, &files, &souls.items[1], &view) == STATUS_OK);
     SoulHeader header = {.name = "B.soul", .model = "m", .has_body = true, .has_review = true};
     memcpy(header.prompt, view.prompt.prompt_hash, SHA256_BYTES);
     memcpy(header.source, view.prompt.source_hash, SHA256_BYTES);
@@ -192,7 +192,7 @@ static void write_kept(const TestFolder *folder)
     test_folder_write(folder, "Workspace/B.soul.lua", (const char *)file.data);
     buffer_free(&file);
     soul_view_close(&view);
-    worker_destroy(asker.worker);
+    worker_destroy(context.worker);
     soul_list_free(&souls);
     diagnostic_list_free(&diagnostics);
     place_folder_free(&files);

@@ -1,6 +1,6 @@
 // The file with the last version: where it is, and when it is trusted.
 #define _GNU_SOURCE
-#include "server/build/build_version.h"
+#include "server/build/pipeline/build_version.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

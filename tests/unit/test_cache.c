@@ -1,6 +1,6 @@
 // The cache returns what was stored with the same key and secret, and nothing else.
 #define _GNU_SOURCE
-#include "server/build/cache.h"
+#include "server/build/cache/cache.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,7 +1,7 @@
 // The channel between host and world: each side receives what the other sends, long messages in
 // pieces, descriptors included; and a side that violates the protocol is detected.
 #define _GNU_SOURCE
-#include "server/host/channel.h"
+#include "server/channel/channel.h"
 
 #include "core/base/rng.h"
 #include "server/net/socket_pass.h"

@@ -2,9 +2,9 @@
 // wrote.
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
-#include "server/build/diagnostic.h"
-#include "server/build/lua_refusal.h"
-#include "server/build/typescript_frame.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/base/lua_refusal.h"
+#include "server/build/typescript/typescript_frame.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Which modules are declared for editors, and that the file contains only names of scripts.
 // tests/flow/test_new.py checks what the compiler does with it.
 #define _GNU_SOURCE
-#include "server/build/editor_modules.h"
+#include "server/build/place/editor_modules.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

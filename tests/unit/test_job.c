@@ -1,7 +1,7 @@
 // The queue of builds: which requests join a build, which wait, and what is left at the end. The
 // builder is a fake that does what the test says; the threads are real.
 #define _GNU_SOURCE
-#include "server/build/job.h"
+#include "server/build/job/job.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 #include "tests/unit/fake_builder.h"

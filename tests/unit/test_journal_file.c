@@ -1,7 +1,7 @@
 // Journals on disk: written in order, ended instead of written wrongly, and replayed to the same
 // hashes.
 #define _GNU_SOURCE
-#include "server/host/journal_file.h"
+#include "server/channel/journal_file.h"
 
 #include "server/sys/file.h"
 #include "tests/support/test.h"

@@ -153,7 +153,7 @@ TEST(numbers_have_their_range)
     refuse("{\"scripts\":[],\"server_tick\":9007199254740992,\"version\":1}", "$.server_tick", "");
     refuse(LIST(ROW("Workspace/D.lua", "true", "[]", "Both", HASH, "Workspace", "0")),
            "$.scripts[0].size_bytes", "");
-    refuse(LIST(ROW("Workspace/D.lua", "true", "[]", "Both", HASH, "Workspace", "4194305")),
+    refuse(LIST(ROW("Workspace/D.lua", "true", "[]", "Both", HASH, "Workspace", "524289")),
            "$.scripts[0].size_bytes", "");
 }
 

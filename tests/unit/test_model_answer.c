@@ -1,6 +1,6 @@
 // Replies of a model's server: the JSON, the Lua in it, and messages that are safe to print.
-#include "server/build/model_answer.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/op_model_answer.h"
+#include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -3,8 +3,9 @@
 #define _GNU_SOURCE
 #include "core/base/rng.h"
 #include "core/base/sha256.h"
-#include "server/build/package_reply.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/media/asset.h"
+#include "server/build/inside/worker_op.h"
+#include "server/build/package/package_reply.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

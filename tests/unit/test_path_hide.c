@@ -1,5 +1,5 @@
 // Messages for strangers contain no folder of this machine, and stay readable.
-#include "server/build/path_hide.h"
+#include "server/build/job/path_hide.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // One file of a place: written completely or not at all, never through a link, and created only
 // once.
 #define _GNU_SOURCE
-#include "server/build/place_file.h"
+#include "server/build/place/place_file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,6 +1,6 @@
 // Data folders: ours, a stranger's, a copy of our own, and links.
 #define _GNU_SOURCE
-#include "server/build/place_home.h"
+#include "server/build/place/place_home.h"
 
 #include "server/sys/file.h"
 #include "tests/support/test.h"

@@ -1,9 +1,9 @@
 // Which runes a world process accepts before its first tick: exactly those that a manifest names
 // which the host's key has signed.
-#include "server/host/rune_gate.h"
+#include "server/shell/rune_gate.h"
 
 #include "core/base/sha256.h"
-#include "server/build/manifest_sign.h"
+#include "server/build/sign/manifest_sign.h"
 #include "tests/support/test.h"
 
 #include <sodium.h>
@@ -80,7 +80,7 @@ static Entry script(const char *path, const char *bytes, size_t count)
 
 static Status pass(const Entry *entry)
 {
-    return rune_gate_pass(&cast.gate, entry, cast.reason, sizeof cast.reason);
+    return rune_gate_check(&cast.gate, entry, cast.reason, sizeof cast.reason);
 }
 
 static Status finish(void)
@@ -171,7 +171,7 @@ TEST(other_runes_do_not_pass)
     entry = script("Workspace/Door", door_rune, sizeof door_rune);
     entry.flags = ENTRY_SOURCE;
     CHECK_INT(pass(&entry), STATUS_DENIED);
-    CHECK_INT(cast.gate.here_count, 0);
+    CHECK_INT(cast.gate.received_count, 0);
     rune_gate_close(&cast.gate);
 }
 

@@ -6,7 +6,7 @@
 #include "core/script/rune_unpack.h"
 #include "core/script/rune_words.h"
 #include "core/script/vm.h"
-#include "server/build/rune_pack.h"
+#include "server/build/inside/rune_pack.h"
 #include "tests/support/test.h"
 
 #include <lua.h>

@@ -2,7 +2,7 @@
 // simultaneous saves wins.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
-#include "server/build/save.h"
+#include "server/build/job/save.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 #include "tests/unit/fake_builder.h"

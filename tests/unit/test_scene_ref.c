@@ -1,7 +1,7 @@
 // Edits in a creator's own text: which parts change, and that nothing else does.
 #include "core/base/sha256.h"
-#include "server/build/scene_ref.h"
-#include "server/build/worker_op.h"
+#include "server/build/inside/op_scene_ref.h"
+#include "server/build/inside/worker_op.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The host's key: created once, private, and rotated without invalidating earlier signatures.
 #define _GNU_SOURCE
-#include "server/build/manifest_sign.h"
+#include "server/build/sign/manifest_verify.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 

@@ -1,5 +1,5 @@
 // Which files are souls, their names and where they run; and the errors for other files.
-#include "server/build/worker_narrow.h"
+#include "server/build/ask/ask_contexts.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -29,7 +29,8 @@ static void scan(void)
         CHECK_OK(worker_create(&config, &worker));
     }
     char reason[WORKER_REASON_BYTES];
-    CHECK_OK(narrow_call(worker, &folder, &souls, &list, reason));
+    CHECK_OK(contexts_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                          &folder, &souls));
     soul_check_counts(&souls, &list);
 }
 
@@ -274,7 +275,7 @@ TEST(what_a_worker_says_is_believed_where_it_narrows)
         scan();
         Buffer reply = buffer_of(64);
         buffer_put(&reply, rows[i].bytes, rows[i].count);
-        const Status status = narrow_read_reply(&reply, &souls, &list);
+        const Status status = contexts_read_reply(&reply, &souls, &list);
         CHECK_INT(status, rows[i].is_taken ? STATUS_OK : STATUS_MALFORMED);
         CHECK(souls.items[0].context == CONTEXT_SERVER && !souls.items[0].replicate);
         CHECK_INT(souls.items[1].context,

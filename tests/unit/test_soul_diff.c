@@ -1,7 +1,7 @@
 // Differences of texts, compared with the output of diff -u, and random edits that are applied
 // again.
 #include "core/base/rng.h"
-#include "server/build/soul_diff.h"
+#include "server/build/soul/soul_diff.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -130,17 +130,17 @@ TEST(a_diff_leads_from_one_to_the_other)
     }
 }
 
-// A process that was taken over may say anything; nothing of it speaks to a terminal.
-TEST(what_the_worker_says_is_shown_as_text)
+TEST(nothing_in_it_speaks_to_a_terminal)
 {
-    static const char said[] = "+a\t\x1b[2Jb\r\n-\xff\xe2\x80\xae\n";
-    const Buffer reply = {.data = (uint8_t *)(uintptr_t)said, .bytes = sizeof said - 1};
-    Buffer out = buffer_of(SOUL_DIFF_OUTPUT_MAX);
-    CHECK_OK(soul_diff_read_reply(&reply, &out));
-    buffer_put_u8(&out, 0);
-    CHECK_TEXT((const char *)out.data, "+a\t?[2Jb?\n-??\n");
-    buffer_free(&out);
-    out = buffer_of(3);
-    CHECK_INT(soul_diff_read_reply(&reply, &out), STATUS_MALFORMED);
+    char *diff = diff_of("", "a\t\x1b[2Jb\r\n\xff\xe2\x80\xae\n");
+    CHECK(strstr(diff, "+a\t?[2Jb\n+??\n") != NULL);
+    free(diff);
+}
+
+TEST(a_difference_that_does_not_fit)
+{
+    const SoulDiffText before = {"a", "", 0}, after = {"b", "print(1)\n", 9};
+    Buffer out = buffer_of(3);
+    CHECK_INT(soul_diff_write(&before, &after, &out), STATUS_LIMIT);
     buffer_free(&out);
 }

@@ -1,7 +1,6 @@
 // The first line of `Door.soul.lua`, the states that follow from it, and the file on disk.
 #define _GNU_SOURCE
-#include "server/build/soul_kept.h"
-#include "server/build/worker_op.h"
+#include "server/build/soul/soul_kept.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -32,18 +31,14 @@ static size_t make_file(const SoulHeader *header, const char *body, char *out, s
     return bytes;
 }
 
-// As the worker reads a file and the builder believes it.
+// As a build looks at a file.
 static SoulKept look(const void *data, size_t bytes, const uint8_t prompt[SHA256_BYTES],
                      const uint8_t source[SHA256_BYTES])
 {
     const PlaceFile file = {.path = "Workspace/Door.soul.lua", .data = data, .bytes = bytes};
-    const size_t head = bytes < SOUL_HEADER_BYTES_MAX ? bytes : SOUL_HEADER_BYTES_MAX;
-    WorkerCall call;
     SoulHeader header;
     size_t header_bytes = 0;
-    CHECK_OK(worker_answer(WORKER_SOUL_HEADER, data, head, &call));
-    CHECK_OK(soul_header_read_reply(&call.reply, data, bytes, &header, &header_bytes));
-    buffer_free(&call.reply);
+    (void)soul_header_read(data, bytes, &header, &header_bytes);
     return soul_kept_look(&file, &header, header_bytes, prompt, source);
 }
 
@@ -96,48 +91,22 @@ TEST(header_is_one_line_of_an_exact_form)
     CHECK(!soul_header_read(bad, sizeof bad, &out, &taken));
 }
 
-// A process that was taken over may say that a file begins with any line: it is looked for.
-TEST(a_line_is_believed_only_if_the_file_has_it)
+// Its end may be another, or missing; a line that goes on is none.
+TEST(how_a_line_may_end)
 {
-    SoulHeader header = some_header();
+    SoulHeader header = some_header(), out;
     char file[1024];
-    size_t bytes = make_file(&header, "print(1)\n", file, sizeof file), taken = 0;
-    WorkerCall call;
-    SoulHeader out;
-    REQUIRE(worker_answer(WORKER_SOUL_HEADER, (uint8_t *)file, bytes, &call) == STATUS_OK);
-    REQUIRE(soul_header_read_reply(&call.reply, (uint8_t *)file, bytes, &out, &taken) == STATUS_OK);
-    CHECK_TEXT(file + taken, "print(1)\n");
-    for (size_t i = 0; i < call.reply.bytes; i++) {
-        call.reply.data[i] ^= 1;
-        const Status status =
-            soul_header_read_reply(&call.reply, (uint8_t *)file, bytes, &out, &taken);
-        // Hashes that the line does not show may be anything: there is no review.
-        CHECK(status != STATUS_OK || (!out.has_review && strncmp(file, "-- made", 7) == 0));
-        CHECK(status != STATUS_OK || memcmp(out.prompt, header.prompt, SHA256_BYTES) == 0);
-        call.reply.data[i] ^= 1;
-    }
-    for (size_t cut = 0; cut < call.reply.bytes; cut++) {
-        const Buffer part = {.data = call.reply.data, .bytes = cut};
-        CHECK_INT(soul_header_read_reply(&part, (uint8_t *)file, bytes, &out, &taken),
-                  STATUS_MALFORMED);
-    }
-    // The line of another file, and a line that goes on.
-    file[20] ^= 1;
-    CHECK_INT(soul_header_read_reply(&call.reply, (uint8_t *)file, bytes, &out, &taken),
-              STATUS_MALFORMED);
-    file[20] ^= 1;
+    const size_t bytes = make_file(&header, "print(1)\n", file, sizeof file);
+    size_t taken = 0;
     char *end = strchr(file, '\n');
-    *end = ' ';
-    CHECK_INT(soul_header_read_reply(&call.reply, (uint8_t *)file, bytes, &out, &taken),
-              STATUS_MALFORMED);
-    // Its end may be another, or missing.
     const size_t line = (size_t)(end - file);
-    CHECK_OK(soul_header_read_reply(&call.reply, (uint8_t *)file, line, &out, &taken));
+    REQUIRE(soul_header_read(file, line, &out, &taken));
     CHECK_INT(taken, line);
+    *end = ' ';
+    CHECK(!soul_header_read(file, bytes, &out, &taken));
     memcpy(end, "\r\nx", 3);
-    CHECK_OK(soul_header_read_reply(&call.reply, (uint8_t *)file, line + 3, &out, &taken));
+    REQUIRE(soul_header_read(file, line + 3, &out, &taken));
     CHECK_INT(taken, line + 2);
-    buffer_free(&call.reply);
 }
 
 TEST(names_that_cannot_stand_in_a_line)

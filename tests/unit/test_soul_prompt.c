@@ -1,8 +1,8 @@
 // The prompt for a model: which entities are shown, which changes make it a different prompt, and
 // what it must never contain.
 #define _GNU_SOURCE
-#include "server/build/soul_context.h"
-#include "server/build/soul_prompt.h"
+#include "server/build/inside/op_soul_context.h"
+#include "server/build/soul/soul_prompt.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

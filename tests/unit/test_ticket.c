@@ -42,9 +42,9 @@ static Ticket sample(void)
     return ticket;
 }
 
-static TicketGate gate_of(const SigningKey *made, const Ticket *ticket)
+static TicketExpected expected_of(const SigningKey *made, const Ticket *ticket)
 {
-    return (TicketGate){
+    return (TicketExpected){
         .key = made, .world_id = "world_a", .epoch = 3, .boot = ticket->boot, .development = true};
 }
 
@@ -119,77 +119,77 @@ TEST(nothing_else_is_a_ticket)
 TEST(a_ticket_is_good_once_for_its_world)
 {
     const SigningKey made = key();
-    TicketBook book;
-    REQUIRE(ticket_book_open(&book) == STATUS_OK);
+    UsedTickets used;
+    REQUIRE(used_tickets_open(&used) == STATUS_OK);
     const Ticket ticket = sample();
-    const TicketGate gate = gate_of(&made, &ticket);
+    const TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
     const size_t bytes = strlen(text);
-    TicketGate wrong = gate;
+    TicketExpected wrong = expected;
     wrong.world_id = "world_b";
-    CHECK_INT(ticket_admit(&book, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
-    wrong = gate;
+    CHECK_INT(ticket_admit(&used, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
+    wrong = expected;
     wrong.epoch = 4;
-    CHECK_INT(ticket_admit(&book, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
-    wrong = gate;
+    CHECK_INT(ticket_admit(&used, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
+    wrong = expected;
     const uint8_t boot[TICKET_BOOT_BYTES] = {1};
     wrong.boot = boot;
-    CHECK_INT(ticket_admit(&book, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
-    CHECK_INT(ticket_admit(&book, &gate, text, bytes, NOW + TICKET_MS, &out), STATUS_DENIED);
+    CHECK_INT(ticket_admit(&used, &wrong, text, bytes, NOW, &out), STATUS_DENIED);
+    CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW + TICKET_MS, &out), STATUS_DENIED);
     // One whose time is further off than any we give: a clock that was set back.
-    CHECK_INT(ticket_admit(&book, &gate, text, bytes, NOW - 1, &out), STATUS_DENIED);
-    CHECK_OK(ticket_admit(&book, &gate, text, bytes, NOW, &out));
+    CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW - 1, &out), STATUS_DENIED);
+    CHECK_OK(ticket_admit(&used, &expected, text, bytes, NOW, &out));
     CHECK_INT(out.account, 42);
-    CHECK_INT(ticket_admit(&book, &gate, text, bytes, NOW + 1, &out), STATUS_EXISTS);
-    ticket_book_close(&book);
+    CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW + 1, &out), STATUS_EXISTS);
+    used_tickets_close(&used);
 }
 
 TEST(only_development_takes_sign_ins_and_debug)
 {
     const SigningKey made = key();
-    TicketBook book;
-    REQUIRE(ticket_book_open(&book) == STATUS_OK);
+    UsedTickets used;
+    REQUIRE(used_tickets_open(&used) == STATUS_OK);
     Ticket ticket = sample();
-    TicketGate gate = gate_of(&made, &ticket);
+    TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     ticket.flags |= TICKET_DEBUG;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
-    gate.development = false;
-    CHECK_INT(ticket_admit(&book, &gate, text, strlen(text), NOW, &out), STATUS_DENIED);
-    gate.development = true;
-    CHECK_OK(ticket_admit(&book, &gate, text, strlen(text), NOW, &out));
+    expected.development = false;
+    CHECK_INT(ticket_admit(&used, &expected, text, strlen(text), NOW, &out), STATUS_DENIED);
+    expected.development = true;
+    CHECK_OK(ticket_admit(&used, &expected, text, strlen(text), NOW, &out));
     ticket = sample();
     ticket.purpose = TICKET_SIGN_IN;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
-    CHECK_OK(ticket_admit(&book, &gate, text, strlen(text), NOW, &out));
-    CHECK_OK(ticket_admit(&book, &gate, text, strlen(text), NOW, &out)); // until it expires
-    gate.development = false;
-    CHECK_INT(ticket_admit(&book, &gate, text, strlen(text), NOW, &out), STATUS_DENIED);
-    ticket_book_close(&book);
+    CHECK_OK(ticket_admit(&used, &expected, text, strlen(text), NOW, &out));
+    CHECK_OK(ticket_admit(&used, &expected, text, strlen(text), NOW, &out)); // until it expires
+    expected.development = false;
+    CHECK_INT(ticket_admit(&used, &expected, text, strlen(text), NOW, &out), STATUS_DENIED);
+    used_tickets_close(&used);
 }
 
 TEST(a_full_book_refuses_until_tickets_expire)
 {
     const SigningKey made = key();
-    TicketBook book;
-    REQUIRE(ticket_book_open(&book) == STATUS_OK);
+    UsedTickets used;
+    REQUIRE(used_tickets_open(&used) == STATUS_OK);
     for (uint32_t i = 0; i < TICKET_USED_MAX; i++) {
-        book.uses[i].expires_unix_ms = NOW + 10;
-        memcpy(book.uses[i].nonce, &i, sizeof i);
+        used.uses[i].expires_unix_ms = NOW + 10;
+        memcpy(used.uses[i].nonce, &i, sizeof i);
     }
-    book.use_count = TICKET_USED_MAX;
+    used.use_count = TICKET_USED_MAX;
     const Ticket ticket = sample();
-    const TicketGate gate = gate_of(&made, &ticket);
+    const TicketExpected expected = expected_of(&made, &ticket);
     char text[TICKET_TEXT_BYTES];
     Ticket out;
     CHECK_OK(ticket_write(&made, &ticket, text, sizeof text));
-    CHECK_INT(ticket_admit(&book, &gate, text, strlen(text), NOW, &out), STATUS_LIMIT);
-    CHECK_OK(ticket_admit(&book, &gate, text, strlen(text), NOW + 10, &out));
-    CHECK_INT(book.use_count, 1);
-    ticket_book_close(&book);
+    CHECK_INT(ticket_admit(&used, &expected, text, strlen(text), NOW, &out), STATUS_LIMIT);
+    CHECK_OK(ticket_admit(&used, &expected, text, strlen(text), NOW + 10, &out));
+    CHECK_INT(used.use_count, 1);
+    used_tickets_close(&used);
     unlink(path);
     rmdir(folder);
 }

@@ -1,10 +1,10 @@
 // The TypeScript compiler from outside, with the real Node in its real jail: its output, its
 // messages, what it cannot access, and that the next call works whatever ended it.
 #define _GNU_SOURCE
-#include "server/build/typescript.h"
+#include "server/build/typescript/typescript.h"
 
 #include "core/script/api_reference.h"
-#include "server/build/typescript_frame.h"
+#include "server/build/typescript/typescript_frame.h"
 #include "server/sys/file.h"
 #include "server/sys/jail.h"
 #include "tests/support/test.h"

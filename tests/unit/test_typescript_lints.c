@@ -1,6 +1,6 @@
 // Where Lua behaves differently from TypeScript, and what it lacks, with the real compiler: the
 // message for each case, its line, and that correct code gives no warning.
-#include "server/build/typescript.h"
+#include "server/build/typescript/typescript.h"
 #include "tests/support/test.h"
 #include "tests/support/typescript_place.h"
 

@@ -7,9 +7,9 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "core/script/rune.h"
-#include "server/build/worker_compile.h"
-#include "server/build/worker_inside.h"
-#include "server/build/worker_place.h"
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/ask_place.h"
+#include "server/build/ask/worker_frame.h"
 #include "server/sys/jail.h"
 #include "tests/support/test.h"
 
@@ -46,7 +46,8 @@ static Status compile(Worker *worker, const char *source, size_t bytes, CompileO
                             .context = CONTEXT_BOTH,
                             .source = source,
                             .source_bytes = bytes};
-    return compile_call(worker, &job, out, list, reason);
+    return compile_ask(&(BuildContext){.worker = worker, .diagnostics = list, .reason = reason},
+                       &job, NULL, out, NULL);
 }
 
 // The next job works, whatever came before.
@@ -165,7 +166,8 @@ TEST(lints_requires_and_lines_come_along)
                       .is_generated = true,
                       .lines = lines,
                       .line_count = 3};
-    CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+    CHECK_OK(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                         &job, NULL, &out, NULL));
     REQUIRE(out.require_count == 2 && list.count == 1);
     CHECK_TEXT(out.requires[0], "ReplicatedStorage/Arms");
     CHECK_TEXT(out.requires[1], "ReplicatedStorage/Tools");
@@ -180,7 +182,9 @@ TEST(lints_requires_and_lines_come_along)
     // A syntax error in Lua that was made has the line of its origin too.
     job.source = "\nlocal = 1\n";
     job.source_bytes = strlen(job.source);
-    CHECK_INT(compile_call(worker, &job, &out, &list, reason), STATUS_MALFORMED);
+    CHECK_INT(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                          &job, NULL, &out, NULL),
+              STATUS_MALFORMED);
     REQUIRE(list.count == 1);
     CHECK_INT(list.items[0].line, 20);
     diagnostic_list_free(&list);
@@ -207,7 +211,9 @@ TEST(hooks_that_a_script_returns)
                           .is_generated = i == 2,
                           .lines = i == 2 ? lines : NULL,
                           .line_count = i == 2 ? 4 : 0};
-        CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+        CHECK_OK(
+            compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                        &job, NULL, &out, NULL));
         CHECK_INT(list.count, i == 0 ? 2 : i == 1 ? 0 : 1);
         if (i != 1 && list.count > 0) {
             CHECK_TEXT(list.items[0].code, "unknown-hook");
@@ -232,7 +238,9 @@ TEST(a_long_path_keeps_its_lines)
                             .context = CONTEXT_BOTH,
                             .source = "\n\nx = =",
                             .source_bytes = 7};
-    CHECK_INT(compile_call(worker, &job, &out, &list, reason), STATUS_MALFORMED);
+    CHECK_INT(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                          &job, NULL, &out, NULL),
+              STATUS_MALFORMED);
     REQUIRE(list.count == 1);
     CHECK_INT(list.items[0].line, 3);
     CHECK_TEXT(list.items[0].message, "unexpected symbol near '='");
@@ -251,7 +259,9 @@ TEST(a_call_of_the_other_side_fails_the_compile)
                             .context = CONTEXT_CLIENT,
                             .source = "Network.Broadcast('x')",
                             .source_bytes = 22};
-    CHECK_INT(compile_call(worker, &job, &out, &list, reason), STATUS_MALFORMED);
+    CHECK_INT(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                          &job, NULL, &out, NULL),
+              STATUS_MALFORMED);
     REQUIRE(list.count == 1);
     CHECK_TEXT(list.items[0].code, "wrong-side");
     CHECK_INT(list.items[0].level, DIAGNOSTIC_ERROR);
@@ -272,7 +282,8 @@ static void check_dry_run(Worker *worker, const char *source, RunContext context
                             .source = source,
                             .source_bytes = strlen(source),
                             .dry_run = true};
-    CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+    CHECK_OK(compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                         &job, NULL, &out, NULL));
     CHECK_INT(list.count, message != NULL);
     if (message != NULL && list.count == 1) {
         CHECK_TEXT(list.items[0].code, "dry-run");
@@ -346,7 +357,9 @@ TEST(a_dry_run_has_the_modules_it_is_given)
                                 .dry_run = true,
                                 .modules = &modules[rows[i].first],
                                 .module_count = rows[i].count};
-        CHECK_OK(compile_call(worker, &job, &out, &list, reason));
+        CHECK_OK(
+            compile_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                        &job, NULL, &out, NULL));
         CHECK_INT(list.count, rows[i].message != NULL);
         if (rows[i].message != NULL && list.count == 1) {
             CHECK_INT(list.items[0].line, rows[i].line);
@@ -354,10 +367,45 @@ TEST(a_dry_run_has_the_modules_it_is_given)
                 test_fail(__FILE__, __LINE__, "%s", list.items[0].message);
             }
         }
-        CHECK(out.asks_world == (strstr(rows[i].source, "World.") != NULL));
+        CHECK(rows[i].count > 0 // then only the dry run is wanted
+                  ? out.rune == NULL
+                  : out.asks_world == (strstr(rows[i].source, "World.") != NULL));
         compile_output_free(&out);
         diagnostic_list_free(&list);
     }
+    worker_destroy(worker);
+}
+
+// A world takes a rune as one entry, so what is larger must not be built.
+TEST(a_rune_that_no_world_takes_is_an_error)
+{
+    enum { LINES = 60000 }; // 4 bytes each, and two instructions
+    static char source[4 * LINES + 1];
+    for (size_t i = 0; i < LINES; i++) {
+        memcpy(source + 4 * i, "a=b\n", 5);
+    }
+    Worker *worker = make();
+    const CompileJob job = {.path = "Workspace/Long",
+                            .file = "Workspace/Long.lua",
+                            .context = CONTEXT_BOTH,
+                            .source = source,
+                            .source_bytes = sizeof source - 1};
+    CompileOutput out;
+    DiagnosticList list = {0};
+    char reason[WORKER_REASON_BYTES] = "";
+    const BuildContext context = {.worker = worker, .diagnostics = &list, .reason = reason};
+    CHECK_INT(compile_ask(&context, &job, NULL, &out, NULL), STATUS_MALFORMED);
+    const Diagnostic *found = NULL;
+    for (uint32_t i = 0; i < list.count; i++) {
+        found = list.items[i].level == DIAGNOSTIC_ERROR ? &list.items[i] : found;
+    }
+    REQUIRE(found != NULL && list.error_count == 1);
+    CHECK_TEXT(found->file, "Workspace/Long.lua");
+    CHECK_TEXT(found->code, "limit");
+    CHECK_TEXT(found->message,
+               "compiles to 605392 bytes, and a world takes at most 524288: cut the script in two");
+    diagnostic_list_free(&list);
+    compile_output_free(&out);
     worker_destroy(worker);
 }
 
@@ -380,7 +428,8 @@ static Status place(Worker *worker, const char *scene, PlaceOutput *out, Diagnos
         {"scene.json", (const uint8_t *)scene, strlen(scene)},
     };
     const PlaceFolder folder = {.files = files, .file_count = 3};
-    return place_call(worker, &folder, out, list, reason);
+    return place_ask(&(BuildContext){.worker = worker, .diagnostics = list, .reason = reason},
+                     &folder, out);
 }
 
 TEST(a_scene_is_compiled_as_without_a_worker)
@@ -462,7 +511,9 @@ TEST(a_wrong_scene_is_a_diagnostic)
     CHECK(out.whole == NULL);
     diagnostic_list_free(&list);
     const PlaceFolder nothing = {0};
-    CHECK_INT(place_call(worker, &nothing, &out, &list, reason), STATUS_MALFORMED);
+    CHECK_INT(place_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
+                        &nothing, &out),
+              STATUS_MALFORMED);
     diagnostic_list_free(&list);
     check_works(worker);
     worker_destroy(worker);
@@ -611,27 +662,25 @@ TEST(rubbish_for_every_op)
             buffer_free(&reply);
             pid = turn == 0 ? worker_pid(worker) : pid;
         }
-        const bool is_first = op == WORKER_NARROW || op == WORKER_SOUL_DIFF ||
-                              op == WORKER_MANIFEST; // a process for each
+        const bool is_first = op == WORKER_CONTEXTS || op == WORKER_MANIFEST; // a process for each
         CHECK((worker_pid(worker) == pid) != is_first);
     }
     check_works(worker);
     worker_destroy(worker);
 }
 
-// One that has seen anything does not say which scripts are secret, nor what a reviewer reads, nor
-// what was signed; and one that has read pictures compiles nothing.
+// One that has seen anything does not say which scripts are secret, nor what was signed; and one
+// that has read pictures compiles nothing.
 TEST(a_process_never_goes_back_to_what_is_believed_more)
 {
     static const struct {
         WorkerOp op;
         bool is_another; // than the process before
-    } rows[] = {{WORKER_NARROW, true},     {WORKER_NARROW, true},       {WORKER_COMPILE, false},
-                {WORKER_PLACE, false},     {WORKER_SCENE_REF, false},   {WORKER_NARROW, true},
-                {WORKER_ASSET, false},     {WORKER_MODEL_FILES, false}, {WORKER_COMPILE, true},
-                {WORKER_MODEL, false},     {WORKER_NARROW, true},       {WORKER_TEXT, false},
-                {WORKER_SOUL_DIFF, true},  {WORKER_SOUL_DIFF, true},    {WORKER_MANIFEST, true},
-                {WORKER_ASSET_LIST, false}};
+    } rows[] = {{WORKER_CONTEXTS, true}, {WORKER_CONTEXTS, true},     {WORKER_COMPILE, false},
+                {WORKER_PLACE, false},   {WORKER_SCENE_REF, false},   {WORKER_CONTEXTS, true},
+                {WORKER_ASSET, false},   {WORKER_MODEL_FILES, false}, {WORKER_COMPILE, true},
+                {WORKER_MODEL, false},   {WORKER_CONTEXTS, true},     {WORKER_MODEL_ANSWER, false},
+                {WORKER_MANIFEST, true}, {WORKER_MANIFEST, true},     {WORKER_ASSET_LIST, false}};
     Worker *worker = make();
     pid_t before = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,7 +1,7 @@
 // The players' sockets of a world process, over socket pairs: messages that arrive in pieces, sends
 // that the kernel cuts short, closing, silence.
 #define _GNU_SOURCE
-#include "server/host/world_socket.h"
+#include "server/shell/world_socket.h"
 
 #include "core/base/rng.h"
 #include "server/net/websocket.h"
@@ -74,7 +74,7 @@ static void taken(void *user, uint64_t connection)
 static Ear *ear_open(uint32_t socket_max)
 {
     Ear *ear = calloc(1, sizeof *ear);
-    const SocketsFace face = {
+    const SocketsCallbacks face = {
         .user = ear, .message = hear, .gone = gone, .output = output, .taken = taken};
     ear->epoll = epoll_create1(0);
     CHECK_OK(sockets_create(ear->epoll, socket_max, &face, &ear->sockets));

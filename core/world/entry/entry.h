@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ const char *script_context_name(ScriptContext context); // as manifests have it
 
 #define ENTRY_NAME_BYTES 128
 #define ENTRY_BYTES_MAX  (512 << 10)
+_Static_assert(ENTRY_BYTES_MAX >= RUNE_BYTES_MAX, "a rune enters a world as one entry");
 
 typedef struct Entry {
     EntryType type;

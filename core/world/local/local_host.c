@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
+#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/wire/script_path.h"
 #include "core/world/save/row.h"
@@ -15,7 +16,6 @@
 #define COMPILED_FIRST (256u << 10) // doubled until it fits
 #define COMPILED_MAX   (64u << 20)
 #define DIFF_TREE_MAX  (64u << 20)
-#define RUNE_BYTES_MAX (1u << 20)
 #define PATH_MAX_BYTES 128
 
 typedef struct OwnFile {

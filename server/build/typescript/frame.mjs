@@ -1,5 +1,5 @@
 // Frames between the host and this process, on descriptor 3: the bytes are described in
-// server/build/typescript_frame.h. Reading and writing block; there is nothing else to do meanwhile.
+// server/build/typescript/typescript_frame.h. Reading and writing block; there is nothing else to do meanwhile.
 import { readSync, writeSync } from "node:fs";
 
 const STREAM = 3;

@@ -1,0 +1,38 @@
+// What scripts ask of stored data (DataStore). The owner of a world answers, from a database or
+// from memory; it needs to know nothing else of scripts.
+#pragma once
+
+#include "core/base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum StoreOperation {
+    STORE_GET,
+    STORE_SET,
+    STORE_INCREMENT,
+    STORE_REMOVE,
+    STORE_SORTED,
+    STORE_VERSIONS,
+    STORE_COMPARE_AND_SET // UpdateAsync: set only if the version is still `version`
+} StoreOperation;
+
+// Answers are lists of values:
+//   GET              value or nil, version (0: never written)
+//   SET              nothing
+//   INCREMENT        the new number
+//   REMOVE           what was there or nil
+//   COMPARE_AND_SET  whether it was set, version
+//   SORTED           a list of {key = …, value = …}
+//   VERSIONS         a list of {version = …, time = …}, newest first
+typedef struct StoreRequest {
+    uint64_t request_id; // answered by script_complete with the same id
+    StoreOperation operation;
+    bool ordered;
+    Text store, key;
+    const uint8_t *value; // value.h
+    size_t value_bytes;
+    double number; // increment; page size for STORE_SORTED
+    bool ascending;
+    uint64_t version;
+} StoreRequest;

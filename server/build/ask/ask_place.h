@@ -1,0 +1,24 @@
+// Asks the worker to compile the scene of a place (WORKER_PLACE): the JSON files of the place in,
+// the compiled scene out, whole and stripped, and the few numbers that a host goes by. A host never
+// parses a creator's JSON, nor the scene that was made of it.
+//
+//   request   u32 files; each: block path, block data (only what a scene is made of)
+//   reply     diagnostics; when it compiled: block whole, its facts, block stripped
+#pragma once
+
+#include "server/build/ask/build_context.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/place/place_facts.h"
+#include "server/build/place/place_folder.h"
+
+typedef struct PlaceOutput {
+    uint8_t *whole, *stripped; // free with place_output_free
+    size_t whole_bytes, stripped_bytes;
+    PlaceFacts facts;
+} PlaceOutput;
+
+MUST_USE Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceOutput *out);
+// What is done with the worker's answer, which may be any bytes at all; for the fuzzer.
+MUST_USE Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
+                                 DiagnosticList *diagnostics);
+void place_output_free(PlaceOutput *output);

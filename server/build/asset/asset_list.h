@@ -1,0 +1,39 @@
+// client/assets.json: what a client is told of a place's assets. One line, members in the order of
+// their names, assets in that of their paths: the same folder gives the same bytes, and only those
+// bytes are read. It is not signed: each file is known by its hash, and none of them runs.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "server/build/asset/asset_file.h"
+#include "server/build/asset/asset_info.h"
+#include "server/build/place/place_folder.h"
+
+#define ASSET_LIST_COUNT_MAX PLACE_FOLDER_FILES_MAX
+#define ASSET_LIST_BYTES_MAX (4u << 20) // 1,000 bytes each, of which a path takes at most 762
+// What reading the largest takes: its tree (8 values an asset), its texts and its rows.
+#define ASSET_LIST_ARENA_BYTES (16u << 20)
+
+// A picture, sound or model of the place, which stays on disk. All of them are for players.
+typedef struct BuildAsset {
+    char path[PACKAGE_PATH_BYTES]; // "assets/door.png"
+    AssetInfo info;
+    uint64_t bytes;
+    uint8_t hash[SHA256_BYTES];
+    AssetStamp stamp; // of the file when it had that hash
+    bool was_settled; // at that time: as long as the stamp is the same, so is the file
+} BuildAsset;
+
+typedef struct AssetList {
+    const BuildAsset *assets; // sorted by path
+    uint32_t count;
+    const uint8_t *thumbnail; // SHA256_BYTES; NULL: the place has no picture
+} AssetList;
+
+#define ASSET_MS_PER_S      1000.0
+#define ASSET_HASH_PREFIX   "sha256:"
+#define ASSET_HASH_TEXT_MAX (sizeof ASSET_HASH_PREFIX - 1 + (size_t)2 * SHA256_BYTES)
+
+bool asset_is_picture(PackageKind kind);
+bool asset_is_sound(PackageKind kind);
+bool asset_is_model(PackageKind kind);
+MUST_USE Status asset_list_write(const AssetList *list, ByteWriter *out);

@@ -1,0 +1,650 @@
+// See job.h. A fixed table of jobs behind one lock; N threads, each with a builder of its own, take
+// the oldest that waits and whose place nobody is building. A slot is used again when all are
+// taken: the one that ended first. Whoever waits for a job knows its id and looks it up again
+// whenever something ended, so nothing points at a slot while the lock is free, but the thread that
+// runs it.
+//
+//   JOB_WAITING ──▶ JOB_RUNNING ──▶ JOB_DONE
+//        │               ├────────▶ JOB_FAILED
+//        └───────────────┴────────▶ JOB_CANCELLED
+#define _GNU_SOURCE
+#include "server/build/job/job.h"
+
+#include "core/base/check.h"
+#include "core/base/json_write.h"
+#include "core/base/utf8.h"
+#include "server/build/job/path_hide.h"
+#include "server/build/place/place_stamp.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREADS_MAX   8
+#define RESULTS_KEPT  4 // whole results; they are megabytes
+#define LOG_BYTES     sizeof((JobStatus *)0)->log[0]
+#define LOG_PROBLEMS  (JOB_LOG_LINES - 10) // the first ones count most
+#define JSON_CAPACITY (64u << 10)
+#define NS_PER_S      1000000000ull
+#define NS_PER_MS     1000000ull
+
+typedef struct Job {
+    JobStatus status; // id "": the slot was never used
+    uint64_t number;  // rises; the order in which they came
+    char *place;
+    bool force;
+    bool has_stamp; // of the folder just before the build read it
+    uint8_t stamp[SHA256_BYTES];
+    atomic_bool cancel;
+    uint64_t until_ns; // it runs no longer
+    bool is_late;      // it would have
+    bool has_result;
+    BuildResult result;
+} Job;
+
+typedef struct JobThread {
+    JobQueue *queue;
+    pthread_t thread;
+} JobThread;
+
+struct JobQueue {
+    BuildConfig config;
+    JobTold told; // may be NULL
+    void *told_user;
+    pthread_mutex_t lock; // for everything below
+    uint32_t limit_ms;
+    pthread_cond_t work;  // something waits, or a place is free again
+    pthread_cond_t ended; // some job ended
+    bool stop;
+    uint64_t number;
+    uint32_t thread_count;
+    JobThread threads[THREADS_MAX];
+    Job jobs[JOBS_KEPT_MAX];
+};
+
+_Static_assert(JOBS_WAIT_MAX + THREADS_MAX < JOBS_KEPT_MAX, "a slot is always free or ended");
+
+// --- the table ----------------------------------------------------------------------------------
+
+static bool is_used(const Job *job)
+{
+    return job->status.id[0] != '\0';
+}
+
+static bool has_ended(const Job *job)
+{
+    return job->status.state != JOB_WAITING && job->status.state != JOB_RUNNING;
+}
+
+static Job *find_job(JobQueue *queue, const char *id)
+{
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        if (is_used(&queue->jobs[i]) && strcmp(queue->jobs[i].status.id, id) == 0) {
+            return &queue->jobs[i];
+        }
+    }
+    return NULL;
+}
+
+static void forget(Job *job)
+{
+    if (job->has_result) {
+        build_result_free(&job->result);
+    }
+    free(job->place);
+    *job = (Job){0};
+}
+
+static Job *free_slot(JobQueue *queue)
+{
+    Job *oldest = NULL;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        Job *job = &queue->jobs[i];
+        if (!is_used(job)) {
+            return job;
+        }
+        if (has_ended(job) && (oldest == NULL || job->number < oldest->number)) {
+            oldest = job;
+        }
+    }
+    ASSERT(oldest != NULL);
+    forget(oldest);
+    return oldest;
+}
+
+// Only the latest results stay; what a job says of itself stays longer.
+static void drop_old_results(JobQueue *queue)
+{
+    for (;;) {
+        uint32_t count = 0;
+        Job *oldest = NULL;
+        for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+            Job *job = &queue->jobs[i];
+            if (job->has_result) {
+                count += 1;
+                oldest = oldest == NULL || job->number < oldest->number ? job : oldest;
+            }
+        }
+        if (count <= RESULTS_KEPT) {
+            return;
+        }
+        build_result_free(&oldest->result);
+        oldest->has_result = false;
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static void log_line(JobStatus *status, const char *format,
+                                                           ...)
+{
+    if (status->log_count == JOB_LOG_LINES) {
+        memmove(status->log[0], status->log[1], (JOB_LOG_LINES - 1) * LOG_BYTES);
+        status->log_count -= 1;
+    }
+    char *line = status->log[status->log_count++];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, LOG_BYTES, format, arguments);
+    va_end(arguments);
+    size_t bytes = strlen(line);
+    while (length >= (int)LOG_BYTES && bytes > 0 && !utf8_is_valid(line, bytes)) {
+        line[--bytes] = '\0'; // a character that was cut; at most three times for valid text
+    }
+}
+
+static void end_job(JobQueue *queue, Job *job, JobState state)
+{
+    job->status.state = state;
+    job->status.ended_unix_ms = clock_unix_ms();
+    pthread_cond_broadcast(&queue->ended);
+    pthread_cond_broadcast(&queue->work);
+}
+
+// --- the threads --------------------------------------------------------------------------------
+
+static bool place_is_busy(const JobQueue *queue, const char *place)
+{
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        const Job *job = &queue->jobs[i];
+        if (is_used(job) && job->status.state == JOB_RUNNING && strcmp(job->place, place) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Job *next_job(JobQueue *queue)
+{
+    Job *next = NULL;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        Job *job = &queue->jobs[i];
+        if (is_used(job) && job->status.state == JOB_WAITING &&
+            (next == NULL || job->number < next->number) && !place_is_busy(queue, job->place)) {
+            next = job;
+        }
+    }
+    return next;
+}
+
+typedef struct Watch {
+    JobQueue *queue;
+    Job *job; // stays where it is while it runs
+} Watch;
+
+static void on_progress(void *user, const BuildProgress *progress)
+{
+    const Watch *watch = user;
+    pthread_mutex_lock(&watch->queue->lock);
+    JobStatus *status = &watch->job->status;
+    const bool is_new = status->stage != progress->stage || status->log_count == 0;
+    if (is_new && progress->stage != BUILD_DONE) { // finish_job says that
+        log_line(status, "%s", build_stage_name(progress->stage));
+    }
+    status->stage = progress->stage;
+    status->done = progress->done;
+    status->total = progress->total;
+    const char *item = progress->item != NULL ? progress->item : "";
+    snprintf(status->item, sizeof status->item, "%s", item);
+    if (clock_ns() >= watch->job->until_ns && !atomic_load(&watch->job->cancel)) {
+        watch->job->is_late = true;
+        atomic_store(&watch->job->cancel, true);
+    }
+    pthread_mutex_unlock(&watch->queue->lock);
+}
+
+static void log_result(JobStatus *status, const BuildResult *result)
+{
+    const DiagnosticList *list = &result->diagnostics;
+    for (uint32_t i = 0; i < list->count && i < LOG_PROBLEMS; i++) {
+        char text[DIAGNOSTIC_FILE_BYTES + DIAGNOSTIC_MESSAGE_BYTES + 128];
+        diagnostic_text(&list->items[i], "", text, sizeof text);
+        log_line(status, "%s", text);
+    }
+    if (list->count > LOG_PROBLEMS) {
+        log_line(status, "and %u more", list->count - LOG_PROBLEMS + list->dropped_count);
+    }
+    status->error_count = list->error_count;
+    status->warning_count = list->warning_count;
+    status->compiled_count = result->compiled_count;
+    status->cached_count = result->cached_count;
+    status->version = result->version;
+}
+
+// Its creator's mistakes, and diagnostics say which.
+static bool is_of_place(Status built, const BuildResult *result)
+{
+    return built == STATUS_MALFORMED && result->diagnostics.error_count > 0;
+}
+
+// Whoever follows a job is told why it failed, and not where things are on this machine.
+static void take_reason(const JobQueue *queue, Job *job, const char *reason)
+{
+    char *text = job->status.reason;
+    const char *cache = queue->config.cache, *key = queue->config.key;
+    const char *slash = key != NULL ? strrchr(key, '/') : NULL;
+    snprintf(text, sizeof job->status.reason, "%s", reason);
+    path_hide_folder(text, job->place, strlen(job->place));
+    path_hide_folder(text, cache, cache != NULL ? strlen(cache) : 0);
+    path_hide_folder(text, key, slash != NULL ? (size_t)(slash - key) : 0);
+    path_hide_all(text);
+    utf8_clean(text);
+}
+
+static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
+                       const char *reason)
+{
+    JobStatus *status = &job->status;
+    log_result(status, result);
+    JobState state = JOB_DONE;
+    if (built == STATUS_DENIED && job->is_late) {
+        state = JOB_FAILED;
+        snprintf(status->reason, sizeof status->reason,
+                 "the build took longer than %u minutes and was ended at: %s %s",
+                 queue->limit_ms / 60000, build_stage_name(status->stage), status->item);
+    } else if (built == STATUS_DENIED && atomic_load(&job->cancel)) {
+        state = JOB_CANCELLED;
+        snprintf(status->reason, sizeof status->reason, "it was cancelled");
+    } else if (built != STATUS_OK) {
+        state = JOB_FAILED;
+        if (is_of_place(built, result)) {
+            diagnostic_count_text(status->error_count, status->reason, sizeof status->reason);
+        } else {
+            take_reason(queue, job, reason);
+        }
+    } else {
+        status->stage = BUILD_DONE;
+    }
+    log_line(status, "%s%s%s",
+             state == JOB_DONE     ? "done"
+             : state == JOB_FAILED ? "failed"
+                                   : "cancelled",
+             state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
+    if (state == JOB_DONE) {
+        job->result = *result;
+        job->has_result = true;
+        *result = (BuildResult){0};
+    }
+    end_job(queue, job, state);
+    drop_old_results(queue);
+}
+
+// With the lock held; lets go of it while the build runs.
+static void run_job(JobQueue *queue, Builder **builder, Job *job)
+{
+    job->status.state = JOB_RUNNING;
+    job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
+    const BuildRequest request = {.place = job->place,
+                                  .force = job->force,
+                                  .write = queue->config.cache == NULL,
+                                  .update = true,
+                                  .progress = on_progress,
+                                  .user = &(Watch){queue, job},
+                                  .cancel = &job->cancel};
+    pthread_mutex_unlock(&queue->lock);
+    uint8_t stamp[SHA256_BYTES];
+    const bool has_stamp = place_stamp(request.place, stamp) == STATUS_OK;
+    pthread_mutex_lock(&queue->lock);
+    job->has_stamp = has_stamp;
+    if (has_stamp) {
+        memcpy(job->stamp, stamp, sizeof stamp);
+    }
+    pthread_mutex_unlock(&queue->lock);
+
+    char reason[WORKER_REASON_BYTES] = "";
+    BuildResult result = {0};
+    Status status = STATUS_OK;
+    if (*builder == NULL) {
+        status = builder_create(&queue->config, builder);
+        snprintf(reason, sizeof reason, "no builder could be made: %s", status_text(status));
+    }
+    if (status == STATUS_OK) {
+        reason[0] = '\0';
+        status = builder_build(*builder, &request, &result, reason);
+    }
+    if (status != STATUS_OK && reason[0] == '\0') {
+        snprintf(reason, sizeof reason, "%s", status_text(status));
+    }
+    if (status != STATUS_OK && !is_of_place(status, &result) && !atomic_load(&job->cancel) &&
+        queue->told != NULL) {
+        queue->told(queue->told_user, reason);
+    }
+
+    pthread_mutex_lock(&queue->lock);
+    finish_job(queue, job, status, &result, reason);
+    pthread_mutex_unlock(&queue->lock);
+    build_result_free(&result);
+    pthread_mutex_lock(&queue->lock);
+}
+
+static void *thread_main(void *user)
+{
+    JobQueue *queue = ((JobThread *)user)->queue;
+    Builder *builder = NULL;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->stop) {
+        Job *job = next_job(queue);
+        if (job != NULL) {
+            run_job(queue, &builder, job);
+        } else {
+            pthread_cond_wait(&queue->work, &queue->lock);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    builder_destroy(builder);
+    return NULL;
+}
+
+// --- create and destroy -------------------------------------------------------------------------
+
+static void init_ended(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); // waits have a timeout
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out)
+{
+    ASSERT(at_a_time >= 1 && at_a_time <= THREADS_MAX);
+    JobQueue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        return STATUS_LIMIT;
+    }
+    queue->config = *config;
+    queue->limit_ms = JOB_MS_MAX;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->work, NULL);
+    init_ended(&queue->ended);
+    for (uint32_t i = 0; i < at_a_time; i++) {
+        JobThread *thread = &queue->threads[i];
+        thread->queue = queue;
+        if (pthread_create(&thread->thread, NULL, thread_main, thread) != 0) {
+            job_queue_destroy(queue);
+            return STATUS_LIMIT;
+        }
+        queue->thread_count += 1;
+    }
+    *out = queue;
+    return STATUS_OK;
+}
+
+void job_queue_limit(JobQueue *queue, uint32_t ms)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->limit_ms = ms;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void job_queue_listen(JobQueue *queue, JobTold told, void *user)
+{
+    queue->told = told;
+    queue->told_user = user;
+}
+
+void job_queue_destroy(JobQueue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&queue->lock);
+    queue->stop = true;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        atomic_store(&queue->jobs[i].cancel, true);
+    }
+    pthread_cond_broadcast(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+    for (uint32_t i = 0; i < queue->thread_count; i++) {
+        pthread_join(queue->threads[i].thread, NULL);
+    }
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        forget(&queue->jobs[i]);
+    }
+    pthread_cond_destroy(&queue->ended);
+    pthread_cond_destroy(&queue->work);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+static void make_id(char id[JOB_ID_BYTES])
+{
+    uint8_t bytes[(JOB_ID_BYTES - 1) / 2];
+    entropy_fill(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    }
+}
+
+// One that waits will read what is there when its turn comes. One that runs has read already: it is
+// the same only if nothing was written since.
+static Job *find_same(JobQueue *queue, const char *place, bool force, const uint8_t *stamp,
+                      uint32_t *waiting)
+{
+    Job *same = NULL;
+    *waiting = 0;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        Job *job = &queue->jobs[i];
+        if (!is_used(job) || has_ended(job)) {
+            continue;
+        }
+        *waiting += job->status.state == JOB_WAITING;
+        const bool is_current =
+            job->status.state == JOB_WAITING ||
+            (job->has_stamp && stamp != NULL && memcmp(job->stamp, stamp, SHA256_BYTES) == 0);
+        if (is_current && job->force == force && strcmp(job->place, place) == 0 &&
+            !atomic_load(&job->cancel)) {
+            same = job;
+        }
+    }
+    return same;
+}
+
+Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
+                 bool *joined)
+{
+    uint8_t stamp[SHA256_BYTES];
+    const Status stamped = place_stamp(place, stamp);
+    char *real = stamped == STATUS_NOT_FOUND ? NULL : realpath(place, NULL);
+    if (real == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    Status status = STATUS_OK;
+    pthread_mutex_lock(&queue->lock);
+    uint32_t waiting;
+    Job *job = find_same(queue, real, force, stamped == STATUS_OK ? stamp : NULL, &waiting);
+    const bool is_there = job != NULL;
+    if (!is_there && (waiting == JOBS_WAIT_MAX || queue->stop)) {
+        status = STATUS_LIMIT;
+    } else if (!is_there) {
+        job = free_slot(queue);
+        make_id(job->status.id);
+        job->number = ++queue->number;
+        job->place = real;
+        job->force = force;
+        job->status.queued_unix_ms = clock_unix_ms();
+        real = NULL; // the job's now
+        pthread_cond_signal(&queue->work);
+    }
+    if (status == STATUS_OK) {
+        memcpy(id, job->status.id, JOB_ID_BYTES);
+        *joined = is_there;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    free(real);
+    return status;
+}
+
+Status job_status(JobQueue *queue, const char *id, JobStatus *out)
+{
+    pthread_mutex_lock(&queue->lock);
+    const Job *job = find_job(queue, id);
+    if (job != NULL) {
+        *out = job->status;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return job != NULL ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+Status job_cancel(JobQueue *queue, const char *id)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    if (job != NULL && !has_ended(job)) {
+        atomic_store(&job->cancel, true);
+        if (job->status.state == JOB_WAITING) {
+            snprintf(job->status.reason, sizeof job->status.reason, "it was cancelled");
+            log_line(&job->status, "cancelled");
+            end_job(queue, job, JOB_CANCELLED);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return job != NULL ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+Status job_wait(JobQueue *queue, const char *id, uint32_t timeout_ms, JobStatus *out)
+{
+    const uint64_t until = clock_ns() + timeout_ms * NS_PER_MS;
+    const struct timespec end = {.tv_sec = (time_t)(until / NS_PER_S),
+                                 .tv_nsec = (long)(until % NS_PER_S)};
+    Status status = STATUS_OK;
+    bool is_late = false;
+    pthread_mutex_lock(&queue->lock);
+    for (;;) {
+        const Job *job = find_job(queue, id);
+        if (job == NULL) {
+            status = STATUS_NOT_FOUND;
+            break;
+        }
+        if (has_ended(job)) {
+            *out = job->status;
+            break;
+        }
+        if (is_late) {
+            status = STATUS_TRUNCATED;
+            break;
+        }
+        is_late = pthread_cond_timedwait(&queue->ended, &queue->lock, &end) == ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+Status job_take_result(JobQueue *queue, const char *id, BuildResult *out)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    const bool has = job != NULL && job->has_result;
+    if (has) {
+        *out = job->result;
+        job->result = (BuildResult){0};
+        job->has_result = false;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return has ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+// --- as JSON ------------------------------------------------------------------------------------
+
+static const char *const state_names[] = {"waiting", "running", "done", "failed", "cancelled"};
+
+static uint32_t percent(const JobStatus *status)
+{
+    if (status->state == JOB_DONE) {
+        return 100;
+    }
+    const uint32_t share =
+        status->total > 0 && status->done <= status->total ? 100 * status->done / status->total : 0;
+    return (100 * status->stage + share) / BUILD_STAGE_COUNT;
+}
+
+static void member_text(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    json_write_text_bytes(json, text, utf8_is_valid(text, strlen(text)) ? strlen(text) : 0);
+}
+
+static void member_number(JsonWriter *json, const char *name, uint64_t number)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)number);
+}
+
+static void write_status(const JobStatus *status, JsonWriter *json)
+{
+    char revision[16];
+    snprintf(revision, sizeof revision, "%u", status->version);
+    json_write_object_begin(json);
+    member_text(json, "job_id", status->id);
+    member_text(json, "status", state_names[status->state]);
+    member_text(json, "stage", build_stage_name(status->stage));
+    member_number(json, "progress_pct", percent(status));
+    member_number(json, "done", status->done);
+    member_number(json, "total", status->total);
+    member_text(json, "item", status->item);
+    json_write_name(json, "log");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < status->log_count; i++) {
+        const char *line = status->log[i];
+        json_write_text_bytes(json, line, utf8_is_valid(line, strlen(line)) ? strlen(line) : 0);
+    }
+    json_write_array_end(json);
+    member_text(json, "reason", status->reason);
+    member_number(json, "errors", status->error_count);
+    member_number(json, "warnings", status->warning_count);
+    member_number(json, "compiled", status->compiled_count);
+    member_number(json, "cached", status->cached_count);
+    json_write_name(json, "result_revision_id");
+    if (status->state == JOB_DONE) {
+        json_write_text(json, revision);
+    } else {
+        json_write_null(json);
+    }
+    json_write_object_end(json);
+}
+
+void job_status_json(const JobStatus *status, Buffer *out)
+{
+    char *text = malloc(JSON_CAPACITY);
+    if (text == NULL) {
+        out->status = STATUS_LIMIT;
+        return;
+    }
+    ByteWriter writer = byte_writer(text, JSON_CAPACITY);
+    JsonWriter json = json_writer(&writer, 0);
+    write_status(status, &json);
+    if (json_writer_finish(&json) == STATUS_OK) {
+        buffer_put(out, text, writer.at);
+    } else {
+        out->status = STATUS_LIMIT;
+    }
+    free(text);
+}

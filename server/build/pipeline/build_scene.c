@@ -1,0 +1,133 @@
+// The scene: what it says about its scripts is brought up to date, then it is compiled, both in the
+// worker. Either is found in the cache when nothing changed, so that an unchanged place starts no
+// process at all.
+#define _GNU_SOURCE
+#include "server/build/pipeline/build_stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- references ---------------------------------------------------------------------------------
+
+static bool is_script(const BuildItem *item)
+{
+    return item->soul != NULL; // TypeScript's library is no creator's
+}
+
+static SceneRefScript *list_scripts(const Build *build, uint32_t *count)
+{
+    SceneRefScript *scripts = calloc(build->item_count + 1u, sizeof *scripts);
+    for (uint32_t i = 0; scripts != NULL && i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (is_script(item)) {
+            SceneRefScript *script = &scripts[(*count)++];
+            *script = (SceneRefScript){
+                .path = item->path,
+                .language = item->language,
+                .in_soul = script_path_soul_bytes(item->file, strlen(item->file)) > 0};
+            sha256_of(item->source, item->source_bytes, script->code_hash);
+        }
+    }
+    return scripts;
+}
+
+// Those that name no script are errors, also when there are others.
+static Status update_references(Build *build)
+{
+    uint32_t count = 0;
+    SceneRefScript *scripts = list_scripts(build, &count);
+    build->is_named = calloc(SOULS_MAX + 1, 1);
+    const Status status = scripts == NULL || build->is_named == NULL
+                              ? context_fail(&build->context, STATUS_LIMIT, "out of memory")
+                              : scene_ref_update(&build->context, &build->folder, scripts, count,
+                                                 build->is_named, &build->references);
+    free(scripts);
+    return status;
+}
+
+Status build_write_references(Build *build)
+{
+    const bool is_wanted = build->request->write || build->request->update;
+    return is_wanted ? scene_ref_write(&build->context, build->request->place, &build->references)
+                     : STATUS_OK;
+}
+
+static bool is_required(const Build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const CompileOutput *output = &build->items[i].output;
+        for (uint32_t r = 0; r < output->require_count; r++) {
+            if (strcmp(output->requires[r], path) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Elsewhere scripts of a Workspace run by being there.
+static void warn_of_unnamed(Build *build)
+{
+    uint32_t script = 0;
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        const BuildItem *item = &build->items[i];
+        if (!is_script(item)) {
+            continue;
+        }
+        if (item->service == SERVICE_WORKSPACE && build->is_named[script] == 0 &&
+            !is_required(build, item->path)) {
+            diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, item->soul->file->path,
+                            0, 0, "unused",
+                            "never runs: nothing in the scene has it. Give an entity or a prefab "
+                            "\"scriptRef\": {\"path\": \"%s\"}, or move it to another service",
+                            item->soul->file->path);
+        }
+        script += 1;
+    }
+}
+
+// --- the scene ----------------------------------------------------------------------------------
+
+static Status compile_folder(Build *build, const PlaceFolder *folder, DiagnosticList *list)
+{
+    PlaceOutput output = {0};
+    BuildContext context = build->context;
+    context.diagnostics = list;
+    const Status status = place_ask(&context, folder, &output);
+    BuildResult *result = build->result;
+    result->whole = output.whole;
+    result->whole_bytes = output.whole_bytes;
+    result->facts = output.facts;
+    result->stripped = output.stripped;
+    result->stripped_bytes = output.stripped_bytes;
+    return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
+}
+
+// As it will be on disk. A place with errors is not written, so what is wrong is told of the texts
+// that are there.
+static Status compile_scene(Build *build)
+{
+    const bool has_errors = build->result->diagnostics.error_count > 0;
+    const bool is_edited = build->references.count > 0 && !has_errors;
+    DiagnosticList list = {0};
+    Status status =
+        compile_folder(build, is_edited ? &build->references.edited : &build->folder, &list);
+    if (is_edited && list.error_count > 0) {
+        diagnostic_list_free(&list);
+        status = compile_folder(build, &build->folder, &list);
+    }
+    diagnostic_list_append(&build->result->diagnostics, &list);
+    diagnostic_list_free(&list);
+    return status;
+}
+
+Status build_scene(Build *build)
+{
+    build_progress(build, BUILD_SCENE, 0, 1, "scene.json");
+    Status status = update_references(build);
+    status = status == STATUS_OK ? compile_scene(build) : status;
+    if (status == STATUS_OK && build->result->diagnostics.error_count == 0) {
+        warn_of_unnamed(build);
+    }
+    return status;
+}

@@ -1,0 +1,90 @@
+// One build while it runs; for build*.c alone. Every stage takes the Build, adds what it made to
+// its items and what it has to say to the result's diagnostics, and returns a failure only when
+// nothing further makes sense: a creator's mistakes are diagnostics, and all of them are wanted at
+// once.
+#pragma once
+
+#include "server/build/ask/ask_compile.h"
+#include "server/build/ask/ask_contexts.h"
+#include "server/build/ask/build_context.h"
+#include "server/build/pipeline/artifact.h"
+#include "server/build/pipeline/build.h"
+#include "server/build/pipeline/scene_ref_update.h"
+
+#define BUILD_PATH_BYTES 4128
+
+// Lua that was made from another language.
+typedef struct GeneratedLua {
+    char *lua; // NULL: none
+    size_t lua_bytes;
+    size_t file_bytes; // of the file that is kept: with a line about its source map behind it
+    uint32_t *lines;   // by line of the Lua, from 0: the line of the source; NULL: none
+    uint32_t line_count;
+} GeneratedLua;
+
+typedef struct BuildItem {
+    char path[SCRIPT_PATH_BYTES];
+    char file[DIAGNOSTIC_FILE_BYTES]; // as it is in the place's folder
+    const Soul *soul;                 // NULL: TypeScript's library
+    SoulLanguage language;
+    SoulService service;
+    RunContext context;
+    bool replicate;
+    const uint8_t *source;
+    size_t source_bytes;
+    GeneratedLua generated;
+    bool is_ready; // there is Lua to compile
+    bool is_built; // there is a rune
+    bool was_cached;
+    CompileOutput output;
+} BuildItem;
+
+typedef struct Build {
+    Builder *builder;
+    const BuildRequest *request;
+    BuildResult *result;
+    BuildContext context; // the worker, the cache, the result's diagnostics and the reason
+    ModelConfig model;
+    SigningKey key;
+    char key_path[BUILD_PATH_BYTES];
+    PlaceFolder folder;
+    bool is_incomplete; // some of its files cannot be read
+    SoulList souls;
+    uint8_t *is_named;          // by script: something in the scene has it
+    SceneRefChanges references; // the folder with its references up to date
+    BuildItem *items;           // sorted by path
+    uint32_t item_count;
+} Build;
+
+// The reason there is, of that file.
+void build_blame(const Build *build, const char *file);
+bool build_is_cancelled(const Build *build);
+void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_t total,
+                    const char *item);
+// Makes TypeScript's process on first use. It stays with the builder.
+MUST_USE Status build_typescript(Build *build, TypeScript **out);
+
+// build_translate.c: .soul and .ts to Lua.
+MUST_USE Status build_translate_souls(Build *build);
+MUST_USE Status build_translate_typescript(Build *build);
+void generated_lua_free(GeneratedLua *made);
+// build_compile.c: Lua to runes; what they require.
+MUST_USE Status build_compile_all(Build *build);
+void build_check_requires(Build *build);
+CompileJob build_compile_job(const BuildItem *item);
+const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
+// build_pack.c: the runes that players get, in fewer bytes.
+MUST_USE Status build_pack(Build *build);
+// build_dry_run.c: scripts that require others, tried out with them.
+MUST_USE Status build_dry_run(Build *build);
+// build_scene.c: references in the scene brought up to date, the scene compiled.
+MUST_USE Status build_scene(Build *build);
+// Once everything is there: what it changed in the creator's own files is written, no sooner.
+MUST_USE Status build_write_references(Build *build);
+// build_asset.c: pictures, sounds and models, checked and named by their hashes.
+MUST_USE Status build_assets(Build *build);
+// build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;
+// fails with a reason if memory ran out or the worker failed.
+MUST_USE Status build_verify_assets(const BuildContext *context, const char *place);
+// build_write.c: the manifests, and the artifacts on disk.
+MUST_USE Status build_write(Build *build);

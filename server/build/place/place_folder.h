@@ -1,0 +1,46 @@
+// A place as a folder on disk, read whole into memory: what place_compile wants, and the souls.
+// Nothing outside the folder is reached: links are not followed, names that begin with a dot and
+// folders named node_modules are skipped, and files, sizes and depth are bounded.
+#pragma once
+
+#include "core/wire/place.h"
+#include "server/build/base/diagnostic.h"
+
+#define PLACE_FOLDER_FILES_MAX 4000
+#define PLACE_FOLDER_BYTES_MAX (256u << 20)
+#define PLACE_FOLDER_DEPTH_MAX 12
+
+typedef struct PlaceFolder {
+    PlaceFile *files; // in the order of their paths; path and data are the folder's
+    uint32_t file_count;
+    size_t bytes;
+} PlaceFolder;
+
+// What a build looks at: souls (.lua, .ts, .soul; not .d.ts), .json and .chunk; other files are
+// skipped. On failure `reason` says which file and why.
+MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
+                                  size_t reason_bytes);
+// The same for a build, whose creator reads all problems at once: each file that cannot be taken is
+// an error and in the end STATUS_MALFORMED, with the files that can be; a file of a service that
+// only looks like a script is a warning. Other failures have a `reason`.
+MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
+                                       DiagnosticList *diagnostics, char *reason,
+                                       size_t reason_bytes);
+// Every file, assets and notes included, for packing. What is no plain file and no folder is
+// refused.
+MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,
+                                      size_t reason_bytes);
+// The same with what is hidden, for a folder that a build has made: there nothing may be that it
+// did not put there. With `diagnostics` (or NULL), every file that is refused is told of in there,
+// and the status is STATUS_MALFORMED.
+MUST_USE Status place_folder_read_made(const char *path, PlaceFolder *out,
+                                       DiagnosticList *diagnostics, char *reason,
+                                       size_t reason_bytes);
+void place_folder_free(PlaceFolder *folder);
+
+// Does a name end so, with something before it? ("Door.lua", ".lua")
+bool place_path_ends(const char *path, const char *ending);
+// "prefabs/Door.json"?
+bool place_path_is_prefab(const char *path);
+// Is it one of those that a scene is made of (.json, .chunk)?
+bool place_folder_is_scene(const PlaceFile *file);

@@ -1,0 +1,268 @@
+// See model_http.h. What libcurl would do by itself and must not: follow redirects, speak other
+// protocols, read .netrc, take credentials from the URL, unpack. Proxies: for https those of the
+// environment, as every program of the operator's has them; plain http (a model in the same
+// network) goes straight there, so that no proxy reads the key.
+#define _GNU_SOURCE
+#include "server/build/soul/model_http.h"
+
+#include "server/sys/library.h"
+
+#define CURL_DISABLE_TYPECHECK // its macros would call the functions by name
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Transfer {
+    const HttpAsk *ask;
+    HttpReply *reply;
+    size_t header_bytes;
+    bool is_too_large, is_cancelled;
+} Transfer;
+
+#define CURL_FUNCTIONS(X)  \
+    X(curl_global_init)    \
+    X(curl_url)            \
+    X(curl_url_get)        \
+    X(curl_url_set)        \
+    X(curl_url_cleanup)    \
+    X(curl_free)           \
+    X(curl_slist_append)   \
+    X(curl_slist_free_all) \
+    X(curl_easy_init)      \
+    X(curl_easy_setopt)    \
+    X(curl_easy_getinfo)   \
+    X(curl_easy_perform)   \
+    X(curl_easy_strerror)  \
+    X(curl_easy_cleanup)
+
+static struct {
+    CURL_FUNCTIONS(LIBRARY_FIELD)
+} lib;
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+static bool curl_is_ready;
+
+static void start_curl(void)
+{
+#define CURL_ROW(function) {#function, &lib.function},
+    static const LibraryFunction functions[] = {CURL_FUNCTIONS(CURL_ROW)};
+#undef CURL_ROW
+    curl_is_ready = library_open("libcurl.so.4", functions,
+                                 sizeof functions / sizeof functions[0]) == STATUS_OK &&
+                    lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+static bool has_curl(void)
+{
+    (void)pthread_once(&curl_once, start_curl);
+    return curl_is_ready;
+}
+
+// --- what comes back ----------------------------------------------------------------------------
+
+static size_t take_body(char *data, size_t one, size_t bytes, void *user)
+{
+    Transfer *transfer = user;
+    (void)one; // always 1
+    buffer_put(&transfer->reply->body, data, bytes);
+    if (transfer->reply->body.status != STATUS_OK) {
+        transfer->is_too_large = true;
+        return 0;
+    }
+    return bytes;
+}
+
+static size_t take_header(char *data, size_t one, size_t bytes, void *user)
+{
+    Transfer *transfer = user;
+    (void)data;
+    (void)one;
+    transfer->header_bytes += bytes;
+    if (transfer->header_bytes > MODEL_HEADER_BYTES_MAX) {
+        transfer->is_too_large = true;
+        return 0;
+    }
+    return bytes;
+}
+
+static int look_around(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    Transfer *transfer = user;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    const atomic_bool *cancel = transfer->ask->cancel;
+    transfer->is_cancelled = cancel != NULL && atomic_load(cancel);
+    return transfer->is_cancelled ? 1 : 0;
+}
+
+// --- what goes out ------------------------------------------------------------------------------
+
+static bool is_header_text(const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~') {
+            return false;
+        }
+    }
+    return strlen(text) <= 1024;
+}
+
+static char *url_part(CURLU *url, CURLUPart part)
+{
+    char *text = NULL;
+    return lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
+}
+
+HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
+{
+    if (!has_curl()) {
+        return HTTP_NO_LIBRARY;
+    }
+    CURLU *url = lib.curl_url();
+    bool is_good = url != NULL && lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
+    if (is_good) {
+        char *scheme = url_part(url, CURLUPART_SCHEME), *name = url_part(url, CURLUPART_HOST);
+        char *port = url_part(url, CURLUPART_PORT), *user = url_part(url, CURLUPART_USER);
+        is_good = scheme != NULL && name != NULL && user == NULL &&
+                  (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
+        if (is_good) {
+            snprintf(host, MODEL_HOST_BYTES, "%.100s%s%.6s", name, port != NULL ? ":" : "",
+                     port != NULL ? port : "");
+        }
+        lib.curl_free(scheme);
+        lib.curl_free(name);
+        lib.curl_free(port);
+        lib.curl_free(user);
+    }
+    lib.curl_url_cleanup(url);
+    return is_good ? HTTP_ANSWERED : HTTP_BAD_URL;
+}
+
+static bool add_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *more = lib.curl_slist_append(*list, line);
+    *list = more != NULL ? more : *list;
+    return more != NULL;
+}
+
+static bool make_headers(const char *key, struct curl_slist **list)
+{
+    char line[1200];
+    snprintf(line, sizeof line, "x-api-key: %s", key);
+    const bool is_made = add_header(list, line) &&
+                         add_header(list, "anthropic-version: 2023-06-01") &&
+                         add_header(list, "content-type: application/json") &&
+                         add_header(list, "accept: application/json") &&
+                         add_header(list, "Expect:"); // no round trip before the body
+    explicit_bzero(line, sizeof line);
+    return is_made;
+}
+
+static void set_options(CURL *curl, Transfer *transfer, const struct curl_slist *headers)
+{
+    const HttpAsk *ask = transfer->ask;
+    const bool is_plain = strncmp(ask->url, "http:", 5) == 0;
+    lib.curl_easy_setopt(curl, CURLOPT_URL, ask->url);
+    lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    lib.curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    if (is_plain) {
+        lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    }
+    lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)MODEL_CONNECT_MS);
+    lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ask->timeout_ms);
+    lib.curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)MODEL_REPLY_BYTES_MAX);
+    lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
+    lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)ask->body_bytes);
+    lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, ask->body); // and so a POST
+    lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
+    lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
+    lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
+    lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
+}
+
+static HttpEnd end_of(const Transfer *transfer, CURLcode code)
+{
+    if (transfer->is_cancelled) {
+        return HTTP_CANCELLED;
+    }
+    if (transfer->is_too_large || code == CURLE_FILESIZE_EXCEEDED) {
+        return HTTP_TOO_LARGE;
+    }
+    switch (code) {
+    case CURLE_OK:
+        return HTTP_ANSWERED;
+    case CURLE_OPERATION_TIMEDOUT:
+        return HTTP_SLOW;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT:
+        return HTTP_OUT_OF_LUCK;
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL: // an answer in HTTP/0.9
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return HTTP_CUT;
+    default:
+        return HTTP_UNREACHED;
+    }
+}
+
+static void read_facts(CURL *curl, HttpReply *reply)
+{
+    static const char json[] = "application/json";
+    lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+    const char *type = NULL;
+    lib.curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    reply->is_json = type != NULL && strncasecmp(type, json, sizeof json - 1) == 0 &&
+                     strchr("; \t", type[sizeof json - 1]) != NULL; // its end counts as found
+    curl_off_t seconds = 0;
+    lib.curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds);
+    const curl_off_t week = 7 * 24 * 3600;
+    seconds = seconds < 0 ? 0 : seconds > week ? week : seconds;
+    reply->retry_after_ms = (uint64_t)seconds * 1000;
+}
+
+HttpEnd model_http_post(const HttpAsk *ask, HttpReply *reply)
+{
+    *reply = (HttpReply){.body = buffer_of(MODEL_REPLY_BYTES_MAX)};
+    char host[MODEL_HOST_BYTES];
+    const HttpEnd known = model_http_host(ask->url, host);
+    if (known != HTTP_ANSWERED) {
+        return known;
+    }
+    if (!is_header_text(ask->key)) {
+        return HTTP_BAD_KEY;
+    }
+    Transfer transfer = {.ask = ask, .reply = reply};
+    struct curl_slist *headers = NULL;
+    CURL *curl = lib.curl_easy_init();
+    HttpEnd end = HTTP_OUT_OF_LUCK;
+    if (curl != NULL && make_headers(ask->key, &headers)) {
+        set_options(curl, &transfer, headers);
+        const CURLcode code = lib.curl_easy_perform(curl);
+        end = end_of(&transfer, code);
+        snprintf(reply->problem, sizeof reply->problem, "%s", lib.curl_easy_strerror(code));
+        read_facts(curl, reply);
+    }
+    lib.curl_slist_free_all(headers);
+    lib.curl_easy_cleanup(curl);
+    return end;
+}
+
+void http_reply_free(HttpReply *reply)
+{
+    buffer_free(&reply->body);
+}

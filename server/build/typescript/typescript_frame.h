@@ -1,0 +1,54 @@
+// What goes between typescript.c and the Node process (typescript/compiler.mjs), on a stream pair.
+// Numbers are little-endian, a block is a u32 length and its bytes, texts are UTF-8.
+//
+//   to Node      u64 bytes, then:  block declarations (empty: as before)
+//                                  u32 scripts, each: block path, block file,
+//                                  u8 is TypeScript, u8 wanted, u8 goes to players,
+//                                  block text (empty if it is not TypeScript)
+//   from Node    u8 kind, u64 bytes, then
+//     0 progress  u32 script: which of those that were sent is looked at next (all ones: none),
+//                 u32 done: how many of the TypeScript ones the work so far is worth
+//     1 result    u32 status (0 fine, 1 errors, 2 the compiler gave up), block reason,
+//                 u32 diagnostics, each: u8 level, block file, u32 line, u32 column, block code,
+//                 block message
+//                 u32 outputs, each: block path, block Lua, block source map,
+//                 u32 lines, each u32
+//     2 refused   a text: it could not be locked in or started; from the launcher, before Node
+//
+// What comes from Node is taken for hostile: a creator's types have run in there.
+#pragma once
+
+#include "server/build/typescript/typescript.h"
+
+#define TYPESCRIPT_DESCRIPTOR     3
+#define TYPESCRIPT_HEADER_BYTES   9
+#define TYPESCRIPT_REPLY_MAX      (96u << 20)
+#define TYPESCRIPT_REQUEST_MAX    (400u << 20)
+#define TYPESCRIPT_PROGRESS_BYTES 8
+#define TYPESCRIPT_NO_SCRIPT      UINT32_MAX
+
+typedef enum TypeScriptKind {
+    TYPESCRIPT_PROGRESS = 0,
+    TYPESCRIPT_RESULT = 1,
+    TYPESCRIPT_REFUSED = 2
+} TypeScriptKind;
+
+// Those that are TypeScript, and how much that is.
+uint32_t typescript_count(const SoulList *souls, uint64_t *bytes);
+// Into an empty buffer, with its length in front.
+void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
+                              const SoulList *souls, const bool *wanted);
+// Total over any bytes. STATUS_OK: *script is one of the list or TYPESCRIPT_NO_SCRIPT, and *done is
+// not more than there are.
+MUST_USE Status typescript_read_progress(const uint8_t *bytes, size_t count, const SoulList *souls,
+                                         uint32_t *script, uint32_t *done);
+// Total over any bytes. STATUS_OK: *out holds exactly the wanted scripts, sorted, and perhaps the
+// library. STATUS_MALFORMED: errors, all in `diagnostics`, and *out is empty. STATUS_LIMIT: the
+// compiler gave up, or memory did; `reason`. STATUS_MISMATCH: the bytes are no such answer, and
+// nothing was taken from them.
+MUST_USE Status typescript_read_result(const uint8_t *bytes, size_t count, const SoulList *souls,
+                                       const bool *wanted, TypeScriptResult *out,
+                                       DiagnosticList *diagnostics,
+                                       char reason[WORKER_REASON_BYTES]);
+// One line of plain UTF-8 for people, cut where it must be.
+void typescript_plain_text(const uint8_t *bytes, size_t count, char *out, size_t out_bytes);

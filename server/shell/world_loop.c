@@ -1,0 +1,433 @@
+// See world_loop.h. Nothing here waits for anybody but the clock.
+#define _GNU_SOURCE
+#include "server/shell/world_loop.h"
+
+#include "core/base/check.h"
+#include "core/base/limits.h"
+#include "server/channel/journal_file.h"
+#include "server/sys/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOURNAL_BYTES      (CHANNEL_MESSAGE_BYTES - 64u)
+#define COMMANDS_FREE      (4u << 20) // of the queue, so that all commands there can be fit
+#define JOURNAL_FREE       (6u << 20) // the journal leaves the rest to what matters more
+#define MESSAGES_PER_TICK  512        // from the host
+#define LOGS_PER_SECOND    200
+#define BEATS_PER_SECOND   5
+#define CLOSE_NORMAL       1000
+#define CLOSE_GOING_AWAY   1001
+#define NS_PER_SECOND      1000000000ull
+#define HASH_EVERY_SECONDS 1
+
+// --- to the host --------------------------------------------------------------------------------
+
+Status world_loop_init(WorldLoop *loop, Channel *channel)
+{
+    *loop = (WorldLoop){.channel = channel};
+    loop->journal_bytes = malloc(JOURNAL_BYTES);
+    loop->report_bytes = malloc(CHANNEL_MESSAGE_BYTES);
+    if (loop->journal_bytes == NULL || loop->report_bytes == NULL) {
+        return STATUS_LIMIT; // the process ends
+    }
+    loop->journal_writer = byte_writer(loop->journal_bytes, JOURNAL_BYTES);
+    return STATUS_OK;
+}
+
+bool world_loop_report(WorldLoop *loop, const ChannelReport *report)
+{
+    ByteWriter writer = byte_writer(loop->report_bytes, CHANNEL_MESSAGE_BYTES);
+    channel_write_report(report, &writer);
+    ASSERT(writer.status == STATUS_OK); // nothing that a world says is that large
+    return channel_put(loop->channel, report->type, loop->report_bytes, writer.at, -1) == STATUS_OK;
+}
+
+void world_loop_log(void *user, const LogEvent *event)
+{
+    WorldLoop *loop = user;
+    if (loop->now_ms / 1000 != loop->log_second) {
+        loop->log_second = loop->now_ms / 1000;
+        loop->logs_this_second = 0;
+    }
+    loop->logs_this_second += 1;
+    if (loop->logs_this_second > LOGS_PER_SECOND) {
+        return; // the sink counts them
+    }
+    ChannelReport report = {.type = CHANNEL_LOG, .level = event->level, .tick = event->tick};
+    memcpy(report.area, event->area, strnlen(event->area, sizeof report.area - 1));
+    memcpy(report.text, event->text, strnlen(event->text, sizeof report.text - 1));
+    (void)world_loop_report(loop, &report); // a host that is behind misses a line
+}
+
+static void send_journal(WorldLoop *loop)
+{
+    if (loop->journal_writer.at == 0) {
+        return;
+    }
+    const ChannelReport report = {.type = CHANNEL_JOURNAL,
+                                  .gap = loop->journal_gap,
+                                  .bytes = loop->journal_bytes,
+                                  .byte_count = loop->journal_writer.at};
+    if (channel_free(loop->channel) >= JOURNAL_FREE && world_loop_report(loop, &report)) {
+        loop->journal_gap = false;
+    } else {
+        loop->journal_dropped += loop->journal_writer.at;
+        loop->journal_gap = true;
+    }
+    loop->journal_writer = byte_writer(loop->journal_bytes, JOURNAL_BYTES);
+}
+
+static void note_entry(WorldLoop *loop, const Entry *entry)
+{
+    ByteWriter trial = loop->journal_writer;
+    entry_write(entry, &trial);
+    if (trial.status != STATUS_OK) {
+        send_journal(loop);
+        trial = loop->journal_writer;
+        entry_write(entry, &trial);
+    }
+    ASSERT(trial.status == STATUS_OK); // an entry that came over the channel fits
+    loop->journal_writer = trial;
+}
+
+// The one way into the world.
+static Status enter(WorldLoop *loop, const Entry *entry)
+{
+    if (loop->journal) {
+        note_entry(loop, entry);
+    }
+    return world_enter(loop->world, entry);
+}
+
+static void note_hash(WorldLoop *loop)
+{
+    const uint64_t tick = sim_tick(world_sim(loop->world));
+    if (!loop->journal || tick % (HASH_EVERY_SECONDS * loop->tick_rate) != 0) {
+        return;
+    }
+    if (loop->journal_writer.capacity - loop->journal_writer.at < JOURNAL_HASH_BYTES) {
+        send_journal(loop);
+    }
+    journal_write_hash(tick, world_hash(loop->world), &loop->journal_writer);
+}
+
+// --- sockets ------------------------------------------------------------------------------------
+
+static bool on_message(void *user, uint64_t connection, const SocketsOrigin *from,
+                       const uint8_t *bytes, size_t count)
+{
+    WorldLoop *loop = user;
+    uint32_t session;
+    if (!world_session(loop->world, connection, &session)) {
+        // It takes a place in the world only now: one that says nothing takes none.
+        const Entry connect = {.type = ENTRY_CONNECT,
+                               .flags = from->json ? ENTRY_JSON : 0,
+                               .connection = connection,
+                               .number = from->address};
+        if (enter(loop, &connect) != STATUS_OK) {
+            return false;
+        }
+    }
+    const Entry message = {
+        .type = ENTRY_MESSAGE, .connection = connection, .bytes = bytes, .byte_count = count};
+    // What the world refuses it has counted, and it ends the session itself.
+    status_ignore(enter(loop, &message));
+    return true;
+}
+
+static void on_gone(void *user, uint64_t connection)
+{
+    WorldLoop *loop = user;
+    const Entry gone = {.type = ENTRY_DISCONNECT, .connection = connection};
+    status_ignore(enter(loop, &gone)); // the world may have ended it first
+}
+
+static bool on_output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
+{
+    const WorldLoop *loop = user;
+    return world_output(loop->world, connection, bytes, count);
+}
+
+static void on_taken(void *user, uint64_t connection)
+{
+    WorldLoop *loop = user;
+    world_output_take(loop->world, connection);
+}
+
+Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate, uint32_t socket_max,
+                       int epoll)
+{
+    const SocketsCallbacks face = {.user = loop,
+                                   .message = on_message,
+                                   .gone = on_gone,
+                                   .output = on_output,
+                                   .taken = on_taken};
+    loop->world = world;
+    loop->tick_rate = tick_rate;
+    return sockets_create(epoll, socket_max, &face, &loop->sockets);
+}
+
+static void close_those_done(WorldLoop *loop)
+{
+    for (;;) {
+        const uint64_t connection = world_closing(loop->world);
+        if (connection == 0) {
+            return;
+        }
+        sockets_close(loop->sockets, connection, loop->stopping ? CLOSE_GOING_AWAY : CLOSE_NORMAL);
+    }
+}
+
+// --- from the host ------------------------------------------------------------------------------
+
+static void take_entry(WorldLoop *loop, const ChannelMessage *message)
+{
+    ByteReader reader = byte_reader(message->bytes, message->count);
+    Entry entry;
+    if (entry_read(&reader, &entry) != STATUS_OK) {
+        return;
+    }
+    // Scripts come by the gate (rune_gate.h), and that is closed once time has begun.
+    if (entry.type != ENTRY_SCRIPT && entry.type != ENTRY_RELOAD) {
+        status_ignore(enter(loop, &entry)); // for a connection that is gone, for instance
+    }
+}
+
+static void take_message(WorldLoop *loop, ChannelMessage *message)
+{
+    if (message->type == CHANNEL_ENTRY) {
+        take_entry(loop, message);
+    } else if (message->type == CHANNEL_CONNECT && message->descriptor >= 0 &&
+               message->count >= CHANNEL_CONNECT_BYTES) {
+        ByteReader reader = byte_reader(message->bytes, message->count);
+        SocketsOrigin from = {.json = byte_read_u8(&reader) != 0};
+        from.address = byte_read_u64(&reader);
+        sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
+                    message->count - reader.at, loop->now_ms);
+        message->descriptor = -1;
+    }
+    if (message->descriptor >= 0) {
+        close(message->descriptor);
+    }
+}
+
+// False when the host is gone.
+static bool hear_host(WorldLoop *loop)
+{
+    for (uint32_t i = 0; i < MESSAGES_PER_TICK; i++) {
+        ChannelMessage message;
+        const Status status = channel_take(loop->channel, &message);
+        if (status == STATUS_NOT_FOUND) {
+            return true;
+        }
+        if (status != STATUS_OK) {
+            return false;
+        }
+        take_message(loop, &message);
+    }
+    return true;
+}
+
+// --- commands -----------------------------------------------------------------------------------
+
+static void report_command(WorldLoop *loop, const Command *command)
+{
+    ChannelReport report = {.connection = command->connection,
+                            .request = command->request,
+                            .epoch = command->epoch,
+                            .seq = command->seq,
+                            .bytes = command->bytes,
+                            .byte_count = command->byte_count,
+                            .store = command->store};
+    switch (command->type) {
+    case COMMAND_AUTH:
+        report.type = CHANNEL_AUTH;
+        break;
+    case COMMAND_SAVE:
+        report.type = CHANNEL_SAVE;
+        break;
+    case COMMAND_STORE:
+        report.type = CHANNEL_STORE;
+        break;
+    case COMMAND_STOP: {
+        const size_t room = sizeof report.text - 1;
+        report.type = CHANNEL_STOP;
+        memcpy(report.text, command->bytes,
+               command->byte_count < room ? command->byte_count : room);
+        loop->stopping = true;
+        break;
+    }
+    }
+    const bool put = world_loop_report(loop, &report);
+    ASSERT(put); // looked at before
+}
+
+static void report_commands(WorldLoop *loop)
+{
+    uint32_t count;
+    const Command *commands = world_commands(loop->world, &count);
+    if (count == 0 || channel_free(loop->channel) < COMMANDS_FREE) {
+        return; // the world merges what waits
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        report_command(loop, &commands[i]);
+    }
+    world_commands_clear(loop->world);
+}
+
+// --- numbers ------------------------------------------------------------------------------------
+
+static void count_late(WorldLoop *loop, uint64_t late_us)
+{
+    uint32_t bucket = 0;
+    while (bucket < HOST_LATE_BUCKETS - 1 && late_us > host_late_bounds_us[bucket]) {
+        bucket += 1;
+    }
+    loop->stats.late[bucket] += 1;
+    loop->stats.late_us += late_us;
+    loop->stats.ticks += 1;
+    if (loop->late_count < sizeof loop->late_us / sizeof loop->late_us[0]) {
+        loop->late_us[loop->late_count++] = late_us < UINT32_MAX ? (uint32_t)late_us : UINT32_MAX;
+    }
+}
+
+// A second has so few ticks that its 99th of a hundred is its latest.
+static uint64_t latest(const WorldLoop *loop)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < loop->late_count; i++) {
+        most = loop->late_us[i] > most ? loop->late_us[i] : most;
+    }
+    return most;
+}
+
+static void fill_world_stats(HostStats *out, const WorldStats *stats)
+{
+    out->tick = stats->tick;
+    out->sessions = stats->sessions;
+    out->players = stats->players;
+    out->json_sessions = stats->json_sessions;
+    out->messages = stats->messages;
+    out->messages_refused = stats->messages_refused;
+    out->messages_malformed = stats->messages_malformed;
+    out->inputs = stats->inputs;
+    out->inputs_late = stats->inputs_late;
+    out->inputs_early = stats->inputs_early;
+    out->inputs_duplicate = stats->inputs_duplicate;
+    out->inputs_repeated = stats->inputs_repeated;
+    out->corrections = stats->corrections;
+    out->corrections_without_cause = stats->corrections_without_cause;
+    out->snapshots = stats->snapshots;
+    out->snapshots_skipped = stats->snapshots_skipped;
+    out->sessions_behind = stats->sessions_behind;
+    out->rate_limited = stats->rate_limited;
+    out->resumes = stats->resumes;
+    out->saves = stats->saves;
+    out->bytes_down = stats->bytes_down;
+    out->bytes_up = stats->bytes_up;
+    out->commands_denied = stats->commands_denied;
+    out->bodies_gave_way = stats->bodies_gave_way;
+    out->replication_captures = stats->replication.captures;
+    out->replication_versions = stats->replication.versions_made;
+    out->replication_frames = stats->replication.frames;
+    out->replication_frame_bytes = stats->replication.frame_bytes;
+    out->replication_encoded = stats->replication.records_encoded;
+    out->replication_appended = stats->replication.records_appended;
+    out->replication_full = stats->replication.records_full;
+    out->replication_postponed = stats->replication.records_postponed;
+    out->replication_events_dropped = stats->replication.events_dropped;
+}
+
+static void report_stats(WorldLoop *loop)
+{
+    const WorldStats world = world_stats(loop->world);
+    const SocketsStats sockets = sockets_stats(loop->sockets);
+    HostStats *stats = &loop->stats;
+    fill_world_stats(stats, &world);
+    stats->sockets = sockets.open;
+    stats->socket_bytes_down = sockets.bytes_down;
+    stats->socket_bytes_up = sockets.bytes_up;
+    stats->socket_sends = sockets.sends;
+    stats->socket_receives = sockets.receives;
+    stats->socket_partial = sockets.partial;
+    stats->socket_broken = sockets.broken;
+    stats->socket_silent = sockets.silent;
+    stats->socket_refused = sockets.refused;
+    stats->journal_dropped = loop->journal_dropped;
+    stats->late_p99_us = latest(loop);
+    stats->work_max_us = loop->work_max_us;
+    stats->cpu_us = clock_cpu_us();
+    stats->heap_bytes = loop->heap_bytes;
+    const ChannelReport report = {.type = CHANNEL_STATS, .stats = *stats};
+    (void)world_loop_report(loop, &report); // the next one has all of it
+    loop->late_count = 0;
+    loop->work_max_us = 0;
+}
+
+static void report_life(WorldLoop *loop)
+{
+    if (loop->tick_count % (loop->tick_rate / BEATS_PER_SECOND) == 0) {
+        const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
+        (void)world_loop_report(loop, &beat); // a full channel is no sign of life
+    }
+    if (loop->tick_count % loop->tick_rate == 0) {
+        report_stats(loop);
+    }
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+// False when the host is gone.
+static bool tick(WorldLoop *loop)
+{
+    const uint64_t began = clock_ns();
+    loop->now_ms = began / 1000000;
+    if (!hear_host(loop)) {
+        return false;
+    }
+    sockets_drain(loop->sockets, loop->now_ms);
+    sockets_check(loop->sockets, (uint32_t)(loop->tick_count % loop->tick_rate), loop->tick_rate,
+                  loop->now_ms);
+    const Entry entry = {.type = ENTRY_TICK, .number = clock_unix_ms()};
+    if (loop->journal) {
+        note_entry(loop, &entry);
+        send_journal(loop);
+        // Should this tick be its end, what led to it is known.
+        status_ignore(channel_flush(loop->channel));
+    }
+    const Status ticked = world_enter(loop->world, &entry);
+    ASSERT(ticked == STATUS_OK);
+    note_hash(loop);
+    report_commands(loop);
+    sockets_flush(loop->sockets, loop->now_ms);
+    close_those_done(loop);
+    loop->tick_count += 1;
+    report_life(loop);
+    const uint64_t work_us = (clock_ns() - began) / 1000;
+    loop->stats.work_us += work_us;
+    loop->work_max_us = work_us > loop->work_max_us ? work_us : loop->work_max_us;
+    return channel_flush(loop->channel) != STATUS_TRUNCATED;
+}
+
+void world_loop_run(WorldLoop *loop)
+{
+    const uint64_t interval = NS_PER_SECOND / loop->tick_rate;
+    uint64_t due = clock_ns();
+    for (;;) {
+        clock_sleep_until(due);
+        const uint64_t now = clock_ns();
+        const uint64_t late = now > due ? now - due : 0;
+        if (late > TICK_CATCH_UP_MAX * interval) {
+            const uint64_t skipped = late / interval;
+            loop->stats.ticks_missed += skipped;
+            due += skipped * interval;
+        }
+        count_late(loop, late / 1000);
+        if (!tick(loop)) {
+            return;
+        }
+        due += interval;
+    }
+}

@@ -1,0 +1,47 @@
+// The life of a world process once it is locked in: a tick, again and again, on the clock.
+//
+//   channel   entries and sockets from the host
+//   sockets   what players said, each message an entry
+//   journal   what is about to enter goes to the host first, so that it survives the tick
+//   tick      ENTRY_TICK
+//   commands  saves, questions, requests, to the host
+//   sockets   what players are told, one send each
+//
+// A tick that comes late is made up for, at most TICK_CATCH_UP_MAX in a row; what is later than
+// that is skipped and counted.
+#pragma once
+
+#include "server/channel/channel.h"
+#include "server/shell/world_socket.h"
+
+typedef struct WorldLoop {
+    World *world;
+    Channel *channel;
+    Sockets *sockets;
+    uint32_t tick_rate;
+    bool journal;
+    bool stopping; // said by the world: players are sent away
+    // Entries since the last time they were sent.
+    uint8_t *journal_bytes;
+    ByteWriter journal_writer;
+    bool journal_gap;
+    uint8_t *report_bytes; // one report on its way
+    uint64_t tick_count;
+    uint64_t now_ms;
+    uint64_t log_second, logs_this_second;
+    HostStats stats;
+    uint32_t late_us[64]; // of the last second
+    uint32_t late_count;
+    uint64_t work_max_us;
+    uint64_t journal_dropped, heap_bytes;
+} WorldLoop;
+
+MUST_USE Status world_loop_init(WorldLoop *loop, Channel *channel);
+// Queues a report; false when there is no room.
+bool world_loop_report(WorldLoop *loop, const ChannelReport *report);
+void world_loop_log(void *loop, const LogEvent *event); // a LogSink's
+// The world is there; `socket_max` bounds its connections.
+MUST_USE Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate,
+                                uint32_t socket_max, int epoll);
+// Until the host is gone.
+void world_loop_run(WorldLoop *loop);

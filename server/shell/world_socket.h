@@ -1,0 +1,59 @@
+// The players' sockets of a world process, drained once per tick: one epoll_wait, one recv for each
+// that has something, later one sendmsg for each that is owed something. It speaks WebSocket and
+// knows nothing of what messages mean.
+//
+//   OPEN ──close frame queued──▶ LAST ──sent──▶ LINGER ──the other side ends, or 2 s──▶ free
+//
+// Memory: a slot each; a message that comes in pieces gets a buffer of its own while it is
+// incomplete; what a socket does not take at once is kept until it does, and meanwhile nothing more
+// is asked for. The kernel's own buffers are small because the host made them so.
+#pragma once
+
+#include "core/base/limits.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOCKETS_MESSAGE_BYTES ((size_t)MESSAGE_BYTES_MAX)
+
+typedef struct Sockets Sockets;
+
+// What is known of a socket from the start.
+typedef struct SocketsOrigin {
+    bool json;
+    uint64_t address; // a number for where it comes from; not looked at here
+} SocketsOrigin;
+
+typedef struct SocketsCallbacks {
+    void *user;
+    // A whole message. False: nobody wants to hear from it; it is closed as having no room.
+    bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from,
+                    const uint8_t *bytes, size_t count);
+    // The connection is over, whoever ended it; once, and only if a message of it was taken.
+    void (*gone)(void *user, uint64_t connection);
+    // The oldest message for it; valid until the next entry into the world, also once taken.
+    bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count);
+    void (*taken)(void *user, uint64_t connection);
+} SocketsCallbacks;
+
+typedef struct SocketsStats {
+    uint32_t open;
+    uint64_t bytes_down, bytes_up, sends, receives, partial, broken, silent, refused;
+} SocketsStats;
+
+// `epoll` is a descriptor of the caller's, made before the process was locked in.
+MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsCallbacks *face,
+                               Sockets **out);
+void sockets_destroy(Sockets *sockets); // closes what is open; nobody is told
+// A connected socket, which is the sockets' from then on; and the bytes read from it already.
+void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
+                 const uint8_t *already, size_t bytes, uint64_t now_ms);
+void sockets_drain(Sockets *sockets, uint64_t now_ms);
+void sockets_flush(Sockets *sockets, uint64_t now_ms);
+// Ends one once what is owed to it is out. An unknown connection is no error.
+void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code);
+// Pings and time-outs of every `parts`th socket; call it with all parts in turn within a second.
+void sockets_check(Sockets *sockets, uint32_t part, uint32_t parts, uint64_t now_ms);
+SocketsStats sockets_stats(const Sockets *sockets);
