@@ -4,7 +4,7 @@
 #include "bench/bench_plain.h"
 #include "bench/bench_report.h"
 #include "core/base/check.h"
-#include "core/world/replicate.h"
+#include "core/world/replicate/replicate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

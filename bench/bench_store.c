@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "bench/bench_report.h"
 #include "core/base/check.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "server/store/store.h"
 
 #include <poll.h>

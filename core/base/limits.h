@@ -192,7 +192,8 @@
 #define JSON_NODES_MAX (1 << 20)
 #define JSON_BYTES_MAX (32 << 20)
 
-// A script: its source, and compiled. A rune enters a world as one entry (core/world/entry.h), and
-// a client gets it in pieces; what is larger is an error of the build.
+// A script: its source, and compiled. A rune enters a world as one entry
+// (core/world/entry/entry.h), and a client gets it in pieces; what is larger is an error of the
+// build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)

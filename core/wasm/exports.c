@@ -10,7 +10,7 @@
 #include "core/base/json_read.h"
 #include "core/script/rune/rune_unpack.h"
 #include "core/wasm/exports_inside.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -198,7 +198,7 @@ EXPORT("worldScene") const void *export_world_scene(const LocalHost *host)
     return exports_result(scene, bytes);
 }
 
-// Any entry as bytes (core/world/entry.h). Returns the status.
+// Any entry as bytes (core/world/entry/entry.h). Returns the status.
 EXPORT("worldEnter")
 int32_t export_world_enter(LocalHost *host, const uint8_t *data, uint32_t bytes)
 {

@@ -82,8 +82,8 @@ static void make_token(World *world, const Session *session, char out[TOKEN_CHAR
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     world->token_count += 1;
     byte_write_u64(&writer, world->config.epoch);
-    byte_write_u64(&writer, world->tick);
-    byte_write_u64(&writer, world->unix_ms);
+    byte_write_u64(&writer, world->clock.tick);
+    byte_write_u64(&writer, world->clock.unix_ms);
     byte_write_u64(&writer, session->player);
     byte_write_u64(&writer, world->token_count);
     ASSERT(writer.status == STATUS_OK);
@@ -101,26 +101,26 @@ static void make_token(World *world, const Session *session, char out[TOKEN_CHAR
 
 void join_keep_token(World *world, Session *session)
 {
-    session->resume_tick = world->tick;
+    session->resume_tick = world->clock.tick;
     if (session->account == 0) {
         return; // nobody to come back as
     }
     RowResume row = {.account = session->account,
                      .player = session->player,
-                     .expires_unix_ms = world->unix_ms + world->config.resume_ms,
+                     .expires_unix_ms = world->clock.unix_ms + world->config.resume_ms,
                      .roles = (session->guest ? ROW_GUEST : 0u) |
                               (session->operator_role ? ROW_OPERATOR : 0u) |
                               (session->debug ? ROW_DEBUG : 0u)};
     memcpy(row.token_hash, session->resume_hash, sizeof row.token_hash);
-    save_resume(world, &row);
+    save_resume(world->saves, &row);
 }
 
-static void spend_token(World *world, const uint8_t token_hash[32])
+static void spend_token(Saves *saves, const uint8_t token_hash[32])
 {
     RowResume row;
-    if (save_find_resume(world, token_hash, &row)) {
+    if (save_find_resume(saves, token_hash, &row)) {
         row.expires_unix_ms = 0;
-        save_resume(world, &row);
+        save_resume(saves, &row);
     }
 }
 
@@ -138,12 +138,12 @@ static void send_welcome(World *world, Session *session)
         .player_id = text_of(session->player_id),
         .player = session->player,
         .entity_id = session->entity,
-        .tick = world->tick,
-        .tick_rate = world->tick_rate,
-        .snapshot_rate = world->tick_rate / world->snapshot_ticks,
+        .tick = world->clock.tick,
+        .tick_rate = world->clock.tick_rate,
+        .snapshot_rate = world->clock.tick_rate / world->clock.snapshot_ticks,
         .resume_token = {token, TOKEN_CHARACTERS},
         .resumed = session->resumed,
-        .manifest_version = world->manifest_version,
+        .manifest_version = world->run.manifest_version,
         .scene_bytes = world->config.stripped_bytes,
         .place_name = {place->name.data,
                        (uint32_t)utf8_cut(place->name.data, place->name.bytes, 128)},
@@ -151,18 +151,18 @@ static void send_welcome(World *world, Session *session)
         .epoch = world->config.epoch,
     };
     memcpy(welcome.scene_hash.bytes, world->scene_hash, sizeof welcome.scene_hash.bytes);
-    session_send(world, session, MESSAGE_WELCOME, &welcome);
+    session_send(world->sessions, session, MESSAGE_WELCOME, &welcome);
 }
 
 // The session has its body: it sees the world from the next frame on.
 static void welcome(World *world, Session *session)
 {
-    const uint32_t number = session_number(world, session);
-    const Entity *body = session_body(world, session);
+    const uint32_t number = session_number(world->sessions, session);
+    const Entity *body = session_body(world->sim, session);
     session->state = SESSION_PLAYING;
-    session->state_tick = world->tick;
+    session->state_tick = world->clock.tick;
     session->presence_at = 0;
-    session->presence_end = world->session_high;
+    session->presence_end = world->sessions->high;
     input_reset(&session->input);
     memset(&session->flow, 0, sizeof session->flow);
     replicator_open(world->replicator, number);
@@ -170,11 +170,11 @@ static void welcome(World *world, Session *session)
                        body != NULL ? body->position
                                     : authority_spawn_point(world->authority, session->player));
     send_welcome(world, session);
-    own_reset(world, session);
+    prediction_reset(world->sessions, session);
     join_keep_token(world, session);
-    save_player(world, session, true);
+    save_player(world->saves, session, true);
     world->stats.resumes += session->resumed;
-    script_host_welcome(world, session);
+    script_host_welcome(world->script_host, session);
 }
 
 // --- the body -----------------------------------------------------------------------------------
@@ -183,20 +183,20 @@ static void join_failed(World *world, Session *session, ErrorCode code, const ch
 {
     const Status left = authority_player_leave(world->authority, session->player);
     ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND); // it may not have come so far
-    id_map_remove(&world->players, session->player);
+    id_map_remove(&world->sessions->players, session->player);
     session->player = 0;
     session->entity = 0;
     session->joining = false;
-    session_error(world, session, 0, code, "%s", why);
+    session_error(world->sessions, session, 0, code, "%s", why);
 }
 
-static void restore_health(World *world, Session *session, float health)
+static void restore_health(Sim *sim, Session *session, float health)
 {
-    const Handle handle = sim_find(world->sim, session->entity);
-    CharacterState state = character_state(world->sim, handle);
+    const Handle handle = sim_find(sim, session->entity);
+    CharacterState state = character_state(sim, handle);
     if (health > 0 && health < state.health) {
         state.health = health;
-        const Status status = character_state_apply(world->sim, handle, &state);
+        const Status status = character_state_apply(sim, handle, &state);
         ASSERT(status == STATUS_OK);
     }
 }
@@ -209,13 +209,13 @@ static void make_body(World *world, Session *session)
         if (!session->joining) { // it has just left; the next tick knows
             session->joining = true;
             session->state = SESSION_PLAYING;
-            session->state_tick = world->tick;
+            session->state_tick = world->clock.tick;
         }
         return;
     }
     session->joining = false;
     RowPlayer row;
-    const bool known = save_find_player(world, session->account, &row) && row.health > 0 &&
+    const bool known = save_find_player(world->saves, session->account, &row) && row.health > 0 &&
                        vec3_is_finite(row.position);
     const Vec3 spawn = authority_spawn_point(world->authority, session->player);
     if (status == STATUS_OK) {
@@ -233,43 +233,43 @@ static void make_body(World *world, Session *session)
     ASSERT(player != NULL && player->entity != 0);
     session->entity = player->entity;
     if (known) {
-        restore_health(world, session, row.health);
+        restore_health(world->sim, session, row.health);
     }
     welcome(world, session);
-    profile_announce(world, session, NULL);
+    profile_announce(world->acts, session, NULL);
 }
 
 static void choose_number(World *world, Session *session)
 {
     RowPlayer row;
     uint64_t number = 0;
-    if (save_find_player(world, session->account, &row) && row.player != 0 &&
-        row.player < SIM_NET_ID_MAX && id_map_find(&world->players, row.player) == 0) {
+    if (save_find_player(world->saves, session->account, &row) && row.player != 0 &&
+        row.player < SIM_NET_ID_MAX && id_map_find(&world->sessions->players, row.player) == 0) {
         number = row.player;
     }
     if (number == 0) {
-        number = world->next_player;
+        number = world->run.next_player;
     }
-    if (number >= world->next_player) {
-        world->next_player = number + 1;
+    if (number >= world->run.next_player) {
+        world->run.next_player = number + 1;
     }
     session->player = number;
-    id_map_put(&world->players, number, session_number(world, session) + 1);
+    id_map_put(&world->sessions->players, number, session_number(world->sessions, session) + 1);
 }
 
 // With the body of an earlier session.
 static void go_on(World *world, Session *before, Session *session)
 {
-    session_take_over(world, before, session);
+    life_take_over(world, before, session);
     session->resumed = true;
-    profile_open(world, session);
+    profile_open(world->acts, session);
     if (session->joining) {
         session->state = SESSION_PLAYING;
-        session->state_tick = world->tick;
+        session->state_tick = world->clock.tick;
         return;
     }
     welcome(world, session);
-    profile_announce(world, session, session);
+    profile_announce(world->acts, session, session);
 }
 
 static bool is_guest_from(const Session *session, uint64_t address)
@@ -282,8 +282,8 @@ static bool is_guest_from(const Session *session, uint64_t address)
 static bool give_way(World *world, uint64_t address)
 {
     Session *found = NULL;
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        Session *session = &world->sessions->all[i];
         const bool is_gone = session->player != 0 && (session->state == SESSION_DROPPED ||
                                                       session->state == SESSION_CLOSING);
         if (!is_gone || (address != 0 && !is_guest_from(session, address))) {
@@ -298,7 +298,7 @@ static bool give_way(World *world, uint64_t address)
         return false;
     }
     world->stats.bodies_gave_way += 1;
-    session_leave(world, found);
+    life_leave(world, found);
     return true;
 }
 
@@ -308,8 +308,8 @@ static bool address_has_room(World *world, const Session *session)
         return true;
     }
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        count += is_guest_from(&world->sessions[i], session->address);
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        count += is_guest_from(&world->sessions->all[i], session->address);
     }
     return count < GUESTS_PER_ADDRESS_MAX || give_way(world, session->address);
 }
@@ -317,24 +317,24 @@ static bool address_has_room(World *world, const Session *session)
 // It is known who this is.
 static void enter(World *world, Session *session)
 {
-    Session *before = session_of_account(world, session->account);
+    Session *before = session_of_account(world->sessions, session->account);
     if (before != NULL) {
         go_on(world, before, session);
         return;
     }
     if (!address_has_room(world, session)) {
-        session_error(world, session, 0, ERROR_ADDRESS_FULL,
+        session_error(world->sessions, session, 0, ERROR_ADDRESS_FULL,
                       "there are %d guests from your address here already", GUESTS_PER_ADDRESS_MAX);
         return;
     }
-    if (session_player_count(world) >= world->player_max && !give_way(world, 0)) {
-        session_error(world, session, 0, ERROR_WORLD_FULL, "there are %u players here already",
-                      world->player_max);
+    if (session_player_count(world->sessions) >= world->player_max && !give_way(world, 0)) {
+        session_error(world->sessions, session, 0, ERROR_WORLD_FULL,
+                      "there are %u players here already", world->player_max);
         return;
     }
     choose_number(world, session);
     name_default(session);
-    profile_open(world, session);
+    profile_open(world->acts, session);
     make_body(world, session);
 }
 
@@ -347,9 +347,9 @@ static bool find_token(World *world, const Session *session, Session **before, R
     if (!session->has_token) {
         return false;
     }
-    *before = session_of_token(world, session->token_hash);
-    const bool stored = save_find_resume(world, session->token_hash, row) && row->account != 0 &&
-                        row->expires_unix_ms > world->unix_ms;
+    *before = session_of_token(world->sessions, session->token_hash);
+    const bool stored = save_find_resume(world->saves, session->token_hash, row) &&
+                        row->account != 0 && row->expires_unix_ms > world->clock.unix_ms;
     return *before != NULL || stored;
 }
 
@@ -361,8 +361,8 @@ static void use_own_token(World *world, Session *session)
     RowPlayer player;
     if (find_token(world, session, &before, &row) &&
         (before != NULL ? before->account : row.account) == session->account) {
-        spend_token(world, session->token_hash);
-        session->resumed = save_find_player(world, session->account, &player);
+        spend_token(world->saves, session->token_hash);
+        session->resumed = save_find_player(world->saves, session->account, &player);
     }
 }
 
@@ -374,7 +374,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     if (!find_token(world, session, &before, &row)) {
         return false;
     }
-    spend_token(world, session->token_hash);
+    spend_token(world->saves, session->token_hash);
     if (before != NULL) {
         go_on(world, before, session);
         return true;
@@ -385,7 +385,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     session->operator_role = (row.roles & ROW_OPERATOR) != 0;
     // The world of before may have been one for development.
     session->debug = (row.roles & ROW_DEBUG) != 0 && world->config.development;
-    if (save_find_player(world, row.account, &player)) {
+    if (save_find_player(world->saves, row.account, &player)) {
         session->resumed = true;
         if (name_is_valid(player.name)) {
             set_text(session->name, player.name);
@@ -402,7 +402,7 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
 {
     const NetText proof = command->ticket.bytes > 0 ? command->ticket : command->session_token;
     if (proof.bytes == 0) {
-        session_error(world, session, seq, ERROR_AUTH_REQUIRED,
+        session_error(world->sessions, session, seq, ERROR_AUTH_REQUIRED,
                       "a ticket or a session token is needed here");
         return;
     }
@@ -410,25 +410,25 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
                               .connection = session->connection,
                               .bytes = (const uint8_t *)proof.data,
                               .byte_count = proof.bytes};
-    if (save_command(world, &question) != STATUS_OK) {
-        session_error(world, session, seq, ERROR_BUSY, "too many come in at once");
+    if (save_command(world->saves, &question) != STATUS_OK) {
+        session_error(world->sessions, session, seq, ERROR_BUSY, "too many come in at once");
         return;
     }
     session->state = SESSION_VERIFYING;
-    session->state_tick = world->tick;
+    session->state_tick = world->clock.tick;
 }
 
 // A name that is brought must be one, whether it is needed or not. False: the session has ended.
-static bool names_are_valid(World *world, Session *session, uint32_t seq,
+static bool names_are_valid(Sessions *sessions, Session *session, uint32_t seq,
                             const MessageHandshake *command)
 {
     if (command->player_id.bytes > 0 && !id_is_valid(command->player_id)) {
-        session_error(world, session, seq, ERROR_INVALID_NAME,
+        session_error(sessions, session, seq, ERROR_INVALID_NAME,
                       "a playerId has 1 to 64 letters, digits, _ and - only");
         return false;
     }
     if (command->name.bytes > 0 && !name_is_valid(command->name)) {
-        session_error(world, session, seq, ERROR_INVALID_NAME, NAME_TEXT_RULE);
+        session_error(sessions, session, seq, ERROR_INVALID_NAME, NAME_TEXT_RULE);
         return false;
     }
     return true;
@@ -438,20 +438,20 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
 {
     // In JSON the envelope has the version, and its reader has looked at it.
     if (command->version != PROTOCOL_VERSION && !(session->json && command->version == 0)) {
-        session_error(world, session, seq, ERROR_UNSUPPORTED_VERSION,
+        session_error(world->sessions, session, seq, ERROR_UNSUPPORTED_VERSION,
                       "this world speaks version %d", PROTOCOL_VERSION);
         return;
     }
     if (session->json && session->merge == NULL) {
-        session_error(world, session, seq, ERROR_WORLD_FULL,
-                      "there are %u JSON sessions here already", world->merge_count);
+        session_error(world->sessions, session, seq, ERROR_WORLD_FULL,
+                      "there are %u JSON sessions here already", world->sessions->merge_count);
         return;
     }
-    if (world->stopping) {
-        session_error(world, session, seq, ERROR_STOPPING, "this world is about to end");
+    if (world->run.stopping) {
+        session_error(world->sessions, session, seq, ERROR_STOPPING, "this world is about to end");
         return;
     }
-    if (!names_are_valid(world, session, seq, command)) {
+    if (!names_are_valid(world->sessions, session, seq, command)) {
         return;
     }
     session->has_token = command->resume_token.bytes == TOKEN_CHARACTERS;
@@ -480,7 +480,7 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
 
 Status join_auth(World *world, const Entry *entry)
 {
-    Session *session = session_of_connection(world, entry->connection);
+    Session *session = session_of_connection(world->sessions, entry->connection);
     if (session == NULL) {
         return STATUS_NOT_FOUND;
     }
@@ -488,7 +488,8 @@ Status join_auth(World *world, const Entry *entry)
         return STATUS_MISMATCH;
     }
     if ((entry->flags & ENTRY_OK) == 0 || entry->number == 0) {
-        session_error(world, session, 0, ERROR_AUTH_FAILED, "this sign-in is not valid (any more)");
+        session_error(world->sessions, session, 0, ERROR_AUTH_FAILED,
+                      "this sign-in is not valid (any more)");
         return STATUS_OK;
     }
     session->account = entry->number;
@@ -507,7 +508,7 @@ Status join_auth(World *world, const Entry *entry)
 void join_tick(World *world, Session *session)
 {
     if (session->joining) {
-        if (world->tick - session->state_tick > world->tick_rate) {
+        if (world->clock.tick - session->state_tick > world->clock.tick_rate) {
             join_failed(world, session, ERROR_BUSY, "the body of before did not go");
             return;
         }
@@ -516,12 +517,13 @@ void join_tick(World *world, Session *session)
     }
     for (uint32_t i = 0; i < PRESENCE_PER_TICK && session->presence_at < session->presence_end;
          i++) {
-        const Session *other = &world->sessions[session->presence_at++];
+        const Session *other = &world->sessions->all[session->presence_at++];
         if (other->player != 0 && other != session) {
-            profile_announce(world, other, session);
+            profile_announce(world->acts, other, session);
         }
     }
-    if (world->tick - session->resume_tick > world_ticks(world, world->config.resume_ms) / 2) {
+    if (world->clock.tick - session->resume_tick >
+        world_ticks(&world->clock, world->config.resume_ms) / 2) {
         join_keep_token(world, session);
     }
 }

@@ -13,24 +13,24 @@
 static void take_input(World *world, Session *session)
 {
     WireInputFrame frame;
-    const InputTaken taken =
-        input_take(&session->input, world->tick + 1, world_ticks(world, INPUT_HOLD_MS), &frame);
+    const uint32_t hold = world_ticks(&world->clock, INPUT_HOLD_MS);
+    const InputTaken taken = input_take(&session->input, world->clock.tick + 1, hold, &frame);
     if (taken != INPUT_TAKEN) {
         world->stats.inputs_repeated += 1;
-        own_cause(world, session, NET_CAUSE_LATE_INPUT);
+        prediction_cause(world->sessions, session, NET_CAUSE_LATE_INPUT);
     }
-    if (session_body(world, session) == NULL) {
+    if (session_body(world->sim, session) == NULL) {
         return;
     }
     const SimInput input = input_frame_sim(&frame);
-    sim_set_input(world->sim, session_handle(world, session), &input);
-    act_fire(world, session, &frame);
+    sim_set_input(world->sim, session_handle(world->sim, session), &input);
+    act_fire(world->acts, session, &frame);
 }
 
 void step_inputs(World *world)
 {
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        Session *session = &world->sessions[i];
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        Session *session = &world->sessions->all[i];
         if (session->state == SESSION_PLAYING && !session->joining) {
             take_input(world, session);
         }
@@ -45,7 +45,7 @@ static Vec3 bounded(Vec3 v, float limit)
                 math_clamp(v.z, -limit, limit));
 }
 
-static void tell_hit(World *world, const SimEvent *event)
+static void tell_hit(Sessions *sessions, const SimEvent *event)
 {
     const Vec3 at = bounded(event->position, POSITION_LIMIT);
     const MessageProjectileHit hit = {.entity_id = event->subject,
@@ -56,50 +56,50 @@ static void tell_hit(World *world, const SimEvent *event)
                                       .normal = bounded(event->normal, 1)};
     const ReplicatorEvent where = {
         .subject = event->subject, .other = event->other, .has_position = true, .position = at};
-    event_broadcast(world, MESSAGE_PROJECTILE_HIT, &hit, &where);
+    event_broadcast(sessions, MESSAGE_PROJECTILE_HIT, &hit, &where);
 }
 
-static void tell_damage(World *world, const SimEvent *event)
+static void tell_damage(Sessions *sessions, const SimEvent *event)
 {
     const MessageDamaged damaged = {.entity_id = event->subject,
                                     .cause = event->other,
                                     .amount =
                                         math_clamp(event->value, -DAMAGE_LIMIT, DAMAGE_LIMIT)};
     const ReplicatorEvent where = {.subject = event->subject};
-    event_broadcast(world, MESSAGE_DAMAGED, &damaged, &where);
+    event_broadcast(sessions, MESSAGE_DAMAGED, &damaged, &where);
 }
 
-static void tell_death(World *world, const SimEvent *event)
+static void tell_death(Sessions *sessions, const SimEvent *event)
 {
     const MessageDied died = {.entity_id = event->subject, .cause = event->other};
     const ReplicatorEvent where = {.subject = event->subject};
-    event_broadcast(world, MESSAGE_DIED, &died, &where);
-    Session *session = world_session_of_entity(world, event->subject);
+    event_broadcast(sessions, MESSAGE_DIED, &died, &where);
+    Session *session = session_of_entity(sessions, event->subject);
     if (session != NULL) {
-        own_cause(world, session, NET_CAUSE_DAMAGE);
+        prediction_cause(sessions, session, NET_CAUSE_DAMAGE);
     }
 }
 
-static void tell_npc(World *world, const SimEvent *event)
+static void tell_npc(Sessions *sessions, const SimEvent *event)
 {
     const MessageNpcEvent npc = {.entity_id = event->subject,
                                  .old_state = event->detail >> 8 & 3,
                                  .new_state = event->detail & 3,
                                  .target = event->other};
     const ReplicatorEvent where = {.subject = event->subject};
-    event_broadcast(world, MESSAGE_NPC_EVENT, &npc, &where);
+    event_broadcast(sessions, MESSAGE_NPC_EVENT, &npc, &where);
 }
 
-static void tell_structure(World *world, const SimEvent *event)
+static void tell_structure(Sessions *sessions, const SimEvent *event)
 {
     const Vec3 at = bounded(event->position, POSITION_LIMIT);
     const MessageStructureRemoved removed = {
         .entity_id = event->subject, .reason = event->detail, .position = at};
     const ReplicatorEvent where = {.subject = event->subject, .has_position = true, .position = at};
-    event_broadcast(world, MESSAGE_STRUCTURE_REMOVED, &removed, &where);
+    event_broadcast(sessions, MESSAGE_STRUCTURE_REMOVED, &removed, &where);
 }
 
-void step_events(World *world)
+static void tell_events(World *world)
 {
     uint32_t count = 0;
     const SimEvent *events = sim_events(world->sim, &count);
@@ -107,19 +107,19 @@ void step_events(World *world)
         const SimEvent *event = &events[world->events_seen];
         switch (event->type) {
         case SIM_EVENT_PROJECTILE_HIT:
-            tell_hit(world, event);
+            tell_hit(world->sessions, event);
             break;
         case SIM_EVENT_DAMAGED:
-            tell_damage(world, event);
+            tell_damage(world->sessions, event);
             break;
         case SIM_EVENT_DIED:
-            tell_death(world, event);
+            tell_death(world->sessions, event);
             break;
         case SIM_EVENT_NPC_STATE:
-            tell_npc(world, event);
+            tell_npc(world->sessions, event);
             break;
         case SIM_EVENT_STRUCTURE_REMOVED:
-            tell_structure(world, event);
+            tell_structure(world->sessions, event);
             break;
         default: // the rest is for scripts, or seen in states
             break;
@@ -131,20 +131,21 @@ void step_events(World *world)
 
 void step_sim(World *world)
 {
-    step_events(world);
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        if (session_plays(&world->sessions[i])) {
-            own_before(world, &world->sessions[i]);
+    tell_events(world);
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        if (session_plays(&world->sessions->all[i])) {
+            prediction_before_step(world->sessions, &world->sessions->all[i]);
         }
     }
     sim_step(world->sim);
-    world->tick = sim_tick(world->sim);
+    world->clock.tick = sim_tick(world->sim);
     world->events_seen = 0;
-    geometry_tick(world);
-    step_events(world);
-    for (uint32_t i = 0; i < world->session_high; i++) {
-        if (session_plays(&world->sessions[i])) {
-            own_after(world, &world->sessions[i]);
+    geometry_tick(world->geometry);
+    prediction_geometry(world->sessions, world->geometry);
+    tell_events(world);
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        if (session_plays(&world->sessions->all[i])) {
+            prediction_after_step(world->sessions, &world->sessions->all[i]);
         }
     }
 }

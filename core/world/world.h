@@ -23,8 +23,10 @@
 #include "core/base/log.h"
 #include "core/place/place.h"
 #include "core/script/runtime/script.h"
-#include "core/world/entry.h"
-#include "core/world/replicate.h"
+#include "core/world/entry/entry.h"
+#include "core/world/replicate/replicate.h"
+#include "core/world/save/command.h"
+#include "core/world/session/world_state.h"
 
 typedef struct World World;
 
@@ -74,38 +76,13 @@ void world_output_take(World *world, uint64_t connection);
 // and enters their DISCONNECT. Each is given once. 0: no more.
 uint64_t world_closing(World *world);
 
-// --- what comes out: commands -------------------------------------------------------------------
-typedef enum CommandType {
-    COMMAND_AUTH,  // connection, bytes: ticket or session token: who is this? ENTRY_AUTH answers
-    COMMAND_SAVE,  // rows (row.h), one after the other; (epoch, seq); ENTRY_STORED answers
-    COMMAND_STORE, // a DataStore request of a script (store); ENTRY_STORED answers
-    COMMAND_STOP   // the world wants to end: reason in bytes
-} CommandType;
-
-typedef struct Command {
-    CommandType type;
-    uint64_t connection;
-    uint64_t request;    // for ENTRY_STORED
-    uint64_t epoch, seq; // SAVE: seq is one more each
-    const uint8_t *bytes;
-    size_t byte_count;
-    StoreRequest store;
-} Command;
+// --- what comes out: commands (save/command.h) ---------------------------------------------------
 // Since the last clear, oldest first. Not clearing them is the owner's way to say that it is
 // behind: when the queue is full, saves wait and are merged, and DataStore requests fail.
 const Command *world_commands(const World *world, uint32_t *count);
 void world_commands_clear(World *world);
 
 // --- looking ------------------------------------------------------------------------------------
-typedef struct WorldStats {
-    uint64_t tick;
-    uint32_t sessions, players, json_sessions;
-    uint64_t messages, messages_refused, messages_malformed, inputs, inputs_late, inputs_early,
-        inputs_duplicate, inputs_repeated, corrections, corrections_without_cause, snapshots,
-        snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down, bytes_up,
-        journal_dropped, commands_denied, bodies_gave_way;
-    ReplicatorStats replication;
-} WorldStats;
 WorldStats world_stats(const World *world);
 
 Sim *world_sim(World *world); // to look; entries alone change a world

@@ -4,7 +4,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/base/check.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "server/net/socket_pass.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"

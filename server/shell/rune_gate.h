@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/wire/manifest.h"
-#include "core/world/entry.h"
+#include "core/world/entry/entry.h"
 #include "server/build/sign/signing_key.h"
 
 typedef struct RuneGate {

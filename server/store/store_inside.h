@@ -4,8 +4,8 @@
 // only the disk makes a whole batch fail.
 #pragma once
 
-#include "core/script/bridge/store_answer.h"
-#include "core/world/row.h"
+#include "core/script/trial/memory_store.h"
+#include "core/world/save/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
 

@@ -1,7 +1,7 @@
 // What a world keeps, from rows of bytes to columns and back. A row is decoded before anything is
-// written, so only what core/world/row.h can read gets in; reading makes the same bytes again from
-// the columns, and a row whose checksum does not fit is refused. Every function that puts a row and
-// the one that reads it name the columns in the same order.
+// written, so only what core/world/save/row.h can read gets in; reading makes the same bytes again
+// from the columns, and a row whose checksum does not fit is refused. Every function that puts a
+// row and the one that reads it name the columns in the same order.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 

@@ -399,7 +399,7 @@ static void tick(Play *play, uint32_t count)
         enter(play, &(Entry){.type = ENTRY_TICK, .number = play->unix_ms});
         hear(play);
         take_commands(play);
-        check_faults(play->world->scripts);
+        check_faults(world_scripts(play->world));
     }
 }
 
@@ -462,20 +462,20 @@ static void start_world(Play *play)
     }
     tick(play, TICKS_BEFORE);
     ASSERT(play->welcome[0] && play->welcome[1]);
-    check_driver(play->world->scripts);
+    check_driver(world_scripts(play->world));
 }
 
 static void play_world(const uint8_t *bytes, size_t count)
 {
     static Play play;
-    if (play.world == NULL || play.run_count == RUNS_MAX || is_worn(play.world->scripts)) {
+    if (play.world == NULL || play.run_count == RUNS_MAX || is_worn(world_scripts(play.world))) {
         start_world(&play);
     }
     play.run_count += 1;
     uint64_t player = 0;
     uint64_t entity = 0;
     ASSERT(world_player(play.world, 1, &player, &entity));
-    give_input(play.world->scripts, player, bytes, count);
+    give_input(world_scripts(play.world), player, bytes, count);
     tick(&play, TICKS_AFTER);
     ASSERT(world_player(play.world, 1, &player, &entity)); // nobody was disturbed
 }

@@ -1,7 +1,7 @@
 // Changes of a place that is being played: any bytes change it or are rejected, and a rejected
 // change has no effect. The world continues in both cases, and all memory is freed at the end.
 #include "core/base/check.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 #include "tests/support/test_place.h"
 
 #include <string.h>

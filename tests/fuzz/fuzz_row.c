@@ -2,7 +2,7 @@
 // bytes, and its values are inside their limits.
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 #include <string.h>
 

@@ -103,7 +103,7 @@ static void witness_listens(Play *play)
 
 static void witness_speaks(Play *play)
 {
-    const uint64_t tick = play->world->tick;
+    const uint64_t tick = play->world->clock.tick;
     const WireInputFrame frame = {.seq = (uint32_t)tick + 1, .tick = tick + 1};
     const MessageInputBatch batch = {
         .last_snapshot = play->frame, .inputs = &frame, .inputs_count = 1};
@@ -225,15 +225,15 @@ static void op_inputs(Play *play)
     const uint32_t count = byte_read_u8(&play->reader) % 9;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t ahead = byte_read_u8(&play->reader) % 80;
-        frames[i] = (WireInputFrame){.seq = (uint32_t)(play->world->tick + ahead),
-                                     .tick = ahead < 70 ? play->world->tick + ahead : 0,
+        frames[i] = (WireInputFrame){.seq = (uint32_t)(play->world->clock.tick + ahead),
+                                     .tick = ahead < 70 ? play->world->clock.tick + ahead : 0,
                                      .move_x = (int8_t)(byte_read_u8(&play->reader) | 1),
                                      .yaw = byte_read_u16(&play->reader),
                                      .buttons = byte_read_u8(&play->reader)};
     }
     const MessageInputBatch batch = {.last_snapshot = byte_read_u8(&play->reader),
                                      .view_tick = byte_read_u8(&play->reader),
-                                     .state_seq = play->world->tick,
+                                     .state_seq = play->world->clock.tick,
                                      .state_hash = byte_read_u8(&play->reader),
                                      .inputs = frames,
                                      .inputs_count = count};

@@ -1,6 +1,6 @@
 // Writes a row of each type into the folder given: where the search for fuzz_row begins.
 #include "core/base/check.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 
 #include <stdio.h>
 #include <string.h>

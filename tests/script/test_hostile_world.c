@@ -11,7 +11,7 @@
 // the first of an overload, the rest of a tick is bounded too, every fault is its own, and the
 // shots of the honest script fly on. All in steps, which are the same on every machine.
 #include "core/base/limits.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 #include "core/world/world_inside.h"
 #include "tests/script/embedded.h"
 

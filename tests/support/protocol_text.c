@@ -8,7 +8,7 @@
 #include "core/base/limits.h"
 #include "core/script/runtime/value.h"
 #include "core/wire/input_frame.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "tests/support/message_example.h"
 
 #include <stdio.h>

@@ -72,6 +72,21 @@ CASES = {
     "server may see core": ({"server/sys/y.h": '// Y.\n#include "core/sim/s.h"\n'}, []),
     "missing header": ({"core/base/a.h": '// A.\n#include "core/base/gone.h"\n'},
                        ['core/base/a.h:2: "core/base/gone.h" is not in the repository']),
+    "world room upward": (
+        {"core/world/session/s.h": '// S.\n#include "core/world/save/v.h"\n',
+         "core/world/save/v.h": "// V.\n#pragma once\n"},
+        ["core/world/session/s.h:2: core/world/session may not include core/world/save"]),
+    "world room to the top": (
+        {"core/world/act/a.h": '// A.\n#include "core/world/w.h"\n',
+         "core/world/w.h": "// W.\n#pragma once\n"},
+        ["core/world/act/a.h:2: core/world/act may not include core/world"]),
+    "world room downward": (
+        {"core/world/act/a.h": '// A.\n#include "core/world/save/v.h"\n',
+         "core/world/save/v.h": "// V.\n#pragma once\n"}, []),
+    "edge of a world room in CMake": (
+        {"core/world/session/CMakeLists.txt": "sandlot_library(world_session EDGES world_save)\n",
+         "core/world/save/CMakeLists.txt": "sandlot_library(world_save EDGES base)\n"},
+        ["core/world/session/CMakeLists.txt:1: world_session may not have the edge world_save"]),
     "edge in CMake": ({"core/base/CMakeLists.txt":
                        "sandlot_library(base SOURCES a.c heap.c check.c EDGES sim)\n"},
                       ["core/base/CMakeLists.txt:1: base may not have the edge sim"]),

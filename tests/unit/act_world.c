@@ -273,11 +273,12 @@ void act_world_send(ActWorld *act, ActClient *client, uint8_t number, const void
 static void confirm(ActWorld *act, ActClient *client)
 {
     if (client->connection == 0 || client->silent || client->frame == 0 ||
-        act->world->tick % 2 != 0) {
+        act->world->clock.tick % 2 != 0) {
         return;
     }
     const uint32_t seq = client->seq;
-    const MessageInputBatch batch = {.last_snapshot = client->frame, .view_tick = act->world->tick};
+    const MessageInputBatch batch = {.last_snapshot = client->frame,
+                                     .view_tick = act->world->clock.tick};
     act_world_send(act, client, MESSAGE_INPUT_BATCH, &batch);
     client->seq = seq;
 }
@@ -332,7 +333,7 @@ void act_world_cut(ActWorld *act, ActClient *client)
 
 Session *act_world_session(ActWorld *act, const ActClient *client)
 {
-    return session_of_connection(act->world, client->connection);
+    return session_of_connection(act->world->sessions, client->connection);
 }
 
 bool act_world_ask(ActWorld *act, ActClient *client, uint8_t number, const void *body)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/wire/merge.h"
-#include "core/world/replicate.h"
+#include "core/world/replicate/replicate.h"
 #include "tests/unit/walk_world.h"
 
 #define REPLICATE_CLIENTS 8

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/rng.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "server/store/store.h"
 
 #define FIXTURE_ROWS_MAX 4096

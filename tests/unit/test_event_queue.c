@@ -1,6 +1,6 @@
 // The queue of events: in order, complete, and bounded.
 #include "core/base/rng.h"
-#include "core/world/event_queue.h"
+#include "core/world/replicate/event_queue.h"
 #include "tests/support/test.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 // the epoch goes to the store, any other ends that process and nothing else.
 #include "server/host/host_inside.h"
 
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 

@@ -1,6 +1,6 @@
 // Who is near whom, compared with checking all pairs.
 #include "core/base/rng.h"
-#include "core/world/interest.h"
+#include "core/world/replicate/interest.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

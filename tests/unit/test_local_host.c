@@ -2,7 +2,7 @@
 // it, it is changed while they play, and an invalid change has no effect.
 #include "core/base/check.h"
 #include "core/client/client.h"
-#include "core/world/local_host.h"
+#include "core/world/local/local_host.h"
 #include "tests/support/test.h"
 #include "tests/unit/island_session.h"
 

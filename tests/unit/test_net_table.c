@@ -1,7 +1,7 @@
 // Versions of entities: when a new one is created, and that old ones are kept unchanged.
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
-#include "core/world/net_table.h"
+#include "core/world/replicate/net_table.h"
 #include "tests/support/test.h"
 #include "tests/unit/walk_world.h"
 

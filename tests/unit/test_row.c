@@ -1,6 +1,6 @@
 // Stored rows: what is written can be read, and any other bytes are rejected.
 #include "core/base/rng.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "tests/support/test.h"
 
 #include <string.h>

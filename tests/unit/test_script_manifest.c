@@ -158,7 +158,7 @@ TEST(an_earlier_life_was_further)
     CHECK_INT(reload(rows, 1, 8, 8), STATUS_RANGE);
     CHECK_OK(reload(rows, 1, 9, 9));
     act_world_tick(&act, 2);
-    CHECK_INT(act.world->manifest_version, 9);
+    CHECK_INT(act.world->run.manifest_version, 9);
     close();
 }
 

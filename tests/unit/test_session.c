@@ -113,13 +113,13 @@ TEST(names_and_ids_are_checked)
     CHECK_INT(world_stats(fixture.world).players, 0);
     // Without any, one is made.
     fixture_join(&fixture, 40, "");
-    const Session *session = session_of_connection(fixture.world, 40);
+    const Session *session = session_of_connection(fixture.world->sessions, 40);
     REQUIRE(session != NULL && session->state == SESSION_PLAYING);
     CHECK(strncmp(session->name, "Player ", 7) == 0);
     CHECK(strncmp(session->player_id, "p_", 2) == 0);
     CHECK_INT(session->account, 0);
     fixture_join(&fixture, 50, "zoe");
-    CHECK_TEXT(session_of_connection(fixture.world, 50)->name, "zoe");
+    CHECK_TEXT(session_of_connection(fixture.world->sessions, 50)->name, "zoe");
     fixture_close(&fixture);
 }
 
@@ -343,7 +343,7 @@ TEST(others_sign_in_through_the_owner)
     CHECK_OK(fixture_enter(&fixture, &answer));
     CHECK_INT(fixture_enter(&fixture, &answer), STATUS_MISMATCH);
     CHECK_INT(hear(&fixture, 2).welcomes, 1);
-    CHECK_TEXT(session_of_connection(fixture.world, 2)->name, "Bo");
+    CHECK_TEXT(session_of_connection(fixture.world->sessions, 2)->name, "Bo");
 
     CHECK_OK(fixture_connect(&fixture, 3, false));
     CHECK_OK(fixture_send(&fixture, 3, MESSAGE_HANDSHAKE, &hello));
@@ -365,7 +365,8 @@ static Heard sign_in(Fixture *fixture, uint64_t connection, const MessageHandsha
     CHECK_OK(fixture_connect(fixture, connection, false));
     CHECK_OK(fixture_send(fixture, connection, MESSAGE_HANDSHAKE, hello));
     fixture_tick(fixture, 1);
-    CHECK_INT(session_of_connection(fixture->world, connection)->state, SESSION_VERIFYING);
+    CHECK_INT(session_of_connection(fixture->world->sessions, connection)->state,
+              SESSION_VERIFYING);
     CHECK_OK(fixture_enter(fixture, &(Entry){.type = ENTRY_AUTH,
                                              .flags = account != 0 ? ENTRY_OK | ENTRY_GUEST : 0,
                                              .connection = connection,
@@ -383,8 +384,8 @@ TEST(a_session_token_counts_in_development_too)
     CHECK(fixture.world->config.development);
     const MessageHandshake hello = {.version = 2, .session_token = {"sign-in", 7}};
     CHECK_INT(sign_in(&fixture, 1, &hello, 77).welcomes, 1);
-    CHECK_INT(session_of_connection(fixture.world, 1)->account, 77);
-    CHECK_TEXT(session_of_connection(fixture.world, 1)->name, "Bo");
+    CHECK_INT(session_of_connection(fixture.world->sessions, 1)->account, 77);
+    CHECK_TEXT(session_of_connection(fixture.world->sessions, 1)->name, "Bo");
     CHECK_TEXT(sign_in(&fixture, 2, &hello, 0).code, "auth_failed");
     CHECK_INT(world_stats(fixture.world).players, 1);
     fixture_close(&fixture);
@@ -412,26 +413,26 @@ TEST(a_resume_token_is_for_its_own_account_alone)
     CHECK_INT(eve.welcomes, 1);
     CHECK(!eve.welcome.resumed);
     CHECK(eve.welcome.entity_id != body);
-    CHECK_INT(session_of_connection(fixture.world, 2)->account, 72);
+    CHECK_INT(session_of_connection(fixture.world->sessions, 2)->account, 72);
     CHECK_OK(fixture_disconnect(&fixture, 2));
     CHECK_OK(fixture_disconnect(&fixture, 1));
     fixture_tick(&fixture, 1);
     eve = sign_in(&fixture, 3, &hello, 72);
     CHECK(eve.welcome.entity_id != body);
     // And when nothing is left of her but the row.
-    session_leave(fixture.world, session_of_account(fixture.world, 71));
+    life_leave(fixture.world, session_of_account(fixture.world->sessions, 71));
     fixture_tick(&fixture, 2);
     CHECK_OK(fixture_disconnect(&fixture, 3));
-    session_leave(fixture.world, session_of_account(fixture.world, 72));
+    life_leave(fixture.world, session_of_account(fixture.world->sessions, 72));
     fixture_tick(&fixture, 2);
     eve = sign_in(&fixture, 4, &hello, 72);
-    CHECK_INT(session_of_connection(fixture.world, 4)->account, 72);
+    CHECK_INT(session_of_connection(fixture.world->sessions, 4)->account, 72);
     CHECK(!eve.welcome.resumed);
     // The token is still ann's, once.
     hello = with_token("ann again", ann.token);
     const Heard again = sign_in(&fixture, 5, &hello, 71);
     CHECK(again.welcome.resumed);
-    CHECK_INT(session_of_connection(fixture.world, 5)->player, player);
+    CHECK_INT(session_of_connection(fixture.world->sessions, 5)->player, player);
     fixture_close(&fixture);
 }
 
@@ -441,9 +442,9 @@ TEST(a_new_ticket_says_what_one_may)
     fixture_open(&fixture);
     const MessageHandshake hello = with_token("ann", "");
     (void)sign_in(&fixture, 1, &hello, 71);
-    session_of_connection(fixture.world, 1)->operator_role = true;
+    session_of_connection(fixture.world->sessions, 1)->operator_role = true;
     CHECK_INT(sign_in(&fixture, 2, &hello, 71).welcomes, 1);
-    CHECK(!session_of_connection(fixture.world, 2)->operator_role);
+    CHECK(!session_of_connection(fixture.world->sessions, 2)->operator_role);
     fixture_close(&fixture);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/unit/world_fixture.h"
 
 #include "core/base/rng.h"
+#include "core/sim/puppet.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 static Session *session_of(Fixture *fixture, uint64_t connection)
 {
-    return session_of_connection(fixture->world, connection);
+    return session_of_connection(fixture->world->sessions, connection);
 }
 
 static Handle body_of(Fixture *fixture, uint64_t connection)
@@ -36,7 +37,7 @@ static void player_join(Fixture *fixture, Player *player, uint64_t connection, c
 {
     memset(player, 0, sizeof *player);
     player->connection = connection;
-    merge_reset(&player->merge, fixture->world->tick_rate);
+    merge_reset(&player->merge, fixture->world->clock.tick_rate);
     fixture_join(fixture, connection, id);
 }
 
@@ -49,10 +50,10 @@ static void player_send(Fixture *fixture, Player *player, uint32_t seq, uint32_t
                                .state_seq = seq,
                                .state_hash = hash,
                                .inputs = frames};
-    if (player->sent_tick < fixture->world->tick) {
-        player->sent_tick = fixture->world->tick;
+    if (player->sent_tick < fixture->world->clock.tick) {
+        player->sent_tick = fixture->world->clock.tick;
     }
-    while (player->sent_tick < fixture->world->tick + 3 && batch.inputs_count < 8) {
+    while (player->sent_tick < fixture->world->clock.tick + 3 && batch.inputs_count < 8) {
         player->sent_tick += 1;
         frames[batch.inputs_count++] = (WireInputFrame){.seq = (uint32_t)player->sent_tick,
                                                         .tick = player->sent_tick,
@@ -66,7 +67,8 @@ static void player_run(Fixture *fixture, Player *player, uint32_t ticks)
 {
     for (uint32_t i = 0; i < ticks; i++) {
         const Session *session = session_of(fixture, player->connection);
-        player_send(fixture, player, (uint32_t)fixture->world->tick, session->own.hash);
+        player_send(fixture, player, (uint32_t)fixture->world->clock.tick,
+                    session->prediction.hash);
         fixture_tick(fixture, 1);
         fixture_hear(fixture, player->connection, &player->merge, &player->heard);
     }
@@ -76,7 +78,8 @@ static void player_run(Fixture *fixture, Player *player, uint32_t ticks)
 static void player_err(Fixture *fixture, Player *player)
 {
     const Session *session = session_of(fixture, player->connection);
-    player_send(fixture, player, (uint32_t)fixture->world->tick, session->own.hash ^ 1);
+    player_send(fixture, player, (uint32_t)fixture->world->clock.tick,
+                session->prediction.hash ^ 1);
     fixture_tick(fixture, 1);
     fixture_hear(fixture, player->connection, &player->merge, &player->heard);
 }
@@ -119,8 +122,8 @@ TEST(rounds_are_announced_ahead)
         const Entity *lift = sim_entity(sim, sim_find(sim, LIFT));
         const Motion *motion = &lift->part.motion;
         REQUIRE(motion->count > 0);
-        CHECK(motion->segments[motion->count - 1].tick_to >= fixture.world->tick + 60);
-        const uint64_t phase = fixture.world->tick % 240;
+        CHECK(motion->segments[motion->count - 1].tick_to >= fixture.world->clock.tick + 60);
+        const uint64_t phase = fixture.world->clock.tick % 240;
         const float want = phase <= 120 ? 0.5f + (float)phase / 60 : 4.5f - (float)phase / 60;
         CHECK_NEAR(lift->position.y, want, 1e-4);
     }
@@ -179,10 +182,10 @@ TEST(hashes_of_coming_ticks_are_compared)
         sim_spawn_player(sim, &(CharacterDesc){.net_id = session_of(&fixture, 1)->entity}, &body));
     const CharacterState start = character_state(fixture.world->sim, body_of(&fixture, 1));
     CHECK_OK(character_state_apply(sim, body, &start));
-    uint64_t tick = fixture.world->tick;
+    uint64_t tick = fixture.world->clock.tick;
     for (uint32_t i = 0; i < 120; i++) {
         // Four ticks ahead of the server.
-        while (tick < fixture.world->tick + 4) {
+        while (tick < fixture.world->clock.tick + 4) {
             tick += 1;
             WireInputFrame frame = {.seq = (uint32_t)tick, .tick = tick, .move_x = 90};
             if (tick == player.sent_tick || tick <= player.sent_tick) {
@@ -203,7 +206,7 @@ TEST(hashes_of_coming_ticks_are_compared)
         fixture_hear(&fixture, 1, &player.merge, &player.heard);
     }
     CHECK_INT(world_stats(fixture.world).corrections, 0);
-    CHECK(session_of(&fixture, 1)->own.match_tick == fixture.world->tick);
+    CHECK(session_of(&fixture, 1)->prediction.match_tick == fixture.world->clock.tick);
     sim_destroy(&heap, sim);
     fixture_close(&fixture);
 }
@@ -216,14 +219,15 @@ TEST(a_wrong_prediction_is_corrected_once)
     player_join(&fixture, &player, 1, "ann");
     player_run(&fixture, &player, 100);
     player_run(&fixture, &player,
-               (uint32_t)(3 - fixture.world->tick % 3)); // a frame has just gone out
+               (uint32_t)(3 - fixture.world->clock.tick % 3)); // a frame has just gone out
     const uint32_t before = player.heard.own_count;
     player_err(&fixture, &player);
     CHECK_INT(world_stats(fixture.world).corrections, 1);
     CHECK_INT(world_stats(fixture.world).corrections_without_cause, 1); // nothing explains it
     for (uint32_t i = 0; i < 5; i++) { // it does not know better before it has the frame
         const Session *session = session_of(&fixture, 1);
-        player_send(&fixture, &player, (uint32_t)fixture.world->tick, session->own.hash ^ 1);
+        player_send(&fixture, &player, (uint32_t)fixture.world->clock.tick,
+                    session->prediction.hash ^ 1);
         fixture_tick(&fixture, 1);
     }
     CHECK_INT(world_stats(fixture.world).corrections, 1);
@@ -556,8 +560,8 @@ static void random_client(Fixture *fixture, Rng *rng, Player *player, uint32_t n
     }
     player->move_z = rng_u32(rng) % 128;
     if (what < 80) {
-        player_send(fixture, player, (uint32_t)fixture->world->tick,
-                    rng_u32(rng) % 8 == 0 ? 1 : session->own.hash);
+        player_send(fixture, player, (uint32_t)fixture->world->clock.tick,
+                    rng_u32(rng) % 8 == 0 ? 1 : session->prediction.hash);
     }
     if (what == 80) {
         CHECK_OK(fixture_disconnect(fixture, player->connection));

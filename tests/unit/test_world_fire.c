@@ -1,5 +1,6 @@
 // Shots: how often, from where, at whom; and messages that are sent in pieces.
 #include "core/base/sha256.h"
+#include "core/sim/puppet.h"
 #include "tests/unit/act_world.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static void fire(ActClient *client, uint32_t ticks, uint64_t yaw, uint64_t view_
 {
     client->silent = true;
     for (uint32_t i = 0; i < ticks; i++) {
-        const uint64_t tick = act.world->tick + 1;
+        const uint64_t tick = act.world->clock.tick + 1;
         const WireInputFrame frame = {
             .seq = (uint32_t)tick, .tick = tick, .yaw = yaw, .buttons = INPUT_FIRE};
         const MessageInputBatch batch = {.last_snapshot = client->frame,
@@ -41,7 +42,7 @@ static void fire(ActClient *client, uint32_t ticks, uint64_t yaw, uint64_t view_
 static float health(const ActClient *client)
 {
     const Session *session = act_world_session(&act, client);
-    return session_body(act.world, session)->character.health;
+    return session_body(act.world->sim, session)->character.health;
 }
 
 TEST(a_shot_flies_from_the_eye_and_hurts)
@@ -53,7 +54,7 @@ TEST(a_shot_flies_from_the_eye_and_hurts)
     act_world_place(&act, b, vec3(10, 0, 0));
     act_world_tick(&act, 40);
     const float before = health(b);
-    fire(a, 1, 16384, act.world->tick); // a quarter turn: +x
+    fire(a, 1, 16384, act.world->clock.tick); // a quarter turn: +x
     CHECK_INT(sim_count(act.world->sim, ENTITY_PROJECTILE), 1);
     const Handle h = sim_next(act.world->sim, HANDLE_NONE, ENTITY_MASK(ENTITY_PROJECTILE));
     const Entity *shot = sim_entity(act.world->sim, h);
@@ -77,13 +78,13 @@ TEST(the_weapon_decides_how_often)
     ActClient *a = act_world_join(&act, 7, "ann");
     act_world_tick(&act, 4);
     uint64_t first = sim_next_net_id(act.world->sim);
-    fire(a, 60, 0, act.world->tick);
+    fire(a, 60, 0, act.world->clock.tick);
     CHECK_INT(sim_next_net_id(act.world->sim) - first, 4); // one in 250 ms
     // The dead do not shoot.
     const Session *session = act_world_session(&act, a);
     (void)sim_damage(act.world->sim, sim_find(act.world->sim, session->entity), 1e6f, 0);
     first = sim_next_net_id(act.world->sim);
-    fire(a, 30, 0, act.world->tick);
+    fire(a, 30, 0, act.world->clock.tick);
     CHECK_INT(sim_next_net_id(act.world->sim) - first, 0);
     close();
 }
@@ -93,10 +94,10 @@ TEST(the_past_is_bounded_and_the_future_is_now)
     open(TEST_PLACE_FLAT);
     ActClient *a = act_world_join(&act, 7, "ann");
     act_world_tick(&act, 60);
-    const uint64_t views[] = {1, act.world->tick - 10, act.world->tick + 1000, 0};
+    const uint64_t views[] = {1, act.world->clock.tick - 10, act.world->clock.tick + 1000, 0};
     const uint32_t wants[] = {21, 10, 0, 0};
     for (uint32_t i = 0; i < 4; i++) {
-        const uint64_t view = i == 1 ? act.world->tick - 10 : views[i];
+        const uint64_t view = i == 1 ? act.world->clock.tick - 10 : views[i];
         const uint64_t next = sim_next_net_id(act.world->sim);
         fire(a, 1, 0, view);
         const Entity *shot = sim_entity(act.world->sim, sim_find(act.world->sim, next));
@@ -120,12 +121,12 @@ TEST(who_is_not_seen_is_not_hit)
     act_world_place(&act, b, vec3(15, 0, 0));
     act_world_tick(&act, 40);
     const float before = health(b);
-    fire(a, 1, 16384, act.world->tick);
+    fire(a, 1, 16384, act.world->clock.tick);
     act_world_tick(&act, 60);
     CHECK_NEAR(health(b), before, 0.01);
     act_world_place(&act, a, vec3(5, 0, 0));
     act_world_tick(&act, 40);
-    fire(a, 1, 16384, act.world->tick);
+    fire(a, 1, 16384, act.world->clock.tick);
     act_world_tick(&act, 60);
     CHECK_NEAR(health(b), before - 25, 0.01);
     close();

@@ -1,5 +1,6 @@
 // Stored data: everything that was reported as durable is there after a restart, even if the last
 // command was lost; invalid rows are rejected.
+#include "core/sim/puppet.h"
 #include "core/sim/structure.h"
 #include "tests/unit/act_world.h"
 
@@ -123,8 +124,8 @@ TEST(a_restarted_world_has_everything)
     a = act_world_join(&act, 7, "ann");
     const Session *session = act_world_session(&act, a);
     CHECK_INT(session->player, player);
-    CHECK_INT(session->profiles.count, 2);
-    const Entity *body = session_body(act.world, session);
+    CHECK_INT(profile_of(act.world->acts, session)->count, 2);
+    const Entity *body = session_body(act.world->sim, session);
     CHECK_NEAR(body->position.x, 7, 0.5);
     CHECK_NEAR(body->position.z, -5, 0.5);
     // Nothing is stored again that did not change.
@@ -248,7 +249,7 @@ TEST(a_refused_save_stops_the_world)
     CHECK_OK(world_enter(act.world, &(Entry){.type = ENTRY_STORED, .number = request}));
     act_world_tick(&act, 1);
     CHECK_INT(act.stops, 1);
-    CHECK(act.world->stopping);
+    CHECK(act.world->run.stopping);
     const Entry twice = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = 1000000};
     CHECK_INT(world_enter(act.world, &twice), STATUS_NOT_FOUND);
     finish();
@@ -395,10 +396,10 @@ TEST(resumes_end)
                          &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
     act_world_tick(&act, 1);
     RowResume found;
-    CHECK(save_find_resume(act.world, resume.token_hash, &found));
+    CHECK(save_find_resume(act.world->saves, resume.token_hash, &found));
     CHECK_INT(found.player, 3);
     act_world_tick(&act, 80);
-    CHECK(!save_find_resume(act.world, resume.token_hash, &found));
+    CHECK(!save_find_resume(act.world->saves, resume.token_hash, &found));
     for (uint32_t i = 0; i < store.count; i++) {
         CHECK(store.rows[i].row.type != ROW_RESUME);
     }

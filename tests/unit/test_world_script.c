@@ -53,7 +53,7 @@ static MessageRemoteUp remote(const char *name, const uint8_t *bytes, size_t cou
     return (MessageRemoteUp){.name = act_text(name),
                              .payload = {bytes, (uint32_t)count},
                              .invoke_id = invoke,
-                             .generation = act.world->manifest_version};
+                             .generation = act.world->run.manifest_version};
 }
 
 TEST(the_service_decides_who_gets_what)
@@ -79,7 +79,7 @@ TEST(the_service_decides_who_gets_what)
     ActClient *a = act_world_join(&act, 7, "ann");
     const MessageScriptManifest *manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
     REQUIRE(manifest != NULL);
-    CHECK_INT(manifest->version, act.world->manifest_version);
+    CHECK_INT(manifest->version, act.world->run.manifest_version);
     CHECK_INT(manifest->scripts_count, 4);
     for (uint32_t i = 0; i < manifest->scripts_count; i++) {
         CHECK(!is(manifest->scripts[i].service, "ServerScriptService"));
@@ -251,7 +251,7 @@ TEST(a_reload_replaces_code_and_tells_everybody)
     ActClient *a = act_world_join(&act, 7, "ann");
     act_world_tick(&act, 4);
     CHECK_NEAR(gold(), 1, 0);
-    const uint32_t version = act.world->manifest_version;
+    const uint32_t version = act.world->run.manifest_version;
     const MessageScriptManifest *manifest = act_client_last(a, MESSAGE_SCRIPT_MANIFEST);
     REQUIRE(manifest != NULL);
     const WireHash before = manifest->scripts[0].rune_hash;
@@ -268,7 +268,7 @@ TEST(a_reload_replaces_code_and_tells_everybody)
     CHECK_OK(world_enter(act.world, &(Entry){.type = ENTRY_RELOAD, .number = version + 1}));
     act_world_tick(&act, 4);
     CHECK_NEAR(gold(), 2, 0);
-    CHECK_INT(act.world->manifest_version, version + 1);
+    CHECK_INT(act.world->run.manifest_version, version + 1);
     const MessageScriptReload *reload = act_client_last(a, MESSAGE_SCRIPT_RELOAD);
     REQUIRE(reload != NULL);
     CHECK_INT(reload->version, version + 1);
@@ -324,7 +324,7 @@ TEST(chat_and_sounds_of_scripts)
 static void check_fault(const char *want)
 {
     ScriptFault fault = {0};
-    REQUIRE(script_faults(act.world->scripts, &fault, 1) == 1);
+    REQUIRE(script_faults(world_scripts(act.world), &fault, 1) == 1);
     if (strstr(fault.message, want) == NULL) {
         test_fail(__FILE__, __LINE__, "no \"%s\" in \"%s\"", want, fault.message);
     }
@@ -333,7 +333,7 @@ static void check_fault(const char *want)
 static void check_no_fault(void)
 {
     ScriptFault fault = {0};
-    if (script_faults(act.world->scripts, &fault, 1) != 0) {
+    if (script_faults(world_scripts(act.world), &fault, 1) != 0) {
         test_fail(__FILE__, __LINE__, "%s", fault.message);
     }
 }

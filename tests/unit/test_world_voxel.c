@@ -182,7 +182,7 @@ TEST(the_own_chunk_can_be_asked_for_at_once)
             act_world_tick(&act, 1);
         }
         const Session *session = act_world_session(&act, a);
-        const Entity *body = session_body(act.world, session);
+        const Entity *body = session_body(act.world->sim, session);
         REQUIRE(body != NULL);
         const ChunkCoord at = voxel_chunk(voxel_at(body->position));
         const WireChunkVersion want = {.at = {at.x, at.y, at.z}};

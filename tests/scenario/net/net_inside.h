@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/script/trial/memory_store.h"
-#include "core/world/row.h"
+#include "core/world/save/row.h"
 #include "tests/scenario/net/net.h"
 #include "tests/support/test_place.h"
 

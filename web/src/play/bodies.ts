@@ -27,7 +27,7 @@ interface Body {
 }
 
 const SHIRTS = [0xd9534f, 0x4f8fd9, 0xe0a63a, 0x55a868, 0x8f6bc7, 0xd977a8, 0x3fb0ac, 0xb87333];
-// What the profile has that everybody begins with (core/world/row.c): nobody chose it.
+// What the profile has that everybody begins with (core/world/save/row.c): nobody chose it.
 const UNCHOSEN_SHIRT = 0x3070c0;
 const SKINS = [0xf1c9a5, 0xd8a47f, 0xa8744f, 0x6f4a32];
 const pick = (list: readonly number[], id: number): number => list[id % list.length] ?? 0xffffff;

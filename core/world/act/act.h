@@ -1,0 +1,68 @@
+// The room of actions: what players may ask a world to do. One file per feature.
+//
+//   act_voxel.c    digging and filling, and chunks for clients      act_chat.c     chat
+//   act_build.c    structures and previews                          act_fire.c     shooting
+//   act_profile.c  characters of an account                         act.c          respawn
+//
+// What always holds: every request is checked here for reach, permission, rate and range, whatever
+// the client already checked, and is answered with exactly one ack or one error.
+#pragma once
+
+#include "core/place/place.h"
+#include "core/world/save/save.h"
+
+typedef struct Acts Acts;
+
+typedef struct ActConfig {
+    Heap *heap; // all pointers are kept
+    Sessions *sessions;
+    Saves *saves;
+    const Place *place;
+    Sim *sim;
+    Authority *authority;
+    const Replicator *replicator;
+    const WorldClock *clock;
+    WorldStats *stats;
+    LogSink *log;
+} ActConfig;
+
+MUST_USE Status act_create(const ActConfig *config, Acts **out);
+void act_destroy(Acts *acts); // NULL is allowed
+void act_start(Acts *acts);   // before the first tick: the terrain that was stored is no news
+void act_hash(const Acts *acts, Hash64 *hash);
+
+// --- the tick -----------------------------------------------------------------------------------
+void voxel_tick(Acts *acts);   // versions of chunks for those who came near, after sim_step
+void preview_tick(Acts *acts); // previews that are over
+// The fire button in this tick's input: a projectile if the weapon is ready.
+void act_fire(Acts *acts, Session *session, const WireInputFrame *input);
+
+// --- sessions -----------------------------------------------------------------------------------
+// The connection of a session is gone, or the session is about to be freed: previews end, requests
+// are forgotten. Twice is harmless. `session->player` must still be right.
+void act_forget(Acts *acts, Session *session);
+// The characters of the session's account, or a default one with the session's name; repaired.
+// Called when a player comes in, before its body.
+void profile_open(Acts *acts, const Session *session);
+const RowProfiles *profile_of(const Acts *acts, const Session *session); // since profile_open
+// PLAYER_JOINED with the looks of the active profile: to everybody, or to one session.
+void profile_announce(Acts *acts, const Session *about, const Session *to);
+
+// --- what a player may ask ----------------------------------------------------------------------
+void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *command);
+void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBuildPlace *command);
+void act_build_remove(Acts *acts, Session *session, uint32_t seq,
+                      const MessageBuildRemove *command);
+void act_build_preview(Acts *acts, Session *session, uint32_t seq,
+                       const MessageBuildPreview *command);
+void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
+                       const MessageChunkRequest *command);
+void act_profile_list(Acts *acts, Session *session, uint32_t seq);
+void act_profile_select(Acts *acts, Session *session, uint32_t seq,
+                        const MessageProfileSelect *command);
+void act_profile_save(Acts *acts, Session *session, uint32_t seq,
+                      const MessageProfileSave *command);
+void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
+                        const MessageProfileDelete *command);
+void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *command);
+void act_respawn(Acts *acts, Session *session, uint32_t seq);

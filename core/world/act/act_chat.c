@@ -1,0 +1,30 @@
+// What players say: text for everybody and for scripts, without anything that could pass for more
+// than text.
+#include "core/world/act/act_inside.h"
+
+#include <string.h>
+
+void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *command)
+{
+    Sessions *sessions = acts->config.sessions;
+    char text[CHAT_BYTES_MAX];
+    if (!session_rate(sessions, session, seq, RATE_CHAT)) {
+        return;
+    }
+    const uint32_t bytes =
+        (uint32_t)text_clean(command->text.data, command->text.bytes, text, sizeof text);
+    if (bytes == 0) {
+        session_deny(sessions, session, seq, STATUS_RANGE, "There is nothing to say in that.");
+        return;
+    }
+    if (authority_player_chat(acts->config.authority, session->player, (Text){text, bytes}) !=
+        STATUS_OK) {
+        session_deny(sessions, session, seq, STATUS_LIMIT, "The world is busy; say it again.");
+        return;
+    }
+    const MessageChatSaid said = {.player = session->player,
+                                  .name = {session->name, (uint32_t)strlen(session->name)},
+                                  .text = {text, bytes}};
+    event_broadcast(sessions, MESSAGE_CHAT_SAID, &said, NULL);
+    session_ack(sessions, session, seq, 0);
+}

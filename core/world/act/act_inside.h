@@ -1,0 +1,37 @@
+// What the act_*.c files share: who may do what, and the memory of the features.
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/limits.h"
+#include "core/world/act/act.h"
+
+struct Acts {
+    ActConfig config;
+    struct Voxels *voxels;                // act_voxel.c
+    struct SessionProfiles *all_profiles; // act_profile.c, by session
+};
+
+// The living body of a player, or NULL after a denial.
+const Entity *act_living(Acts *acts, Session *session, uint32_t seq);
+Vec3 act_eye(const Sim *sim, const Entity *body);
+float act_distance(Vec3 point, Aabb box); // 0 inside
+static inline bool act_coord_ok(WireCoord at)
+{
+    return at.x >= -WORLD_EXTENT_M && at.x < WORLD_EXTENT_M && at.y >= -WORLD_EXTENT_M &&
+           at.y < WORLD_EXTENT_M && at.z >= -WORLD_EXTENT_M && at.z < WORLD_EXTENT_M;
+}
+
+// act_voxel.c
+MUST_USE Status voxel_create(Acts *acts);
+void voxel_destroy(Acts *acts);
+void voxel_start(Acts *acts);
+void voxel_forget(Acts *acts, const Session *session);
+void voxel_hash(const Acts *acts, Hash64 *hash);
+// act_build.c: a preview is shown now, or over.
+void preview_begin(const Acts *acts, Session *session, bool terraform);
+void preview_end(Acts *acts, Session *session, bool terraform);
+// act_profile.c
+MUST_USE Status profile_create(Acts *acts);
+void profile_destroy(Acts *acts);
+// act_fire.c
+bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); // SimHitFilter

@@ -1,0 +1,775 @@
+// See local_host.h. Files, rows and worlds are plain heap blocks: nothing here is called from
+// inside a world's tick.
+#include "core/world/local/local_host.h"
+
+#include "core/base/check.h"
+#include "core/base/json_read.h"
+#include "core/base/json_write.h"
+#include "core/base/limits.h"
+#include "core/base/sha256.h"
+#include "core/wire/script_path.h"
+#include "core/world/save/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COMPILED_FIRST (256u << 10) // doubled until it fits
+#define COMPILED_MAX   (64u << 20)
+#define DIFF_TREE_MAX  (64u << 20)
+#define PATH_MAX_BYTES 128
+
+typedef struct OwnFile {
+    char path[PATH_MAX_BYTES];
+    uint8_t *data;
+    size_t bytes;
+} OwnFile;
+
+typedef struct OwnRow {
+    RowType type;
+    uint8_t key[ROW_KEY_BYTES];
+    uint32_t key_bytes;
+    uint8_t *bytes; // as row_write wrote it
+    size_t byte_count;
+} OwnRow;
+
+// What a set of files was compiled into.
+typedef struct Built {
+    uint8_t *whole, *stripped;
+    size_t whole_bytes, stripped_bytes;
+    Place *place;
+} Built;
+
+struct LocalHost {
+    Heap *heap;
+    LocalHostConfig config;
+    OwnFile files[LOCAL_HOST_FILES_MAX];
+    uint32_t file_count;
+    Built built;
+    World *world;
+    uint64_t epoch;
+    uint32_t manifest_version;
+    bool reload_waits; // for the next tick
+    OwnRow *rows;
+    uint32_t row_count, row_max;
+    MemoryStore *store;
+    uint64_t unix_ms;
+    uint8_t answer[STORE_ANSWER_MAX];
+};
+
+LocalHostConfig local_host_config_default(void)
+{
+    return (LocalHostConfig){
+        .player_max = 16, .entity_max = 2048, .visible_max = 128, .scripts = true, .seed = 1};
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static OwnFile *file_find(LocalHost *host, const char *path)
+{
+    for (uint32_t i = 0; i < host->file_count; i++) {
+        if (strcmp(host->files[i].path, path) == 0) {
+            return &host->files[i];
+        }
+    }
+    return NULL;
+}
+
+static void file_drop(LocalHost *host, OwnFile *file)
+{
+    heap_free(host->heap, file->data);
+    *file = host->files[--host->file_count];
+}
+
+static Status file_put(LocalHost *host, const char *path, const void *data, size_t bytes)
+{
+    if (strlen(path) >= PATH_MAX_BYTES) {
+        return STATUS_RANGE;
+    }
+    OwnFile *file = file_find(host, path);
+    if (file == NULL && host->file_count == LOCAL_HOST_FILES_MAX) {
+        return STATUS_LIMIT;
+    }
+    uint8_t *copy = heap_alloc(host->heap, bytes + 1);
+    if (copy == NULL) {
+        return STATUS_LIMIT;
+    }
+    if (bytes > 0) {
+        memcpy(copy, data, bytes);
+    }
+    if (file == NULL) {
+        file = &host->files[host->file_count++];
+        snprintf(file->path, sizeof file->path, "%s", path);
+    } else {
+        heap_free(host->heap, file->data);
+    }
+    file->data = copy;
+    file->bytes = bytes;
+    return STATUS_OK;
+}
+
+static bool is_script(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
+}
+
+// --- building -----------------------------------------------------------------------------------
+
+static void built_free(LocalHost *host, Built *built)
+{
+    place_unload(host->heap, built->place);
+    heap_free(host->heap, built->whole);
+    heap_free(host->heap, built->stripped);
+    *built = (Built){0};
+}
+
+// Everything that is compiled from the files, into two blocks of `capacity` each. STATUS_LIMIT when
+// that is too little.
+static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capacity, Built *out,
+                           PlaceError *error)
+{
+    out->whole = heap_alloc(host->heap, capacity);
+    out->stripped = heap_alloc(host->heap, capacity);
+    if (out->whole == NULL || out->stripped == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter whole = byte_writer(out->whole, capacity);
+    Status status = place_compile(host->heap, files, host->file_count, &whole, error);
+    if (status == STATUS_OK) {
+        ByteWriter stripped = byte_writer(out->stripped, capacity);
+        status = place_strip(host->heap, out->whole, whole.at, &stripped);
+        out->whole_bytes = whole.at;
+        out->stripped_bytes = stripped.at;
+    }
+    if (status == STATUS_OK) {
+        status = place_load(host->heap, out->whole, out->whole_bytes, &out->place);
+    }
+    return status;
+}
+
+static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
+{
+    PlaceFile *files = heap_alloc(host->heap, (host->file_count + 1) * sizeof *files);
+    if (files == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < host->file_count; i++) {
+        files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
+    }
+    Status status = STATUS_LIMIT;
+    for (size_t size = COMPILED_FIRST; status == STATUS_LIMIT && size <= COMPILED_MAX; size *= 2) {
+        *error = (PlaceError){0};
+        built_free(host, out);
+        status = compile_into(host, files, size, out, error);
+    }
+    heap_free(host->heap, files);
+    if (status != STATUS_OK) {
+        built_free(host, out);
+    }
+    return status;
+}
+
+static void secret_of(const LocalHost *host, uint8_t secret[32])
+{
+    // Nothing here is secret: everybody who can connect owns the world.
+    const uint64_t words[2] = {host->config.seed, host->epoch};
+    uint8_t bytes[16];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_u64(&writer, words[0]);
+    byte_write_u64(&writer, words[1]);
+    sha256_of(bytes, sizeof bytes, secret);
+}
+
+static Status enter_script(World *world, const OwnFile *file)
+{
+    const size_t length = strlen(file->path) - 4;
+    const bool server =
+        script_path_service(file->path, strlen(file->path)) == SERVICE_SERVER_SCRIPT;
+    const Entry entry = {.type = ENTRY_SCRIPT,
+                         .flags = ENTRY_SOURCE | (server ? 0u : ENTRY_REPLICATE),
+                         .name = file->path,
+                         .name_bytes = (uint32_t)length,
+                         .bytes = file->data,
+                         .byte_count = file->bytes};
+    return world_enter(world, &entry);
+}
+
+// "Workspace/Door:12: unexpected symbol" becomes a file, a line and a message.
+static void script_failed(PlaceError *error, const char *path, Status status, const char *message)
+{
+    *error = (PlaceError){.status = status};
+    error->where.status = status;
+    snprintf(error->path, sizeof error->path, "%s", path);
+    const size_t stem = strlen(path) - 4;
+    if (strncmp(message, path, stem) == 0 && message[stem] == ':') {
+        const char *at = message + stem + 1;
+        uint32_t line = 0;
+        while (*at >= '0' && *at <= '9' && line < 1000000) {
+            line = line * 10 + (uint32_t)(*at++ - '0');
+        }
+        if (line > 0 && at[0] == ':' && at[1] == ' ') {
+            error->where.line = line;
+            message = at + 2;
+        }
+    }
+    snprintf(error->where.message, sizeof error->where.message, "%s", message);
+}
+
+// Does it compile? Nothing is loaded by asking.
+static Status check_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+{
+    ScriptSystem *scripts = world_scripts(world);
+    if (scripts == NULL || file->bytes == 0) {
+        return STATUS_OK;
+    }
+    uint8_t *rune = heap_alloc(host->heap, RUNE_BYTES_MAX);
+    if (rune == NULL) {
+        return STATUS_LIMIT;
+    }
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%.*s", (int)strlen(file->path) - 4, file->path);
+    const CompileRequest request = {
+        .script_id = path, .code = (const char *)file->data, .code_bytes = file->bytes};
+    char message[SCRIPT_MESSAGE_BYTES] = "";
+    size_t bytes;
+    const Status status =
+        script_make_rune(scripts, &request, rune, RUNE_BYTES_MAX, &bytes, message);
+    heap_free(host->heap, rune);
+    if (status != STATUS_OK) {
+        script_failed(error, file->path, status, message[0] != 0 ? message : status_text(status));
+    }
+    return status;
+}
+
+static Status add_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+{
+    Status status = check_script(host, world, file, error);
+    if (status == STATUS_OK) {
+        status = enter_script(world, file);
+        if (status != STATUS_OK) {
+            script_failed(error, file->path, status,
+                          status == STATUS_MALFORMED ? "is in no service, or its path is no path"
+                                                     : status_text(status));
+        }
+    }
+    return status;
+}
+
+// A world over a built place, with the rows there are and the scripts of the files.
+static Status open_world(LocalHost *host, const Built *built, World **out, PlaceError *error)
+{
+    WorldConfig config = world_config_default();
+    config.place = built->place;
+    config.stripped = built->stripped;
+    config.stripped_bytes = built->stripped_bytes;
+    snprintf(config.world_id, sizeof config.world_id, "world_local");
+    snprintf(config.room_code, sizeof config.room_code, "LOCAL");
+    config.epoch = host->epoch;
+    secret_of(host, config.secret);
+    config.seed = host->config.seed;
+    config.development = true;
+    config.player_max = host->config.player_max;
+    config.entity_max = host->config.entity_max;
+    config.visible_max = host->config.visible_max;
+    config.json_session_max = 2;
+    config.scripts = host->config.scripts;
+    config.log = host->config.log;
+    World *world = NULL;
+    Status status = world_create(host->heap, &config, &world);
+    for (uint32_t i = 0; i < host->row_count && status == STATUS_OK; i++) {
+        const Entry entry = {.type = ENTRY_ROW,
+                             .bytes = host->rows[i].bytes,
+                             .byte_count = host->rows[i].byte_count};
+        // A row that no longer fits the place is left out; the world counts it.
+        status_ignore(world_enter(world, &entry));
+    }
+    for (uint32_t i = 0; i < host->file_count && status == STATUS_OK && config.scripts; i++) {
+        if (is_script(host->files[i].path)) {
+            status = add_script(host, world, &host->files[i], error);
+        }
+    }
+    if (status != STATUS_OK) {
+        if (world != NULL) {
+            world_destroy(host->heap, world);
+        }
+        return status;
+    }
+    *out = world;
+    return STATUS_OK;
+}
+
+// --- what the world wants stored ----------------------------------------------------------------
+
+static void keep_row(LocalHost *host, const Row *row, const uint8_t *bytes, size_t count)
+{
+    uint32_t at = 0;
+    while (at < host->row_count &&
+           (host->rows[at].type != row->type || host->rows[at].key_bytes != row->key_bytes ||
+            memcmp(host->rows[at].key, row->key, row->key_bytes) != 0)) {
+        at += 1;
+    }
+    if (at < host->row_count) {
+        heap_free(host->heap, host->rows[at].bytes);
+        host->rows[at] = host->rows[--host->row_count];
+    }
+    if (row->value_bytes == 0) {
+        return;
+    }
+    if (host->row_count == host->row_max) {
+        const uint32_t more = host->row_max == 0 ? 64 : host->row_max * 2;
+        OwnRow *rows = heap_alloc(host->heap, more * sizeof *rows);
+        if (rows == NULL) {
+            return;
+        }
+        if (host->row_count > 0) {
+            memcpy(rows, host->rows, host->row_count * sizeof *rows);
+        }
+        heap_free(host->heap, host->rows);
+        host->rows = rows;
+        host->row_max = more;
+    }
+    uint8_t *copy = heap_alloc(host->heap, count);
+    if (copy == NULL) {
+        return;
+    }
+    memcpy(copy, bytes, count);
+    OwnRow *own = &host->rows[host->row_count++];
+    *own = (OwnRow){.type = row->type, .key_bytes = row->key_bytes, .bytes = copy};
+    own->byte_count = count;
+    memcpy(own->key, row->key, row->key_bytes);
+}
+
+static void keep_rows(LocalHost *host, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    while (byte_reader_left(&reader) > 0) {
+        const size_t from = reader.at;
+        Row row;
+        if (row_read(&reader, &row) != STATUS_OK) {
+            return;
+        }
+        keep_row(host, &row, bytes + from, reader.at - from);
+    }
+}
+
+static Status answer(LocalHost *host, const Command *command)
+{
+    Entry entry = {.type = ENTRY_STORED, .flags = ENTRY_OK, .number = command->request};
+    if (command->type == COMMAND_SAVE) {
+        keep_rows(host, command->bytes, command->byte_count);
+    } else if (command->type == COMMAND_STORE) {
+        ByteWriter writer = byte_writer(host->answer, sizeof host->answer);
+        const bool ok =
+            memory_store_run(host->store, &command->store, (double)host->unix_ms / 1000, &writer);
+        entry.flags = ok ? ENTRY_OK : 0;
+        entry.bytes = host->answer;
+        entry.byte_count = writer.at;
+    } else if (command->type == COMMAND_AUTH) {
+        // With development on nobody is asked for a ticket; who brings one all the same is let in.
+        entry = (Entry){.type = ENTRY_AUTH,
+                        .flags = ENTRY_OK | ENTRY_GUEST,
+                        .connection = command->connection,
+                        .number = command->connection,
+                        .name = "guest",
+                        .name_bytes = 5};
+    } else {
+        return STATUS_OK;
+    }
+    return world_enter(host->world, &entry);
+}
+
+// Answers may lead to further commands; those wait for the next entry.
+static void answer_all(LocalHost *host)
+{
+    uint32_t count;
+    const Command *commands = world_commands(host->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        status_ignore(answer(host, &commands[i])); // the asker may be gone
+    }
+    if (count > 0) {
+        world_commands_clear(host->world);
+    }
+}
+
+Status local_host_enter(LocalHost *host, const Entry *entry)
+{
+    if (entry->type == ENTRY_TICK) {
+        host->unix_ms = entry->number;
+        host->reload_waits = false;
+    }
+    const Status status = world_enter(host->world, entry);
+    answer_all(host);
+    return status;
+}
+
+// --- create and destroy -------------------------------------------------------------------------
+
+Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
+                         uint32_t file_count, LocalHost **out, PlaceError *error)
+{
+    *error = (PlaceError){0};
+    LocalHost *host = heap_alloc(heap, sizeof *host);
+    if (host == NULL) {
+        return STATUS_LIMIT;
+    }
+    host->heap = heap;
+    host->config = *config;
+    host->epoch = 1;
+    host->manifest_version = 1;
+    const MemoryStoreConfig store = memory_store_config_default();
+    Status status = memory_store_create(heap, &store, &host->store);
+    for (uint32_t i = 0; i < file_count && status == STATUS_OK; i++) {
+        status = file_put(host, files[i].path, files[i].data, files[i].bytes);
+    }
+    if (status == STATUS_OK) {
+        status = compile_place(host, error, &host->built);
+    }
+    if (status == STATUS_OK) {
+        status = open_world(host, &host->built, &host->world, error);
+    }
+    if (status != STATUS_OK) {
+        local_host_destroy(host);
+        return status;
+    }
+    *out = host;
+    return STATUS_OK;
+}
+
+void local_host_destroy(LocalHost *host)
+{
+    if (host == NULL) {
+        return;
+    }
+    Heap *heap = host->heap;
+    if (host->world != NULL) {
+        world_destroy(heap, host->world);
+    }
+    built_free(host, &host->built);
+    while (host->file_count > 0) {
+        file_drop(host, &host->files[0]);
+    }
+    for (uint32_t i = 0; i < host->row_count; i++) {
+        heap_free(heap, host->rows[i].bytes);
+    }
+    heap_free(heap, host->rows);
+    if (host->store != NULL) {
+        memory_store_destroy(heap, host->store);
+    }
+    heap_free(heap, host);
+}
+
+World *local_host_world(LocalHost *host)
+{
+    return host->world;
+}
+
+const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes)
+{
+    *bytes = host->built.stripped_bytes;
+    return host->built.stripped;
+}
+
+// --- differences --------------------------------------------------------------------------------
+
+// 0: none; what is wrong with it the compiler says.
+static int64_t id_of(const JsonNode *entity)
+{
+    const JsonNode *id = entity->kind == JSON_OBJECT ? json_find(entity, "id") : entity;
+    return id != NULL && id->kind == JSON_NUMBER && id->is_integer ? id->integer : 0;
+}
+
+// In a list of entities or of ids.
+static const JsonNode *with_id(const JsonNode *list, int64_t id)
+{
+    if (list == NULL || list->kind != JSON_ARRAY || id == 0) {
+        return NULL;
+    }
+    for (const JsonNode *item = list->first; item != NULL; item = item->next) {
+        if (id_of(item) == id) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static void write_entities(JsonWriter *json, const JsonNode *old, const JsonNode *diff)
+{
+    const JsonNode *changed = json_find(diff, "entities");
+    const JsonNode *removed = json_find(diff, "removed");
+    json_write_array_begin(json);
+    for (const JsonNode *entity = old != NULL ? old->first : NULL; entity != NULL;
+         entity = entity->next) {
+        const int64_t id = id_of(entity);
+        if (with_id(removed, id) != NULL) {
+            continue;
+        }
+        const JsonNode *now = with_id(changed, id);
+        json_write_node(json, now != NULL ? now : entity);
+    }
+    for (const JsonNode *entity = changed != NULL ? changed->first : NULL; entity != NULL;
+         entity = entity->next) {
+        if (with_id(old, id_of(entity)) == NULL) {
+            json_write_node(json, entity);
+        }
+    }
+    json_write_array_end(json);
+}
+
+static size_t size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// scene.json with the difference in it.
+static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, size_t diff_bytes,
+                          PlaceError *error)
+{
+    OwnFile *file = file_find(host, "scene.json");
+    if (file == NULL) {
+        snprintf(error->path, sizeof error->path, "scene.json");
+        return STATUS_NOT_FOUND;
+    }
+    const JsonConfig config = json_config_default(arena);
+    const JsonNode *scene;
+    Status status =
+        json_parse(&config, (const char *)file->data, file->bytes, &scene, &error->where);
+    if (status != STATUS_OK) {
+        snprintf(error->path, sizeof error->path, "scene.json");
+        return status;
+    }
+    // A number may be written longer than it was ("1e9"), nothing else grows.
+    const size_t capacity = size_min((file->bytes + diff_bytes) * 16 + 1024, JSON_BYTES_MAX);
+    uint8_t *text = heap_alloc(host->heap, capacity);
+    if (text == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter writer = byte_writer(text, capacity);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    bool has_entities = false;
+    for (const JsonNode *member = scene->kind == JSON_OBJECT ? scene->first : NULL; member != NULL;
+         member = member->next) {
+        json_write_name(&json, member->name);
+        if (strcmp(member->name, "entities") == 0 && member->kind == JSON_ARRAY) {
+            has_entities = true;
+            write_entities(&json, member, diff);
+        } else {
+            json_write_node(&json, member);
+        }
+    }
+    if (!has_entities) {
+        json_write_name(&json, "entities");
+        write_entities(&json, NULL, diff);
+    }
+    json_write_object_end(&json);
+    status = json_writer_finish(&json);
+    if (status == STATUS_OK) {
+        status = file_put(host, "scene.json", text, writer.at);
+    }
+    heap_free(host->heap, text);
+    return status;
+}
+
+// Members of "files"; *scripts and *others say which kinds there were.
+static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts, bool *others,
+                          PlaceError *error)
+{
+    const JsonNode *item = files != NULL ? json_read_object(files, &error->where) : NULL;
+    for (; item != NULL; item = item->next) {
+        Status status = STATUS_OK;
+        if (item->kind == JSON_NULL) {
+            OwnFile *file = file_find(host, item->name);
+            if (file != NULL) {
+                file_drop(host, file);
+            }
+            *others = true; // nothing is reloaded into nothing
+        } else if (item->kind == JSON_STRING) {
+            *scripts = *scripts || is_script(item->name);
+            *others = *others || !is_script(item->name) || file_find(host, item->name) == NULL;
+            status = file_put(host, item->name, item->text, item->count);
+        } else {
+            json_fail(&error->where, STATUS_MALFORMED, item, "must be a string or null");
+        }
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return error->where.status;
+}
+
+// The files as they are, to go back to.
+static OwnFile *copy_files(LocalHost *host, uint32_t *count)
+{
+    OwnFile *copies = heap_alloc(host->heap, (host->file_count + 1) * sizeof *copies);
+    if (copies == NULL) {
+        return NULL;
+    }
+    *count = 0;
+    for (uint32_t i = 0; i < host->file_count; i++) {
+        copies[i] = host->files[i];
+        copies[i].data = heap_alloc(host->heap, host->files[i].bytes + 1);
+        if (copies[i].data == NULL) {
+            for (uint32_t j = 0; j < i; j++) {
+                heap_free(host->heap, copies[j].data);
+            }
+            heap_free(host->heap, copies);
+            return NULL;
+        }
+        if (copies[i].bytes > 0) {
+            memcpy(copies[i].data, host->files[i].data, copies[i].bytes);
+        }
+        *count += 1;
+    }
+    return copies;
+}
+
+static void end_copies(LocalHost *host, OwnFile *copies, uint32_t count, bool restore)
+{
+    if (restore) {
+        while (host->file_count > 0) {
+            file_drop(host, &host->files[0]);
+        }
+        memcpy(host->files, copies, count * sizeof *copies);
+        host->file_count = count;
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            heap_free(host->heap, copies[i].data);
+        }
+    }
+    heap_free(host->heap, copies);
+}
+
+// All of them compile before the first is staged, because nothing takes a staged script back.
+static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError *error)
+{
+    Status status = STATUS_OK;
+    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
+         item = item->next) {
+        status = check_script(host, host->world, file_find(host, item->name), error);
+    }
+    if (status == STATUS_OK && host->reload_waits) {
+        // The last change has not taken over yet.
+        const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
+        status = local_host_enter(host, &tick);
+    }
+    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
+         item = item->next) {
+        status = add_script(host, host->world, file_find(host, item->name), error);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const Entry entry = {.type = ENTRY_RELOAD, .number = host->manifest_version + 1};
+    status = local_host_enter(host, &entry);
+    if (status == STATUS_OK) {
+        host->manifest_version += 1;
+        host->reload_waits = true;
+    }
+    return status;
+}
+
+// The old world says what it has not said yet: its last rows.
+static void save_old(LocalHost *host)
+{
+    const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
+    status_ignore(local_host_enter(host, &save));
+    const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
+    status_ignore(local_host_enter(host, &tick));
+}
+
+// The new world is tried out first: until it is known to open, nothing happens to the old one.
+static Status remake(LocalHost *host, PlaceError *error)
+{
+    Built built = {0};
+    Status status = compile_place(host, error, &built);
+    World *world = NULL;
+    host->epoch += 1;
+    if (status == STATUS_OK) {
+        status = open_world(host, &built, &world, error);
+    }
+    if (status == STATUS_OK) {
+        world_destroy(host->heap, world);
+        save_old(host);
+        status = open_world(host, &built, &world, error);
+    }
+    if (status != STATUS_OK) {
+        host->epoch -= 1;
+        built_free(host, &built);
+        return status;
+    }
+    world_destroy(host->heap, host->world);
+    built_free(host, &host->built);
+    host->world = world;
+    host->built = built;
+    host->manifest_version = 1;
+    host->reload_waits = false;
+    return STATUS_OK;
+}
+
+// The difference is merged into the files and takes effect.
+static Status apply(LocalHost *host, Arena *arena, const char *text, size_t bytes, bool *remade,
+                    PlaceError *error)
+{
+    static const char *const names[] = {"entities", "removed", "files"};
+    const JsonConfig config = json_config_default(arena);
+    const JsonNode *diff = NULL;
+    Status status = json_parse(&config, text, bytes, &diff, &error->where);
+    if (status == STATUS_OK) {
+        json_read_only(diff, names, 3, &error->where);
+        for (uint32_t i = 0; i < 2 && error->where.status == STATUS_OK; i++) {
+            const JsonNode *list = json_find(diff, names[i]);
+            if (list != NULL && list->kind != JSON_ARRAY) {
+                json_fail(&error->where, STATUS_MALFORMED, list, "must be a list");
+            }
+        }
+        status = error->where.status;
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool scripts = false, others = false;
+    const JsonNode *files = json_find(diff, "files");
+    status = merge_files(host, files, &scripts, &others, error);
+    if (status == STATUS_OK &&
+        (json_find(diff, "entities") != NULL || json_find(diff, "removed") != NULL)) {
+        others = true;
+        status = merge_scene(host, arena, diff, bytes, error);
+    }
+    if (status == STATUS_OK && others) {
+        status = remake(host, error);
+    } else if (status == STATUS_OK && scripts) {
+        status = reload_scripts(host, files, error);
+    }
+    *remade = others;
+    return status;
+}
+
+Status local_host_apply_diff(LocalHost *host, const char *json, size_t bytes, bool *remade,
+                             PlaceError *error)
+{
+    *error = (PlaceError){0};
+    const OwnFile *scene = file_find(host, "scene.json");
+    const size_t text_bytes = bytes + (scene != NULL ? scene->bytes : 0);
+    const size_t tree_bytes = size_min(text_bytes * 64 + (64u << 10), DIFF_TREE_MAX);
+    uint8_t *block = heap_alloc(host->heap, tree_bytes);
+    uint32_t copy_count = 0;
+    OwnFile *copies = copy_files(host, &copy_count);
+    Status status = block == NULL || copies == NULL ? STATUS_LIMIT : STATUS_OK;
+    bool made = false;
+    if (status == STATUS_OK) {
+        Arena arena;
+        arena_init(&arena, block, tree_bytes);
+        status = apply(host, &arena, json, bytes, &made, error);
+    }
+    if (copies != NULL) {
+        end_copies(host, copies, copy_count, status != STATUS_OK);
+    }
+    heap_free(host->heap, block);
+    error->status = status;
+    if (status == STATUS_OK) {
+        *remade = made;
+    } else if (error->where.message[0] == 0) {
+        snprintf(error->where.message, sizeof error->where.message, "%s", status_text(status));
+    }
+    return status;
+}

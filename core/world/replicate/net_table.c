@@ -1,0 +1,780 @@
+// Captures: the sim as it is against what was last said of it; see net_table.h.
+#include "core/world/replicate/net_table.h"
+
+#include "core/base/check.h"
+#include "core/base/heap.h"
+#include "core/sim/npc.h"
+#include "core/sim/puppet.h"
+
+#include <string.h>
+
+#define LOOK_STEP       2  // units of yaw or pitch that are sent at once
+#define LOOK_REST       3  // captures after which any other look is
+#define MOVER_BYTES_MAX 44 // of a record without shape and book
+#define BOOK_END_BYTES  2  // after the attributes and after the tags
+
+// --- creation -----------------------------------------------------------------------------------
+
+static uint32_t scene_entries(const NetTableConfig *config)
+{
+    const Scene *scene = sim_scene(config->sim);
+    const uint32_t parts = scene == NULL ? 0 : scene_part_count(scene);
+    return parts < NET_TABLE_SCENE_MAX ? parts : NET_TABLE_SCENE_MAX;
+}
+
+static size_t array_need(size_t count, size_t item_bytes)
+{
+    return arena_need(heap_array_bytes(count, item_bytes));
+}
+
+size_t net_table_bytes(const NetTableConfig *config)
+{
+    const SimConfig *sim = sim_config(config->sim);
+    const size_t scene = scene_entries(config);
+    const size_t entries = (size_t)sim->entity_max + scene + 1;
+    size_t bytes = array_need(entries, sizeof(NetEntry)) + array_need(entries, sizeof(NetDetail));
+    bytes += array_need(entries, sizeof(NetSpan));
+    bytes += array_need((size_t)sim->entity_max + 1, sizeof(NetShape));
+    bytes += array_need(sim->character_max, sizeof(NetState[NET_RING]));
+    bytes += array_need(sim->character_max, sizeof(uint32_t));
+    bytes += array_need(scene + 1, sizeof(uint32_t));
+    bytes += id_map_bytes((uint32_t)entries);
+    bytes += 3 * array_need(entries, sizeof(uint32_t));
+    bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX);
+    return bytes;
+}
+
+static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
+{
+    const size_t entries = table->entry_max + 1;
+    table->entries = arena_array(arena, entries, sizeof *table->entries);
+    table->spans = arena_array(arena, entries, sizeof *table->spans);
+    table->details = arena_array(arena, entries, sizeof *table->details);
+    table->shapes = arena_array(arena, (size_t)table->entity_max + 1, sizeof *table->shapes);
+    table->rings = arena_array(arena, ring_max, sizeof *table->rings);
+    table->ring_free = arena_array(arena, ring_max, sizeof *table->ring_free);
+    table->scene_free = arena_array(arena, table->scene_max + 1, sizeof *table->scene_free);
+    table->active = arena_array(arena, entries, sizeof *table->active);
+    table->active_before = arena_array(arena, entries, sizeof *table->active_before);
+    table->offers = arena_array(arena, entries, sizeof *table->offers);
+    table->scratch = arena_alloc(arena, NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX);
+    return table->entries != NULL && table->spans != NULL && table->details != NULL &&
+           table->shapes != NULL && table->rings != NULL && table->ring_free != NULL &&
+           table->scene_free != NULL && table->active != NULL && table->active_before != NULL &&
+           table->offers != NULL && table->scratch != NULL;
+}
+
+Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *config)
+{
+    const SimConfig *sim = sim_config(config->sim);
+    const float tolerance = config->tolerance_m * NET_POSITION_PER_M;
+    if (!(tolerance >= 1 && tolerance <= 10 * NET_POSITION_PER_M)) {
+        return STATUS_RANGE;
+    }
+    *table = (NetTable){.sim = config->sim,
+                        .book = config->book,
+                        .is_secret = config->is_secret,
+                        .secret_user = config->secret_user,
+                        .tick_rate = sim->tick_rate,
+                        .tolerance = math_floor_i32(tolerance),
+                        .entity_max = sim->entity_max,
+                        .scene_max = scene_entries(config)};
+    table->entry_max = table->entity_max + table->scene_max;
+    if (!take_arrays(table, arena, sim->character_max)) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < sim->character_max; i++) {
+        table->ring_free[table->ring_free_count++] = sim->character_max - 1 - i;
+    }
+    for (uint32_t i = 0; i < table->scene_max; i++) {
+        table->scene_free[table->scene_free_count++] = table->entry_max - i;
+    }
+    return id_map_init(&table->map, arena, table->entry_max + 1);
+}
+
+// --- entries ------------------------------------------------------------------------------------
+
+static bool is_scene_entry(const NetTable *table, uint32_t entry)
+{
+    return entry > table->entity_max;
+}
+
+static void forget(NetTable *table, uint32_t entry)
+{
+    NetDetail *detail = &table->details[entry];
+    if (id_map_find(&table->map, detail->net_id) == entry) {
+        id_map_remove(&table->map, detail->net_id);
+    }
+    if (detail->ring != 0) {
+        table->ring_free[table->ring_free_count++] = detail->ring - 1;
+    }
+    if (is_scene_entry(table, entry)) {
+        table->scene_free[table->scene_free_count++] = entry;
+    }
+    table->entries[entry].serial = 0;
+    *detail = (NetDetail){0};
+}
+
+static void offer(NetTable *table, uint32_t entry)
+{
+    table->entries[entry].jumped = table->capture;
+    table->offers[table->offer_count++] = entry;
+}
+
+static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t net_id,
+                       uint64_t owner_id)
+{
+    NetDetail *detail = &table->details[entry];
+    *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
+    detail->book_stale = table->book != NULL;
+    if ((kind == NET_PLAYER || kind == NET_NPC) && table->ring_free_count > 0) {
+        detail->ring = 1 + table->ring_free[--table->ring_free_count];
+    }
+    table->serial += 1;
+    table->entries[entry] = (NetEntry){.serial = table->serial};
+    id_map_put(&table->map, net_id, entry);
+    offer(table, entry);
+    return detail;
+}
+
+static void keep(NetTable *table, uint32_t entry, Vec3 position)
+{
+    NetEntry *hot = &table->entries[entry];
+    const Vec3 step = vec3_sub(position, hot->position);
+    if (vec3_length_squared(step) > NET_TABLE_JUMP_M * NET_TABLE_JUMP_M &&
+        hot->jumped != table->capture) {
+        offer(table, entry);
+    }
+    hot->position = position;
+    table->details[entry].step = step;
+    table->details[entry].stamp = table->capture;
+    table->active[table->active_count++] = entry;
+}
+
+// The state in detail->now is the entity's next version; `has_detail`: shape or book differ.
+static void publish(NetTable *table, uint32_t entry, bool has_detail)
+{
+    NetDetail *detail = &table->details[entry];
+    NetSpan *span = &table->spans[entry];
+    detail->now.version += 1;
+    const uint32_t version = detail->now.version;
+    table->entries[entry].version = version;
+    table->versions_made += 1;
+    if (detail->ring != 0) {
+        table->rings[detail->ring - 1][version % NET_RING] = detail->now;
+    }
+    const uint32_t kept = detail->ring != 0 ? NET_RING : 1;
+    span->oldest = version > kept ? version - kept + 1 : 1;
+    span->detail_since = has_detail || version == 1 ? version : span->detail_since;
+}
+
+// --- books --------------------------------------------------------------------------------------
+
+static NetText net_text(Text text)
+{
+    return (NetText){text.data, (uint32_t)text.bytes};
+}
+
+static bool net_value(const ScriptValue *value, NetValue *out)
+{
+    *out = (NetValue){0};
+    switch (value->type) {
+    case SCRIPT_BOOL:
+        out->type = NET_VALUE_BOOL;
+        out->boolean = value->boolean;
+        return true;
+    case SCRIPT_NUMBER:
+        out->type = NET_VALUE_NUMBER;
+        out->number = value->number;
+        return true;
+    case SCRIPT_TEXT:
+        out->type = NET_VALUE_TEXT;
+        out->text = net_text(value->text);
+        return true;
+    case SCRIPT_VECTOR:
+        out->type = NET_VALUE_VECTOR;
+        out->vector = value->vector;
+        return true;
+    case SCRIPT_ENTITY:
+        out->type = NET_VALUE_ENTITY;
+        out->entity = value->entity;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// True if what was written since `before` fits; else it is taken back.
+static bool fits(ByteWriter *writer, size_t before)
+{
+    const size_t end = NET_BOOK_BYTES_MAX - BOOK_END_BYTES;
+    if (writer->status == STATUS_OK && writer->at <= end) {
+        return true;
+    }
+    writer->at = before;
+    writer->status = STATUS_OK;
+    return false;
+}
+
+// What may be known of a record. True if all of it fitted.
+static bool write_book(const AttributeTable *book, const Record *record, ByteWriter *writer)
+{
+    bool whole = true;
+    net_book_write_name(writer, (NetText){record->name.data, record->name.bytes});
+    AttributeEntry attribute = {0};
+    NetValue value;
+    while (attribute_table_attribute_next(book, record, &attribute)) {
+        const size_t before = writer->at;
+        if ((attribute.flags & ATTRIBUTE_PRIVATE) == 0 && net_value(&attribute.value, &value)) {
+            net_book_write_attribute(writer, net_text(attribute.name), &value);
+            whole = fits(writer, before) && whole;
+        }
+    }
+    net_book_write_end(writer);
+    uint32_t index = 0;
+    Text tag;
+    while (attribute_table_tag_of(book, record, &index, &tag)) {
+        const size_t before = writer->at;
+        net_book_write_tag(writer, net_text(tag));
+        whole = fits(writer, before) && whole;
+    }
+    net_book_write_end(writer);
+    ASSERT(writer->status == STATUS_OK);
+    return whole;
+}
+
+// An entity that never had anything to say has no book; one that had has an empty one.
+static uint32_t encode_book(const NetTable *table, uint64_t net_id, uint8_t *out, bool *whole)
+{
+    static const Record nothing;
+    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
+    ByteWriter writer = byte_writer(out, NET_BOOK_BYTES_MAX);
+    *whole = write_book(table->book, record != NULL ? record : &nothing, &writer);
+    return (uint32_t)writer.at;
+}
+
+#define EMPTY_BOOK_BYTES 3
+
+// True if the public book differs from what was last said of it.
+static bool refresh_book(NetTable *table, NetDetail *detail)
+{
+    detail->book_stale = false;
+    const Record *record = attribute_table_find(table->book, detail->net_id);
+    if (record == NULL && detail->now.book_version == 0) {
+        return false;
+    }
+    bool whole = true;
+    uint8_t *bytes = table->scratch;
+    const uint32_t count = encode_book(table, detail->net_id, bytes, &whole);
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, bytes, count);
+    const bool is_empty = count == EMPTY_BOOK_BYTES && detail->now.book_version == 0;
+    if (is_empty || (hash.state == detail->book_hash && count == detail->book_bytes)) {
+        return false;
+    }
+    table->books_cut += whole ? 0 : 1;
+    detail->book_hash = hash.state;
+    detail->book_bytes = count;
+    detail->now.book_version += 1;
+    return true;
+}
+
+// Marks what has to look at its book again.
+static void scan_book(NetTable *table)
+{
+    const AttributeTable *book = table->book;
+    if (book == NULL || book->version == table->book_version) {
+        return;
+    }
+    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
+        const Record *record = attribute_table_at(book, i);
+        const uint32_t entry =
+            record->version > table->book_version ? id_map_find(&table->map, record->net_id) : 0;
+        if (entry != 0) {
+            table->details[entry].book_stale = true;
+        }
+    }
+    const bool some_went = book->removed_count != table->book_removed;
+    for (uint32_t i = 0; some_went && i < table->active_count; i++) {
+        NetDetail *detail = &table->details[table->active[i]];
+        detail->book_stale = detail->book_stale || detail->now.book_version != 0;
+    }
+}
+
+// --- movers -------------------------------------------------------------------------------------
+
+static uint16_t whole_health(float health)
+{
+    const float clamped = math_clamp(health, 0, 65535);
+    const uint16_t floor = (uint16_t)clamped;
+    return (uint16_t)(floor + ((float)floor < clamped ? 1 : 0));
+}
+
+// Radians in units of 1/256 turn.
+static int32_t turn_units(float radians)
+{
+    return math_floor_i32(radians * (128.0f / MATH_PI) + 0.5f);
+}
+
+static float fall_of(const NetTable *table, const Entity *entity)
+{
+    if (entity->type == ENTITY_PROJECTILE) {
+        return entity->projectile.gravity;
+    }
+    const Character *character = &entity->character;
+    const CharacterTuning *tuning = &sim_config(table->sim)->character;
+    const bool falls = !character->grounded && !character->climbing && character->health > 0 &&
+                       entity->velocity.y > -tuning->fall_speed_max;
+    return falls ? tuning->gravity : 0;
+}
+
+// What a mover carries beside its curve, as it would be sent.
+typedef struct Fare {
+    uint8_t yaw;
+    int8_t pitch;
+    uint8_t flags;
+    uint8_t npc_state;
+    uint16_t health;
+} Fare;
+
+static Fare fare_of(const NetTable *table, const Entity *entity, Handle handle)
+{
+    Fare fare = {0};
+    if (entity->type == ENTITY_PROJECTILE) {
+        return fare;
+    }
+    const Character *character = &entity->character;
+    fare.yaw = (uint8_t)(turn_units(character->input.yaw) & 255);
+    fare.pitch = (int8_t)math_clamp((float)turn_units(character->input.pitch), -64, 64);
+    fare.health = whole_health(character->health);
+    fare.flags = (uint8_t)((character->grounded ? NET_GROUNDED : 0) |
+                           (character->climbing ? NET_CLIMBING : 0) |
+                           (character->health > 0 ? 0 : NET_DEAD) |
+                           ((character->input.buttons & INPUT_RUN) != 0 ? NET_RUNNING : 0));
+    if (entity->type == ENTITY_NPC) {
+        const Npc *npc = npc_at(table->sim, handle);
+        fare.npc_state = npc == NULL ? 0 : (uint8_t)npc->state;
+    }
+    return fare;
+}
+
+static uint32_t apart(int32_t a, int32_t b)
+{
+    return (uint32_t)(a > b ? a - b : b - a);
+}
+
+// Does the look have to be sent: because it is far from what was said, or has rested elsewhere?
+static bool look_is_due(NetDetail *detail, Fare fare)
+{
+    const NetState *now = &detail->now;
+    if (fare.yaw == now->yaw && fare.pitch == now->pitch) {
+        detail->look_rest = 0;
+        return false;
+    }
+    const uint32_t yaw = (uint8_t)(fare.yaw - now->yaw);
+    if ((yaw < 128 ? yaw : 256 - yaw) >= LOOK_STEP || apart(fare.pitch, now->pitch) >= LOOK_STEP) {
+        return true;
+    }
+    const bool rests = fare.yaw == detail->look_yaw && fare.pitch == detail->look_pitch;
+    detail->look_rest = (uint8_t)(rests ? detail->look_rest + 1 : 0);
+    detail->look_yaw = fare.yaw;
+    detail->look_pitch = fare.pitch;
+    return detail->look_rest >= LOOK_REST;
+}
+
+// How a mover will go on: as its velocity says, or, where something else carries it (a platform, a
+// slope, a push), as it went since the last capture: whichever would have foretold this capture.
+static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *entity, uint64_t ticks,
+                        bool was_grounded)
+{
+    if (entity_is_character(entity) && !(entity->character.health > 0)) {
+        return VEC3_ZERO;
+    }
+    const NetDetail *detail = &table->details[entry];
+    if (entity->type == ENTITY_PROJECTILE || !entity->character.grounded) {
+        return entity->velocity;
+    }
+    // Right after a landing a body still has the speed of its fall, but goes no deeper.
+    const Vec3 level = vec3(entity->velocity.x, 0, entity->velocity.z);
+    if (!was_grounded || ticks == 0) {
+        return level;
+    }
+    const float seconds = (float)ticks / (float)table->tick_rate;
+    const Vec3 step = vec3_sub(entity->position, table->entries[entry].position);
+    const Vec3 by_velocity = vec3_sub(step, vec3_scale(level, seconds));
+    const Vec3 by_step = vec3_sub(step, detail->step);
+    if (vec3_length_squared(by_step) * 4 < vec3_length_squared(by_velocity)) {
+        return vec3_scale(step, 1 / seconds);
+    }
+    return level;
+}
+
+static void fill_projectile(NetState *state, const Projectile *projectile)
+{
+    state->projectile_kind =
+        (uint16_t)(projectile->kind < UINT16_MAX ? projectile->kind : UINT16_MAX);
+    state->projectile_radius = (uint8_t)math_clamp(projectile->radius * 128 + 0.5f, 0, 255);
+}
+
+static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, Handle handle,
+                        uint64_t ticks)
+{
+    NetDetail *detail = &table->details[entry];
+    NetState *now = &detail->now;
+    const bool is_new = now->version == 0;
+    const bool was_grounded = (now->flags & NET_GROUNDED) != 0;
+    const Fare fare = fare_of(table, entity, handle);
+    const bool turned = look_is_due(detail, fare);
+    const bool fares =
+        fare.flags != now->flags || fare.npc_state != now->npc_state || fare.health != now->health;
+    const bool left = is_new || !net_motion_holds(&now->motion, entity->position, table->tick,
+                                                  table->tick_rate, table->tolerance);
+    const bool book = detail->book_stale && refresh_book(table, detail);
+    if (left || turned || fares || book) {
+        now->yaw = fare.yaw;
+        now->pitch = fare.pitch;
+        now->flags = fare.flags;
+        now->npc_state = fare.npc_state;
+        now->health = fare.health;
+        if (left) {
+            const Vec3 velocity = velocity_of(table, entry, entity, ticks, was_grounded);
+            table->entries[entry].speed = vec3_length(velocity);
+            now->motion = net_motion_quantise(entity->position, velocity, fall_of(table, entity),
+                                              table->tick);
+        }
+        if (is_new && entity->type == ENTITY_PROJECTILE) {
+            fill_projectile(now, &entity->projectile);
+        }
+        publish(table, entry, book);
+    }
+}
+
+// --- shapes -------------------------------------------------------------------------------------
+
+static bool segment_equal(const MotionSegment *a, const MotionSegment *b)
+{
+    // Bit for bit, without the padding before the ticks.
+    return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 &&
+           memcmp(&a->velocity, &b->velocity, sizeof a->velocity) == 0 &&
+           memcmp(&a->angular_velocity, &b->angular_velocity, sizeof a->angular_velocity) == 0 &&
+           a->tick_from == b->tick_from && a->tick_to == b->tick_to;
+}
+
+static bool motion_equal(const Motion *a, const Motion *b)
+{
+    bool equal = a->count == b->count;
+    for (uint32_t i = 0; equal && i < a->count; i++) {
+        equal = segment_equal(&a->segments[i], &b->segments[i]);
+    }
+    return equal;
+}
+
+static bool shape_equal(const NetShape *said, const Part *part, bool is_structure)
+{
+    return memcmp(&said->rest, &part->rest, sizeof part->rest) == 0 &&
+           memcmp(&said->data, &part->data, sizeof part->data) == 0 &&
+           motion_equal(&said->motion, &part->motion) &&
+           (!is_structure || said->health == whole_health(part->health));
+}
+
+// True if a client has to be told: segments that are over are no news, it forgets them by itself.
+static bool refresh_shape(NetTable *table, uint32_t entry, const Entity *entity)
+{
+    NetShape *said = &table->shapes[entry];
+    const Part *part = &entity->part;
+    const bool is_structure = entity->type == ENTITY_STRUCTURE;
+    const bool is_new = table->details[entry].now.version == 0;
+    if (!is_new) {
+        if (shape_equal(said, part, is_structure)) {
+            return false;
+        }
+        motion_forget(&said->motion, &said->rest, table->tick, sim_tick_seconds(table->sim));
+        if (shape_equal(said, part, is_structure)) {
+            return false;
+        }
+    }
+    *said = (NetShape){.shape = part->shape,
+                       .data = part->data,
+                       .rest = part->rest,
+                       .motion = part->motion,
+                       .piece = part->piece,
+                       .turn = part->turn,
+                       .cell = part->cell,
+                       .health = is_structure ? whole_health(part->health) : (uint16_t)0};
+    ByteWriter writer = byte_writer(table->scratch, NET_SHAPE_BYTES_MAX);
+    net_shape_write(said, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    table->details[entry].shape_bytes = (uint32_t)writer.at;
+    table->details[entry].now.shape_version += 1;
+    return true;
+}
+
+static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
+{
+    NetDetail *detail = &table->details[entry];
+    if (detail->now.version == 0) {
+        table->entries[entry].reach = vec3_length(entity->part.placed.half);
+    }
+    const bool shape = refresh_shape(table, entry, entity);
+    const bool book = detail->book_stale && refresh_book(table, detail);
+    if (shape || book) {
+        publish(table, entry, true);
+    }
+}
+
+// --- anchored parts -----------------------------------------------------------------------------
+
+// Is there anything in it that a client may know?
+static bool record_is_public(const AttributeTable *book, const Record *record)
+{
+    bool found = record->name.bytes > 0 || record->tag_count > 0;
+    AttributeEntry attribute = {0};
+    while (!found && attribute_table_attribute_next(book, record, &attribute)) {
+        found = (attribute.flags & ATTRIBUTE_PRIVATE) == 0;
+    }
+    return found;
+}
+
+static bool part_has_book(const NetTable *table, uint64_t net_id)
+{
+    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
+    return record != NULL && record_is_public(table->book, record);
+}
+
+// Those that need an entry no longer: shown again, or an entity of their own took their place.
+static void drop_parts(NetTable *table)
+{
+    for (uint32_t i = 0; i < table->active_count; i++) {
+        const uint32_t entry = table->active[i];
+        if (!is_scene_entry(table, entry)) {
+            continue;
+        }
+        const uint64_t net_id = table->details[entry].net_id;
+        const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
+        const bool is_entity = hidden && !handle_is_none(sim_find(table->sim, net_id));
+        if (is_entity || (!hidden && !part_has_book(table, net_id))) {
+            forget(table, entry);
+        }
+    }
+}
+
+static void visit_part(NetTable *table, uint64_t net_id)
+{
+    uint32_t entry = id_map_find(&table->map, net_id);
+    const bool is_new = entry == 0;
+    if (!is_new &&
+        (!is_scene_entry(table, entry) || table->details[entry].stamp == table->capture)) {
+        return;
+    }
+    const ScenePart *part = scene_part(sim_scene(table->sim), (uint32_t)net_id - 1);
+    if (is_new) {
+        if (table->scene_free_count == 0) {
+            table->entries_dropped += 1;
+            return;
+        }
+        entry = table->scene_free[--table->scene_free_count];
+        (void)make(table, entry, NET_SCENE_PART, net_id, 0);
+        table->entries[entry].position = part->placed.position;
+        table->entries[entry].reach = vec3_length(part->placed.half);
+    }
+    NetDetail *detail = &table->details[entry];
+    const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
+    const uint8_t flags = hidden ? NET_HIDDEN : 0;
+    const bool book = detail->book_stale && refresh_book(table, detail);
+    if (is_new || book || flags != detail->now.flags) {
+        detail->now.flags = flags;
+        publish(table, entry, book);
+    }
+    keep(table, entry, part->placed.position);
+}
+
+static void visit_parts(NetTable *table, uint32_t before_count)
+{
+    const Scene *scene = sim_scene(table->sim);
+    if (scene == NULL) {
+        return;
+    }
+    for (uint32_t i = sim_next_hidden(table->sim, 0); i != UINT32_MAX;
+         i = sim_next_hidden(table->sim, i + 1)) {
+        if (handle_is_none(sim_find(table->sim, (uint64_t)i + 1))) {
+            visit_part(table, (uint64_t)i + 1);
+        }
+    }
+    for (uint32_t i = 0; i < before_count; i++) {
+        const uint32_t entry = table->active_before[i];
+        if (is_scene_entry(table, entry) && table->entries[entry].serial != 0) {
+            visit_part(table, table->details[entry].net_id);
+        }
+    }
+    const AttributeTable *book = table->book;
+    if (book == NULL || book->version == table->book_version) {
+        return;
+    }
+    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
+        const uint64_t net_id = attribute_table_at(book, i)->net_id;
+        if (net_id <= scene_part_count(scene) && handle_is_none(sim_find(table->sim, net_id)) &&
+            record_is_public(book, attribute_table_at(book, i))) {
+            visit_part(table, net_id);
+        }
+    }
+}
+
+// --- capture ------------------------------------------------------------------------------------
+
+static NetKind kind_of(EntityType type)
+{
+    static const NetKind kinds[ENTITY_TYPE_COUNT] = {
+        [ENTITY_PLAYER] = NET_PLAYER,
+        [ENTITY_NPC] = NET_NPC,
+        [ENTITY_PROJECTILE] = NET_PROJECTILE,
+        [ENTITY_PART] = NET_PART,
+        [ENTITY_PROP] = NET_PROP,
+        [ENTITY_STRUCTURE] = NET_STRUCTURE,
+    };
+    return kinds[type];
+}
+
+static void visit(NetTable *table, Handle handle, uint64_t ticks)
+{
+    const Entity *entity = sim_entity(table->sim, handle);
+    const uint32_t entry = handle.index;
+    NetEntry *hot = &table->entries[entry];
+    if (entity->removing) {
+        return;
+    }
+    if (hot->serial != 0 && table->details[entry].net_id != entity->net_id) {
+        forget(table, entry);
+    }
+    if (hot->serial == 0) {
+        if (table->is_secret != NULL && table->is_secret(table->secret_user, entity)) {
+            return;
+        }
+        (void)make(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
+        hot->position = entity->position;
+    }
+    if (entity_has_shape(entity)) {
+        visit_shape(table, entry, entity);
+    } else {
+        visit_mover(table, entry, entity, handle, ticks);
+    }
+    keep(table, entry, entity->position);
+}
+
+static void sweep_entities(NetTable *table, uint32_t before_count)
+{
+    for (uint32_t i = 0; i < before_count; i++) {
+        const uint32_t entry = table->active_before[i];
+        if (table->entries[entry].serial != 0 && table->details[entry].stamp != table->capture &&
+            !is_scene_entry(table, entry)) {
+            forget(table, entry);
+        }
+    }
+}
+
+// A net id may go from an anchored part to an entity and back; what it was is forgotten before what
+// it is is made, so that the map always names the one that is there.
+void net_table_capture(NetTable *table)
+{
+    const uint64_t tick = sim_tick(table->sim);
+    const uint64_t ticks = table->capture == 0 ? 0 : tick - table->tick;
+    table->tick = tick;
+    table->capture += 1;
+    table->offer_count = 0;
+    scan_book(table);
+    drop_parts(table);
+    uint32_t *swap = table->active_before;
+    table->active_before = table->active;
+    table->active = swap;
+    const uint32_t before_count = table->active_count;
+    table->active_count = 0;
+    for (Handle handle = sim_next(table->sim, HANDLE_NONE, ENTITY_MASK_ALL);
+         !handle_is_none(handle); handle = sim_next(table->sim, handle, ENTITY_MASK_ALL)) {
+        visit(table, handle, ticks);
+    }
+    sweep_entities(table, before_count);
+    visit_parts(table, before_count);
+    if (table->book != NULL) {
+        table->book_version = table->book->version;
+        table->book_removed = table->book->removed_count;
+    }
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+uint32_t net_table_find(const NetTable *table, uint64_t net_id)
+{
+    return id_map_find(&table->map, net_id);
+}
+
+const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version)
+{
+    const NetDetail *detail = &table->details[entry];
+    const uint32_t now = detail->now.version;
+    if (detail->ring == 0 || version == 0 || version > now || now - version >= NET_RING) {
+        return NULL;
+    }
+    const NetState *state = &table->rings[detail->ring - 1][version % NET_RING];
+    ASSERT(state->version == version);
+    return state;
+}
+
+void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer)
+{
+    const NetDetail *detail = &table->details[entry];
+    const NetState *past = net_table_past(table, entry, base);
+    const bool shape = detail->now.shape_version != (past == NULL ? 0 : past->shape_version);
+    const bool book = detail->now.book_version != (past == NULL ? 0 : past->book_version);
+    DeltaDetail bytes = {0};
+    if (shape) {
+        ByteWriter shapes = byte_writer(table->scratch, NET_SHAPE_BYTES_MAX);
+        net_shape_write(&table->shapes[entry], &shapes);
+        ASSERT(shapes.status == STATUS_OK);
+        bytes.shape = table->scratch;
+        bytes.shape_bytes = (uint32_t)shapes.at;
+    }
+    if (book) {
+        bool whole = true;
+        uint8_t *out = table->scratch + NET_SHAPE_BYTES_MAX;
+        bytes.book = out;
+        bytes.book_bytes = encode_book(table, detail->net_id, out, &whole);
+    }
+    delta_encode(detail->kind, past, &detail->now, &bytes, table->tick, table->tick_rate, writer);
+}
+
+uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base)
+{
+    if (net_table_age(table, entry, base) != 0 && base >= table->spans[entry].detail_since) {
+        return MOVER_BYTES_MAX;
+    }
+    const NetDetail *detail = &table->details[entry];
+    return MOVER_BYTES_MAX + detail->shape_bytes + detail->book_bytes;
+}
+
+static void hash_state(const NetState *state, Hash64 *hash)
+{
+    hash_u32(hash, state->version);
+    hash_u64(hash, state->motion.tick);
+    for (uint32_t i = 0; i < 3; i++) {
+        hash_u32(hash, (uint32_t)state->motion.position[i]);
+        hash_u32(hash, (uint32_t)state->motion.velocity[i]);
+    }
+    hash_u32(hash, state->motion.gravity);
+    hash_u32(hash, (uint32_t)state->yaw << 8 | (uint8_t)state->pitch);
+    hash_u32(hash, (uint32_t)state->flags << 8 | state->npc_state);
+    hash_u32(hash, state->health);
+    hash_u32(hash, (uint32_t)state->projectile_kind << 8 | state->projectile_radius);
+    hash_u32(hash, state->shape_version);
+    hash_u32(hash, state->book_version);
+}
+
+void net_table_hash(const NetTable *table, Hash64 *hash)
+{
+    hash_u64(hash, table->tick);
+    hash_u32(hash, table->active_count);
+    for (uint32_t i = 0; i < table->active_count; i++) {
+        const NetDetail *detail = &table->details[table->active[i]];
+        hash_u64(hash, detail->net_id);
+        hash_u32(hash, detail->kind);
+        hash_state(&detail->now, hash);
+    }
+}

@@ -1,0 +1,236 @@
+// Remotes: what client scripts say to server scripts, and back. A client's message is limited in
+// rate and size and must be well-formed values; one from scripts of another manifest version is not
+// delivered, because the other end may mean something else by now. A call that gets no answer
+// within ten seconds fails.
+#include "core/world/script/script_host_inside.h"
+
+#include "core/script/runtime/value.h"
+
+#include <string.h>
+
+#define REMOTE_SOFT_BYTES (64u << 10) // unconfirmed; above it unreliable messages are dropped
+
+typedef struct Invoke {
+    uint64_t id;
+    uint64_t due_tick;
+} Invoke;
+
+typedef struct RemoteCalls {
+    Invoke items[INVOKES_MAX]; // oldest first
+    uint32_t count;
+} RemoteCalls;
+
+typedef struct Remotes {
+    RemoteCalls *calls;  // by session
+    uint32_t open_count; // of all sessions
+    uint64_t stale, malformed, refused, unanswered, unasked, unsent, dropped;
+} Remotes;
+
+Status remote_create(ScriptHost *host)
+{
+    host->remotes = heap_alloc(host->config.heap, sizeof(Remotes));
+    if (host->remotes == NULL) {
+        return STATUS_LIMIT;
+    }
+    host->remotes->calls = heap_alloc(
+        host->config.heap, heap_array_bytes(host->config.sessions->count, sizeof(RemoteCalls)));
+    return host->remotes->calls != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+void remote_destroy(ScriptHost *host)
+{
+    if (host->remotes != NULL) {
+        heap_free(host->config.heap, host->remotes->calls);
+        heap_free(host->config.heap, host->remotes);
+        host->remotes = NULL;
+    }
+}
+
+void remote_forget(ScriptHost *host, const Session *session)
+{
+    RemoteCalls *calls = &host->remotes->calls[session_number(host->config.sessions, session)];
+    host->remotes->open_count -= calls->count;
+    calls->count = 0;
+}
+
+static RemoteCalls *calls_of(ScriptHost *host, const Session *session)
+{
+    return &host->remotes->calls[session_number(host->config.sessions, session)];
+}
+
+static bool call_take(Remotes *remotes, RemoteCalls *calls, uint64_t id)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (calls->items[i].id == id) {
+            calls->count -= 1;
+            remotes->open_count -= 1;
+            memmove(&calls->items[i], &calls->items[i + 1], (calls->count - i) * sizeof(Invoke));
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool call_is_open(const RemoteCalls *calls, uint64_t id)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (calls->items[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- down ---------------------------------------------------------------------------------------
+
+static void send_one(ScriptHost *host, const Session *session, const MessageRemoteDown *event)
+{
+    if (event_send(host->config.sessions, session, MESSAGE_REMOTE_DOWN, event, NULL) != STATUS_OK) {
+        host->remotes->dropped += 1; // the replicator counts it too
+    }
+}
+
+static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why)
+{
+    const MessageRemoteDown event = {.name = {"refusal", 7},
+                                     .payload = {(const uint8_t *)why, (uint32_t)strlen(why)},
+                                     .invoke_id = invoke_id,
+                                     .generation = host->config.run->manifest_version};
+    send_one(host, session, &event);
+}
+
+static void answer(ScriptHost *host, const ScriptMessage *message, const MessageRemoteDown *event)
+{
+    Session *session = session_of_player(host->config.sessions, message->player_id);
+    if (session == NULL || session->state != SESSION_PLAYING ||
+        !call_take(host->remotes, calls_of(host, session), message->invoke_id)) {
+        host->remotes->unasked += 1;
+        return;
+    }
+    send_one(host, session, event);
+}
+
+void remote_down(ScriptHost *host, const ScriptMessage *message)
+{
+    Sessions *sessions = host->config.sessions;
+    Remotes *remotes = host->remotes;
+    const MessageRemoteDown event = {
+        .name = {message->name.data, (uint32_t)message->name.bytes},
+        .payload = {message->payload, (uint32_t)message->payload_bytes},
+        .invoke_id = message->invoke_id,
+        .generation = host->config.run->manifest_version,
+    };
+    if (message->name.bytes > 64 || message->payload_bytes > VALUE_BYTES_MAX ||
+        message->invoke_id > SIM_NET_ID_MAX) {
+        remotes->malformed += 1;
+        return;
+    }
+    if (message->invoke_id != 0) {
+        answer(host, message, &event);
+        return;
+    }
+    if (message->player_id == 0 && message->reliable) {
+        event_broadcast(sessions, MESSAGE_REMOTE_DOWN, &event, NULL);
+        return;
+    }
+    bool sent = false;
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        const Session *session = session_at(sessions, i);
+        if (session->state != SESSION_PLAYING ||
+            (message->player_id != 0 && session->player != message->player_id)) {
+            continue;
+        }
+        sent = true;
+        if (!message->reliable &&
+            (session->flow.behind_since != 0 || session_waiting(session) > REMOTE_SOFT_BYTES)) {
+            remotes->dropped += 1;
+            continue;
+        }
+        send_one(host, session, &event);
+    }
+    remotes->unsent += !sent;
+}
+
+// --- up -----------------------------------------------------------------------------------------
+
+// NULL: it may go to the scripts.
+static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command)
+{
+    Remotes *remotes = host->remotes;
+    if (!rate_take(host->config.stats, session, RATE_REMOTE, 1)) {
+        return "too many messages";
+    }
+    if (host->system == NULL) {
+        return "this world runs no scripts";
+    }
+    if (command->generation != host->config.run->manifest_version) {
+        remotes->stale += 1;
+        return "the scripts have changed";
+    }
+    if (command->name.bytes < 1 ||
+        value_check(command->payload.data, command->payload.bytes) != STATUS_OK) {
+        remotes->malformed += 1;
+        return "the message is no list of values";
+    }
+    if (command->invoke_id != 0 && (calls_of(host, session)->count == INVOKES_MAX ||
+                                    call_is_open(calls_of(host, session), command->invoke_id))) {
+        remotes->refused += 1;
+        return "too many calls without an answer";
+    }
+    const ScriptEvent event = {.type = SCRIPT_EVENT_MESSAGE,
+                               .player_id = session->player,
+                               .invoke_id = command->invoke_id,
+                               .name = {command->name.data, command->name.bytes},
+                               .payload = command->payload.data,
+                               .payload_bytes = command->payload.bytes};
+    if (script_event(host->system, &event) != STATUS_OK) {
+        remotes->refused += 1;
+        return "the server is busy";
+    }
+    return NULL;
+}
+
+void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
+{
+    const WorldClock *clock = host->config.clock;
+    const char *why = why_not(host, session, command);
+    if (why != NULL) {
+        host->config.stats->commands_denied += 1;
+        if (command->invoke_id != 0) {
+            refuse(host, session, command->invoke_id, why);
+        }
+        return;
+    }
+    if (command->invoke_id != 0) {
+        RemoteCalls *calls = calls_of(host, session);
+        host->remotes->open_count += 1;
+        calls->items[calls->count++] =
+            (Invoke){command->invoke_id, clock->tick + world_ticks(clock, INVOKE_MS)};
+    }
+}
+
+void remote_tick(ScriptHost *host)
+{
+    Sessions *sessions = host->config.sessions;
+    for (uint32_t i = 0; i < sessions->high && host->remotes->open_count > 0; i++) {
+        RemoteCalls *calls = &host->remotes->calls[i];
+        while (calls->count > 0 && calls->items[0].due_tick <= host->config.clock->tick) {
+            const uint64_t id = calls->items[0].id;
+            (void)call_take(host->remotes, calls, id);
+            host->remotes->unanswered += 1;
+            refuse(host, session_at(sessions, i), id, "the server did not answer");
+        }
+    }
+}
+
+void remote_hash(const ScriptHost *host, Hash64 *hash)
+{
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        const RemoteCalls *calls = &host->remotes->calls[i];
+        hash_u64(hash, calls->count);
+        for (uint32_t c = 0; c < calls->count; c++) {
+            hash_u64(hash, calls->items[c].id);
+            hash_u64(hash, calls->items[c].due_tick);
+        }
+    }
+}

@@ -1,0 +1,757 @@
+// The scripts of a world: what the owner brings before the first tick or stages for a reload, what
+// runs here, and what clients are told of it.
+//
+// Every script is kept as a rune, also one that came as source, so there is one way in. The service
+// in its path decides where it runs and whether anything of it may leave the server; what is in
+// ServerScriptService is never named to a client. A path in no known service is refused.
+#include "core/world/script/script_host_inside.h"
+
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/script/api/script_api.h"
+#include "core/script/rune/rune.h"
+
+#include <string.h>
+
+static const Service SERVICES[SERVICE_COUNT] = {
+    [SERVICE_SERVER_SCRIPT] = {SERVICE_SERVER_SCRIPT, false, true, false, CONTEXT_SERVER},
+    [SERVICE_REPLICATED_STORAGE] = {SERVICE_REPLICATED_STORAGE, true, true, false, CONTEXT_BOTH},
+    [SERVICE_WORKSPACE] = {SERVICE_WORKSPACE, true, true, true, CONTEXT_BOTH},
+    [SERVICE_STARTER_GUI] = {SERVICE_STARTER_GUI, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_STARTER_PLAYER] = {SERVICE_STARTER_PLAYER, true, false, true, CONTEXT_CLIENT},
+    [SERVICE_REPLICATED_FIRST] = {SERVICE_REPLICATED_FIRST, true, false, true, CONTEXT_CLIENT},
+};
+
+// --- creation -----------------------------------------------------------------------------------
+
+static Status create_scripts(ScriptHost *host)
+{
+    Heap *heap = host->config.heap;
+    host->scripts = heap_alloc(heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
+    host->bytes = heap_alloc(heap, HOST_BYTES_MAX);
+    const Status status = script_manifest_create(host);
+    if (host->scripts == NULL || host->bytes == NULL || status != STATUS_OK) {
+        return STATUS_LIMIT;
+    }
+    ScriptConfig config = host->config.script;
+    config.world = authority_world(host->config.authority);
+    config.api = &script_api;
+    config.tick_rate = host->config.clock->tick_rate;
+    config.log = config.log != NULL ? config.log : host->config.log;
+    return script_create(heap, &config, &host->system);
+}
+
+Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
+{
+    ScriptHost *host = heap_alloc(config->heap, sizeof *host);
+    if (host == NULL) {
+        return STATUS_LIMIT;
+    }
+    host->config = *config;
+    Status status = remote_create(host);
+    if (status == STATUS_OK) {
+        status = transfer_create(host);
+    }
+    if (status == STATUS_OK && config->has_scripts) {
+        status = create_scripts(host);
+    }
+    if (status != STATUS_OK) {
+        script_host_destroy(host);
+        return status;
+    }
+    *out = host;
+    return STATUS_OK;
+}
+
+void script_host_destroy(ScriptHost *host)
+{
+    if (host == NULL) {
+        return;
+    }
+    Heap *heap = host->config.heap;
+    script_destroy(heap, host->system);
+    script_manifest_destroy(host);
+    heap_free(heap, host->bytes);
+    heap_free(heap, host->scripts);
+    transfer_destroy(host);
+    remote_destroy(host);
+    heap_free(heap, host);
+}
+
+ScriptSystem *script_host_system(ScriptHost *host)
+{
+    return host->system;
+}
+
+void script_host_forget(ScriptHost *host, const Session *session)
+{
+    remote_forget(host, session);
+    transfer_forget(host, session);
+}
+
+// --- paths --------------------------------------------------------------------------------------
+
+static const Service *service_of(const char *path)
+{
+    const ScriptService service = script_path_service(path, strlen(path));
+    return service == SERVICE_COUNT ? NULL : &SERVICES[service];
+}
+
+// The plain path, terminated; false for what is no path.
+static bool copy_path(Text path, char to[SCRIPT_PATH_BYTES])
+{
+    const Text from = script_path_plain(path);
+    if (from.bytes < 1 || from.bytes >= SCRIPT_PATH_BYTES ||
+        !text_is_valid(from.data, from.bytes)) {
+        return false;
+    }
+    for (size_t i = 0; i < from.bytes; i++) {
+        if ((uint8_t)from.data[i] < 0x20 || from.data[i] == 0x7f || from.data[i] == '\\') {
+            return false;
+        }
+    }
+    memcpy(to, from.data, from.bytes);
+    to[from.bytes] = 0;
+    return true;
+}
+
+static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(scripts[i].path, path) == 0) {
+            return &scripts[i];
+        }
+    }
+    return NULL;
+}
+
+static bool replicates(const HostScript *script)
+{
+    return script->service->replicates && script->context != CONTEXT_SERVER;
+}
+
+static bool runs_here(const HostScript *script)
+{
+    return script->service->runs_here && script->context != CONTEXT_CLIENT;
+}
+
+bool script_host_is_sent(const HostScript *script)
+{
+    return replicates(script) && script->byte_count > 0;
+}
+
+const HostScript *script_host_after(const ScriptHost *host, const char *path)
+{
+    HostScript *staged = &host->scripts[host->script_count];
+    const HostScript *script = find_in(staged, host->staged_count, path);
+    return script != NULL ? script : find_in(host->scripts, host->script_count, path);
+}
+
+bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out)
+{
+    if (number >= host->script_count || !script_host_is_sent(&host->scripts[number])) {
+        return false;
+    }
+    const HostScript *script = &host->scripts[number];
+    *out = (HostRune){.path = script->path,
+                      .bytes = host->bytes + script->offset,
+                      .byte_count = script->byte_count,
+                      .packed = host->bytes + script->offset + script->byte_count,
+                      .packed_count = script->packed_count,
+                      .packing = script->packing,
+                      .number = number};
+    memcpy(out->hash, script->hash, sizeof out->hash);
+    return true;
+}
+
+bool script_host_find(const ScriptHost *host, NetText path, HostRune *out)
+{
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        if (row_text_equal(path, (NetText){script->path, (uint32_t)strlen(script->path)})) {
+            return script_host_at(host, i, out);
+        }
+    }
+    return false;
+}
+
+// --- coming in ----------------------------------------------------------------------------------
+
+static Status write_rune(ScriptHost *host, const Entry *entry, HostScript *script)
+{
+    uint8_t *to = host->bytes + host->bytes_used;
+    const size_t room = HOST_BYTES_MAX - host->bytes_used;
+    if ((entry->flags & ENTRY_SOURCE) != 0) {
+        char error[SCRIPT_MESSAGE_BYTES];
+        const CompileRequest request = {.script_id = script->path,
+                                        .code = (const char *)entry->bytes,
+                                        .code_bytes = entry->byte_count};
+        const Status status =
+            script_make_rune(host->system, &request, to, room, &script->byte_count, error);
+        if (status != STATUS_OK) {
+            log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script", "%s",
+                      error[0] != 0 ? error : status_text(status));
+        }
+        return status;
+    }
+    Rune rune;
+    const Status status = rune_check(entry->bytes, entry->byte_count, &rune);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (entry->byte_count > room) {
+        return STATUS_LIMIT;
+    }
+    memcpy(to, entry->bytes, entry->byte_count);
+    script->byte_count = entry->byte_count;
+    return STATUS_OK;
+}
+
+// What the manifest and the messages to run would take with this one.
+static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
+{
+    size_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= host->script_count + host->staged_count; i++) {
+        const HostScript *script =
+            i < host->script_count + host->staged_count ? &host->scripts[i] : more;
+        if (replicates(script)) {
+            bytes += 2 * strlen(script->path) + 32 + 4 + 9 + 20 + 24;
+            count += 1;
+        }
+    }
+    return count <= MANIFEST_MAX && bytes <= MANIFEST_WIRE_BYTES_MAX;
+}
+
+// A place may narrow where a script runs, never widen it.
+static bool set_context(HostScript *script, uint64_t wanted)
+{
+    const RunContext own = script->service->context;
+    if (wanted > entry_context(CONTEXT_BOTH)) {
+        return false;
+    }
+    script->context = wanted == ENTRY_CONTEXT_SERVICE ? own : (RunContext)(wanted - 1);
+    return script->context == own || own == CONTEXT_BOTH;
+}
+
+// The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
+// here can tell; who unpacks it compares the hash.
+static Status add_packed(ScriptHost *host, const Entry *entry, const char *path)
+{
+    HostScript *last =
+        host->staged_count > 0 ? &host->scripts[host->script_count + host->staged_count - 1] : NULL;
+    if (last == NULL || strcmp(last->path, path) != 0 || last->packed_count > 0 ||
+        !script_host_is_sent(last)) {
+        return STATUS_NOT_FOUND;
+    }
+    if (entry->number == 0 || entry->number > UINT32_MAX) {
+        return STATUS_RANGE;
+    }
+    if (entry->byte_count == 0 || entry->byte_count > HOST_BYTES_MAX - host->bytes_used) {
+        return STATUS_LIMIT;
+    }
+    ASSERT(last->offset + last->byte_count == host->bytes_used);
+    memcpy(host->bytes + host->bytes_used, entry->bytes, entry->byte_count);
+    last->packed_count = entry->byte_count;
+    last->packing = (uint32_t)entry->number;
+    host->bytes_used += entry->byte_count;
+    return STATUS_OK;
+}
+
+Status script_host_add(ScriptHost *host, const Entry *entry)
+{
+    if (host->system == NULL) {
+        return STATUS_OK; // this world runs none
+    }
+    HostScript script = {0};
+    if (!copy_path((Text){entry->name, entry->name_bytes}, script.path)) {
+        return STATUS_MALFORMED;
+    }
+    script.service = service_of(script.path);
+    if (script.service == NULL) {
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+                  "%s is in no service; use " SCRIPT_SERVICES_TEXT, script.path);
+        return STATUS_MALFORMED;
+    }
+    const bool is_packed = (entry->flags & ENTRY_PACKED) != 0;
+    if ((!is_packed && !set_context(&script, entry->number)) ||
+        ((entry->flags & ENTRY_REPLICATE) != 0 && !replicates(&script))) {
+        return STATUS_DENIED;
+    }
+    if (host->reload_waits && (host->config.run->started || host->signed_next.is_set)) {
+        return STATUS_BLOCKED; // what is staged is about to take over, and may be signed
+    }
+    if (is_packed) {
+        return add_packed(host, entry, script.path);
+    }
+    if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||
+        !manifest_has_room(host, &script)) {
+        return STATUS_LIMIT;
+    }
+    HostScript *staged = &host->scripts[host->script_count];
+    if (find_in(staged, host->staged_count, script.path) != NULL) {
+        return STATUS_EXISTS;
+    }
+    if (entry->byte_count > 0) {
+        const Status status = write_rune(host, entry, &script);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    script.offset = host->bytes_used;
+    sha256_of(host->bytes + script.offset, script.byte_count, script.hash);
+    host->bytes_used += script.byte_count;
+    staged[host->staged_count++] = script;
+    return STATUS_OK;
+}
+
+// The signed one must be the last word: nothing that was stored may be newer, because a version
+// cannot be raised without signing it again.
+static Status take_signed(ScriptHost *host, const Entry *entry, uint64_t version)
+{
+    const WorldClock *clock = host->config.clock;
+    const uint64_t stored =
+        host->config.run->started ? 0 : save_manifest_version(host->config.saves);
+    if (version <= stored) {
+        log_write(host->config.log, clock->tick, LOG_ERROR, "script",
+                  "manifest %llu was signed, and an earlier life of this world had %llu",
+                  (unsigned long long)version, (unsigned long long)stored);
+        return STATUS_RANGE;
+    }
+    const Status status = script_manifest_take(host, entry->bytes, entry->byte_count, version);
+    if (status != STATUS_OK) {
+        log_write(host->config.log, clock->tick, LOG_ERROR, "script",
+                  "the manifest cannot be used: %s", status_text(status));
+    }
+    return status;
+}
+
+Status script_host_reload(ScriptHost *host, const Entry *entry)
+{
+    if (host->system == NULL) {
+        return STATUS_OK;
+    }
+    const uint64_t version =
+        entry->number != 0 ? entry->number : host->config.run->manifest_version + 1ull;
+    // Versions only rise; before the first tick the owner may say what the first one is.
+    if (version > UINT32_MAX || version < host->config.run->manifest_version ||
+        (host->config.run->started && version == host->config.run->manifest_version)) {
+        return STATUS_RANGE;
+    }
+    const Status status = entry->byte_count > 0 ? take_signed(host, entry, version) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (entry->byte_count == 0) {
+        script_manifest_clear_next(host);
+    }
+    host->reload_version = (uint32_t)version;
+    host->reload_waits = true;
+    return STATUS_OK;
+}
+
+Status script_host_stored(ScriptHost *host, const Entry *entry)
+{
+    const bool ok = (entry->flags & ENTRY_OK) != 0;
+    return host->system == NULL ? STATUS_NOT_FOUND
+                                : script_complete(host->system, entry->number / 2, ok, entry->bytes,
+                                                  entry->byte_count);
+}
+
+// --- taking over --------------------------------------------------------------------------------
+
+static void load(ScriptHost *host, const HostScript *script, bool reload)
+{
+    const uint8_t *rune = host->bytes + script->offset;
+    const Status status =
+        reload ? script_reload_rune(host->system, script->path, rune, script->byte_count)
+               : script_load_rune(host->system, script->path, rune, script->byte_count);
+    if (status != STATUS_OK) {
+        host->load_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+                  "%s was not loaded: %s", script->path, status_text(status));
+    }
+}
+
+static void bind(ScriptHost *host, const char *path, uint64_t entity, Text parameters, bool enabled)
+{
+    const InstanceDesc desc = {.script_id = path,
+                               .entity = entity,
+                               .enabled = enabled,
+                               .parameters = parameters.bytes > 0 ? parameters.data : NULL,
+                               .parameters_bytes = parameters.bytes};
+    uint32_t instance = 0;
+    const Status status = script_bind(host->system, &desc, &instance);
+    if (status != STATUS_OK) {
+        host->load_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
+                  "%s was not bound: %s", path, status_text(status));
+    }
+}
+
+static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t net_id,
+                       const char *only)
+{
+    char path[SCRIPT_PATH_BYTES];
+    if (binding->script_path.bytes == 0 || !copy_path(binding->script_path, path) ||
+        (only != NULL && strcmp(path, only) != 0)) {
+        return;
+    }
+    ScriptEntityInfo info;
+    ScriptWorld *script_world = authority_world(host->config.authority);
+    if (script_world->methods->entity(script_world, net_id, &info)) {
+        bind(host, path, net_id, binding->parameters, binding->enabled);
+    }
+}
+
+// To all that the place binds; `only` one script, or NULL for every one.
+static void bind_places(ScriptHost *host, const char *only)
+{
+    const Place *place = host->config.place;
+    for (uint32_t i = 0; i < place->binding_count; i++) {
+        bind_place(host, &place->bindings[i], place->bindings[i].net_id, only);
+    }
+    const uint64_t first = (uint64_t)scene_part_count(place->scene) + 1;
+    for (uint32_t i = 0; i < place->entity_count; i++) {
+        bind_place(host, &place->entities[i].binding, first + i, only);
+    }
+}
+
+static bool is_server_script(const HostScript *script)
+{
+    return script->service == &SERVICES[SERVICE_SERVER_SCRIPT];
+}
+
+static void take_script(ScriptHost *host, const HostScript *staged, bool first)
+{
+    const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
+    if (!runs_here(staged)) {
+        return;
+    }
+    if (staged->byte_count == 0) {
+        script_invalidate(host->system, staged->path);
+        return;
+    }
+    load(host, staged, known);
+    if (!known && is_server_script(staged)) {
+        bind(host, staged->path, 0, (Text){"", 0}, true);
+    } else if (!known && !first) {
+        bind_places(host, staged->path);
+    }
+}
+
+// Staged ones replace those of the same path, which keep their place in the order; the bytes that
+// are no longer used are given back.
+static void merge_staged(ScriptHost *host)
+{
+    HostScript *staged = &host->scripts[host->script_count];
+    const uint32_t staged_count = host->staged_count;
+    uint32_t fresh = 0;
+    for (uint32_t i = 0; i < staged_count; i++) {
+        const HostScript script = staged[i];
+        HostScript *old = find_in(host->scripts, host->script_count, script.path);
+        if (old != NULL) {
+            *old = script;
+        } else {
+            staged[fresh++] = script; // fresh is at most i
+        }
+    }
+    const uint32_t all = host->script_count + fresh;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        if (host->scripts[i].byte_count > 0) {
+            host->scripts[kept++] = host->scripts[i];
+        }
+    }
+    host->script_count = kept;
+    host->staged_count = 0;
+}
+
+// Moves the runes down over the gaps, lowest first.
+static void pack_bytes(ScriptHost *host)
+{
+    size_t used = 0;
+    for (uint32_t done = 0; done < host->script_count; done++) {
+        HostScript *next = NULL;
+        for (uint32_t i = 0; i < host->script_count; i++) {
+            HostScript *script = &host->scripts[i];
+            if (script->offset >= used && (next == NULL || script->offset < next->offset)) {
+                next = script;
+            }
+        }
+        ASSERT(next != NULL);
+        const size_t block = next->byte_count + next->packed_count;
+        memmove(host->bytes + used, host->bytes + next->offset, block);
+        next->offset = used;
+        used += block;
+    }
+    host->bytes_used = used;
+}
+
+// `first`: the place's bindings come when all scripts are there.
+static void take_over(ScriptHost *host, bool first)
+{
+    // Modules first: what requires them finds the new ones.
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < host->staged_count; i++) {
+            const HostScript *staged = &host->scripts[host->script_count + i];
+            const bool module = staged->service == &SERVICES[SERVICE_REPLICATED_STORAGE];
+            if (module == (pass == 0)) {
+                take_script(host, staged, first);
+            }
+        }
+    }
+    merge_staged(host);
+    pack_bytes(host);
+    transfer_forget_scripts(host);
+    if (host->reload_waits) {
+        host->config.run->manifest_version = host->reload_version;
+        script_manifest_switch(host);
+        host->reload_waits = false;
+    }
+}
+
+void script_host_start(ScriptHost *host)
+{
+    if (host->config.run->manifest_version == 0) {
+        host->config.run->manifest_version = 1;
+    }
+    if (host->system == NULL) {
+        return;
+    }
+    if (host->reload_waits && host->reload_version < host->config.run->manifest_version) {
+        host->reload_version = host->config.run->manifest_version; // an earlier life was further
+    }
+    take_over(host, true);
+    bind_places(host, NULL);
+}
+
+// --- what clients are told ----------------------------------------------------------------------
+
+static NetText text_of(const char *text)
+{
+    return (NetText){text, (uint32_t)strlen(text)};
+}
+
+// ReplicatedFirst before the others.
+static void send_executes(ScriptHost *host, Session *session)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < host->script_count; i++) {
+            const HostScript *script = &host->scripts[i];
+            if (!script_host_is_sent(script) || !script->service->executes ||
+                (script->service == &SERVICES[SERVICE_REPLICATED_FIRST]) != (pass == 0)) {
+                continue;
+            }
+            const MessageScriptExecute execute = {.script_path = text_of(script->path),
+                                                  .run_context =
+                                                      text_of(run_context_names[script->context]),
+                                                  .at_tick = host->config.clock->tick};
+            session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
+        }
+    }
+}
+
+void script_host_welcome(ScriptHost *host, Session *session)
+{
+    if (host->system != NULL) {
+        script_manifest_send(host, session);
+        send_executes(host, session);
+    }
+}
+
+static void announce_reload(ScriptHost *host)
+{
+    Sessions *sessions = host->config.sessions;
+    const MessageScriptReload reload = {.version = host->config.run->manifest_version,
+                                        .at_tick = host->config.clock->tick + 1};
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        Session *session = session_at(sessions, i);
+        if (session->state == SESSION_PLAYING) {
+            session_send(sessions, session, MESSAGE_SCRIPT_RELOAD, &reload);
+            script_host_welcome(host, session);
+        }
+    }
+}
+
+void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
+                        const MessageScriptVerify *command)
+{
+    Sessions *sessions = host->config.sessions;
+    HostRune rune;
+    if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
+        return;
+    }
+    if (!script_host_find(host, command->script_path, &rune)) {
+        session_deny(sessions, session, seq, STATUS_NOT_FOUND, "The manifest has no such script.");
+        return;
+    }
+    if (!command->success || memcmp(rune.hash, command->hash.bytes, sizeof rune.hash) != 0) {
+        host->verify_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_WARN, "script",
+                  "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
+                  rune.path, (int)command->reason.bytes, command->reason.data);
+    }
+    session_ack(sessions, session, seq, 0);
+}
+
+// --- the tick -----------------------------------------------------------------------------------
+
+// authority_feed, but for the paths in prefabs, which are written as in scenes.
+static void feed(ScriptHost *host)
+{
+    Authority *authority = host->config.authority;
+    ScriptWorld *script_world = authority_world(authority);
+    authority_collect(authority);
+    uint32_t count = 0;
+    const AuthorityBind *binds = authority_binds(authority, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Prefab *prefab = binds[i].prefab;
+        char path[SCRIPT_PATH_BYTES];
+        ScriptEntityInfo info;
+        if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
+            script_world->methods->entity(script_world, binds[i].net_id, &info)) {
+            bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
+                 true);
+        }
+    }
+    authority_binds_clear(authority);
+    authority_feed(authority, host->system);
+}
+
+static void say_dead(ScriptHost *host)
+{
+    if (host->dead_told) {
+        return;
+    }
+    host->dead_told = true;
+    static const char reason[] = "the scripts have used up their memory";
+    log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script", "%s", reason);
+    const Command stop = {
+        .type = COMMAND_STOP, .bytes = (const uint8_t *)reason, .byte_count = sizeof reason - 1};
+    if (save_command(host->config.saves, &stop) != STATUS_OK) {
+        host->dead_told = false; // again in the next tick
+    }
+}
+
+void script_host_run(ScriptHost *host)
+{
+    const WorldClock *clock = host->config.clock;
+    if (host->system == NULL) {
+        return;
+    }
+    if (host->reload_waits) {
+        take_over(host, false);
+        announce_reload(host);
+    }
+    if (script_is_dead(host->system)) {
+        say_dead(host);
+        return;
+    }
+    feed(host);
+    const double world_seconds = (double)clock->tick / (double)clock->tick_rate;
+    script_tick(host->system, (double)clock->unix_ms / 1000.0, world_seconds);
+}
+
+void script_host_events(ScriptHost *host)
+{
+    Authority *authority = host->config.authority;
+    if (host->system != NULL && !script_is_dead(host->system)) {
+        feed(host);
+        return;
+    }
+    uint32_t count = 0;
+    authority_collect(authority);
+    (void)authority_events(authority, &count);
+    authority_events_take(authority, count);
+    authority_binds_clear(authority);
+}
+
+// --- effects ------------------------------------------------------------------------------------
+
+static void to_one_or_all(ScriptHost *host, uint64_t player, uint8_t number, const void *body,
+                          const ReplicatorEvent *where)
+{
+    Sessions *sessions = host->config.sessions;
+    if (player == 0) {
+        event_broadcast(sessions, number, body, where);
+        return;
+    }
+    const Session *session = session_of_player(sessions, player);
+    if (session != NULL && session->state == SESSION_PLAYING) {
+        (void)!event_send(sessions, session, number, body,
+                          where); // counted by the replicator
+    }
+}
+
+static void effect_chat_said(ScriptHost *host, const Effect *effect)
+{
+    const MessageChatSaid said = {.name = {"", 0},
+                                  .text = {effect->text.data, (uint32_t)effect->text.bytes}};
+    to_one_or_all(host, effect->player_id, MESSAGE_CHAT_SAID, &said, NULL);
+}
+
+static void effect_sound_heard(ScriptHost *host, const Effect *effect)
+{
+    const float most = (float)WORLD_EXTENT_M;
+    const Vec3 at = vec3_is_finite(effect->position) ? effect->position : VEC3_ZERO;
+    const MessageSound sound = {
+        .name = {effect->text.data, (uint32_t)effect->text.bytes},
+        .has_position = effect->has_position,
+        .position = vec3_min(vec3_max(at, vec3(-most, -most, -most)), vec3(most, most, most)),
+        .volume = effect->volume >= 0 && effect->volume <= 16 ? effect->volume : 1,
+    };
+    const ReplicatorEvent where = {.has_position = effect->has_position,
+                                   .position = sound.position};
+    to_one_or_all(host, effect->player_id, MESSAGE_SOUND, &sound, &where);
+}
+
+static void effect_store_asked(ScriptHost *host, const Effect *effect)
+{
+    const Command command = {.type = COMMAND_STORE, .store = effect->store};
+    if (save_command(host->config.saves, &command) != STATUS_OK && host->system != NULL) {
+        static const char busy[] =
+            "too many requests to the store wait: a script has at most half of them";
+        (void)!script_complete(host->system, effect->store.request_id, false, (const uint8_t *)busy,
+                               sizeof busy - 1);
+    }
+}
+
+void script_host_effects(ScriptHost *host)
+{
+    uint32_t count = 0;
+    const Effect *effects = authority_effects(host->config.authority, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        host->config.run->effect_maker = effects[i].maker;
+        switch (effects[i].type) {
+        case EFFECT_MESSAGE:
+            remote_down(host, &effects[i].message);
+            break;
+        case EFFECT_CHAT:
+            effect_chat_said(host, &effects[i]);
+            break;
+        case EFFECT_SOUND:
+            effect_sound_heard(host, &effects[i]);
+            break;
+        case EFFECT_STORE:
+            effect_store_asked(host, &effects[i]);
+            break;
+        }
+    }
+    host->config.run->effect_maker = 0;
+    authority_effects_clear(host->config.authority);
+}
+
+void script_host_hash(const ScriptHost *host, Hash64 *hash)
+{
+    hash_u64(hash, host->config.run->manifest_version);
+    hash_u64(hash, host->script_count);
+    hash_u64(hash, host->staged_count);
+    for (uint32_t i = 0; i < host->script_count + host->staged_count; i++) {
+        hash_bytes(hash, host->scripts[i].hash, sizeof host->scripts[i].hash);
+    }
+    hash_u64(hash, host->reload_waits);
+    if (host->signed_now.is_set) {
+        hash_bytes(hash, host->signed_now.signature, sizeof host->signed_now.signature);
+    }
+}

@@ -1,0 +1,71 @@
+// The room of scripts: which scripts run in this world, what clients are sent of them, and what
+// both sides say to each other.
+//
+//   script_host.c      scripts come in, take over, run      transfer.c  runes and the scene, in
+//   pieces script_manifest.c  what clients are told of them        remote.c    messages and calls
+//
+// What always holds:
+// - The service in its path decides where a script runs and whether anything of it leaves the
+//   server. What is in ServerScriptService is never named to a client.
+// - A new set of scripts takes over between two ticks, whole, with a manifest version that only
+//   rises.
+#pragma once
+
+#include "core/place/place.h"
+#include "core/world/save/save.h"
+
+typedef struct ScriptHost ScriptHost;
+
+typedef struct ScriptHostConfig {
+    Heap *heap; // all pointers are kept
+    Sessions *sessions;
+    Saves *saves;
+    const Place *place;
+    Authority *authority;
+    const WorldClock *clock;
+    WorldRun *run; // a reload raises its manifest version
+    WorldStats *stats;
+    LogSink *log;
+    bool has_scripts;     // false: no script system at all
+    ScriptConfig script;  // world and tick rate in it are not used
+    const uint8_t *scene; // what clients may fetch: the stripped form
+    size_t scene_bytes;
+    uint8_t scene_hash[32];
+} ScriptHostConfig;
+
+MUST_USE Status script_host_create(const ScriptHostConfig *config, ScriptHost **out);
+void script_host_destroy(ScriptHost *host);         // NULL is allowed
+ScriptSystem *script_host_system(ScriptHost *host); // NULL without scripts
+
+// --- from the owner -----------------------------------------------------------------------------
+MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);    // ENTRY_SCRIPT
+MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry); // ENTRY_RELOAD
+// The answer to a DataStore request. STATUS_NOT_FOUND: no script waits for it.
+MUST_USE Status script_host_stored(ScriptHost *host, const Entry *entry);
+
+// --- the tick -----------------------------------------------------------------------------------
+void script_host_start(ScriptHost *host);   // before the first tick: loads, binds, spawns' scripts
+void script_host_run(ScriptHost *host);     // the scripts phase
+void script_host_events(ScriptHost *host);  // the events phase: sim events → scripts
+void script_host_effects(ScriptHost *host); // effects → messages, chat, sounds, store requests
+void remote_tick(ScriptHost *host);         // calls that got no answer in time
+void transfer_tick(ScriptHost *host);       // scene and runes, a piece where there is room
+
+// --- sessions -----------------------------------------------------------------------------------
+// A session came in: manifest, execute messages.
+void script_host_welcome(ScriptHost *host, Session *session);
+// The client of a session is gone: its transfers and unanswered calls are forgotten.
+void script_host_forget(ScriptHost *host, const Session *session);
+// What a client asks. Each is answered with an ack or an error, but remote_up, which scripts
+// answer.
+void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
+                        const MessageScriptVerify *command);
+void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptRequest *command);
+void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
+                           const MessageBlobRequest *command);
+void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command);
+
+void script_host_hash(const ScriptHost *host, Hash64 *hash);
+void remote_hash(const ScriptHost *host, Hash64 *hash);
+void transfer_hash(const ScriptHost *host, Hash64 *hash);

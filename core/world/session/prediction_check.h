@@ -1,0 +1,42 @@
+// Does the client predict its own body as the server decides it? The client says with a hash what
+// it came to; where that differs it is sent the state, with the causes that it could not know.
+#pragma once
+
+#include "core/wire/message.h"
+#include "core/wire/net.h"
+#include "core/world/replicate/geometry.h"
+#include "core/world/session/input.h"
+
+typedef struct Session Session;
+typedef struct Sessions Sessions;
+
+// What a client predicted for a tick, and what came out; by tick % INPUT_BUFFER.
+typedef struct PredictionCheck {
+    uint32_t seq;   // of the input
+    uint32_t hash;  // 0: none
+    uint32_t frame; // the last one that the client had processed when it said so
+} PredictionCheck;
+
+typedef struct Prediction {
+    bool wanted;            // send the state with the next frame
+    bool alive;             // after the last step
+    uint64_t sent_tick;     // of the last state sent
+    uint32_t frame;         // with the last correction: what was said before it arrived is stale
+    uint32_t hash;          // character_state_hash when the last step was over; 0: no body
+    uint64_t cause_tick[8]; // by bit of NetCause: when it last happened; 0: never
+    uint64_t match_tick;    // after this step both agreed
+    uint64_t match_known;   // and the client knew the world up to here
+    PredictionCheck predicted[INPUT_BUFFER];
+    PredictionCheck truth[INPUT_BUFFER];
+} Prediction;
+
+void prediction_reset(Sessions *sessions, Session *session); // a new body, or a new client for it
+void prediction_cause(const Sessions *sessions, Session *session, NetCause cause);
+// The client said what it predicted after an input.
+void prediction_said(Sessions *sessions, Session *session, const MessageInputBatch *batch);
+void prediction_before_step(Sessions *sessions, Session *session);
+void prediction_after_step(Sessions *sessions, Session *session);
+// What changed in this tick: sessions near it may have predicted without it.
+void prediction_geometry(Sessions *sessions, const Geometry *geometry);
+// The state for the next frame, if it is to have one.
+bool prediction_state(Sessions *sessions, Session *session, NetOwn *out);

@@ -1,0 +1,42 @@
+// What all rooms of a world may look at: its clock, the numbers of this run, and the counters that
+// operators see. The top of core/world owns them; a room is given pointers when it is created.
+#pragma once
+
+#include "core/world/replicate/replicate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Only the tick (world.c, step.c) moves it.
+typedef struct WorldClock {
+    uint64_t tick;           // of the sim
+    uint64_t unix_ms;        // of the last ENTRY_TICK
+    uint32_t tick_rate;      // ticks in a second
+    uint32_t snapshot_ticks; // between two snapshots
+} WorldClock;
+
+// Milliseconds as ticks, rounded up.
+static inline uint32_t world_ticks(const WorldClock *clock, uint64_t ms)
+{
+    const uint64_t ticks = (ms * clock->tick_rate + 999) / 1000;
+    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
+// Numbers are never given twice: a stored world goes on where the last run stopped (save_start.c).
+typedef struct WorldRun {
+    bool started;  // the first tick came
+    bool stopping; // nobody is let in any more, and nothing is saved any more
+    uint64_t next_player;
+    uint32_t manifest_version;
+    uint32_t effect_maker; // the script whose effect is passed on now; 0: none
+} WorldRun;
+
+typedef struct WorldStats {
+    uint64_t tick;
+    uint32_t sessions, players, json_sessions;
+    uint64_t messages, messages_refused, messages_malformed, inputs, inputs_late, inputs_early,
+        inputs_duplicate, inputs_repeated, corrections, corrections_without_cause, snapshots,
+        snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down, bytes_up,
+        journal_dropped, commands_denied, bodies_gave_way;
+    ReplicatorStats replication;
+} WorldStats;
