@@ -33,6 +33,7 @@ static void tick(World *world, uint64_t unix_ms)
     voxel_tick(world->acts);
     preview_tick(world->acts);
     if (world->clock.tick % world->clock.snapshot_ticks == 0) {
+        board_tick(world->acts);
         snapshot_send_all(world->sessions);
     }
     debug_truth_tick(world->sessions);

@@ -595,3 +595,36 @@ TEST(without_scripts)
     CHECK_INT(a->counts[MESSAGE_SCRIPT_MANIFEST], 0);
     close();
 }
+
+TEST(numbers_for_the_board_and_teams_reach_everybody)
+{
+    open();
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/Board",
+                         "Players.PlayerAdded:Connect(function(p) p.leaderstats.Coins = 5 end)\n"
+                         "Timer.Every(0.5, function()\n"
+                         "  for _, p in ipairs(Players.GetPlayers()) do\n"
+                         "    p.leaderstats.Coins = p.leaderstats.Coins + 1\n"
+                         "    p.Team = 'red'\n"
+                         "  end\n"
+                         "end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 12);
+    const MessagePlayerStat *stat = act_client_last(a, MESSAGE_PLAYER_STAT);
+    REQUIRE(stat != NULL);
+    CHECK(is(stat->name, "Coins"));
+    CHECK_NEAR(stat->value, 5, 0);
+    act_world_tick(&act, 60);
+    stat = act_client_last(a, MESSAGE_PLAYER_STAT);
+    CHECK(stat->value >= 6);
+    const uint32_t told = a->counts[MESSAGE_PLAYER_STAT];
+    CHECK(told <= 4); // only when it changes
+    const MessagePlayerJoined *joined = act_client_last(a, MESSAGE_PLAYER_JOINED);
+    REQUIRE(joined != NULL);
+    CHECK(is(joined->team, "red"));
+    // Who comes later hears of those who are there.
+    ActClient *b = act_world_join(&act, 8, "bo");
+    act_world_tick(&act, 3);
+    CHECK(b->counts[MESSAGE_PLAYER_STAT] >= 1);
+    close();
+}

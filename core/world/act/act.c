@@ -40,6 +40,9 @@ Status act_create(const ActConfig *config, Acts **out)
     if (status == STATUS_OK) {
         status = profile_create(acts);
     }
+    if (status == STATUS_OK) {
+        status = board_create(acts);
+    }
     if (status != STATUS_OK) {
         act_destroy(acts);
         return status;
@@ -52,6 +55,7 @@ Status act_create(const ActConfig *config, Acts **out)
 void act_destroy(Acts *acts)
 {
     if (acts != NULL) {
+        board_destroy(acts);
         profile_destroy(acts);
         voxel_destroy(acts);
         heap_free(acts->config.heap, acts);

@@ -3,6 +3,7 @@
 //   act_voxel.c    digging and filling, and chunks for clients      act_chat.c     chat
 //   act_build.c    structures and previews                          act_fire.c     shooting
 //   act_profile.c  characters of an account                         act.c          respawn
+//   board.c        leaderstats and teams, told when they change
 //
 // What always holds: every request is checked here for reach, permission, rate and range, whatever
 // the client already checked, and is answered with exactly one ack or one error.
@@ -34,6 +35,7 @@ void act_hash(const Acts *acts, Hash64 *hash);
 // --- the tick -----------------------------------------------------------------------------------
 void voxel_tick(Acts *acts);   // versions of chunks for those who came near, after sim_step
 void preview_tick(Acts *acts); // previews that are over
+void board_tick(Acts *acts);   // leaderstats and teams that changed; before a snapshot
 // The fire button in this tick's input: a projectile if the weapon is ready.
 void act_fire(Acts *acts, Session *session, const WireInputFrame *input);
 

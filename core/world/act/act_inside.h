@@ -9,6 +9,7 @@ struct Acts {
     ActConfig config;
     struct Voxels *voxels;                // act_voxel.c
     struct SessionProfiles *all_profiles; // act_profile.c, by session
+    struct Board *board;                  // board.c
 };
 
 // The living body of a player, or NULL after a denial.
@@ -35,3 +36,7 @@ MUST_USE Status profile_create(Acts *acts);
 void profile_destroy(Acts *acts);
 // act_fire.c
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); // SimHitFilter
+// board.c: what was told, and all numbers of one player to somebody who comes in.
+MUST_USE Status board_create(Acts *acts);
+void board_destroy(Acts *acts);
+void board_tell(Acts *acts, const Session *about, const Session *to);

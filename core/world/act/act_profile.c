@@ -121,6 +121,8 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
                   "player %llu was not told of player %llu", (unsigned long long)to->player,
                   (unsigned long long)about->player);
+    } else {
+        board_tell(acts, about, to);
     }
 }
 

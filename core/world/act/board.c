@@ -1,0 +1,125 @@
+// The board: numbers that scripts keep for players (leaderstats), and their teams. Everybody is
+// told when one of them changes, and who comes in is told all of them. Several changes between two
+// snapshots are told as one.
+#include "core/world/act/act_inside.h"
+
+#define STATS_PER_SNAPSHOT 128  // told at a time; the rest follows with the next snapshots
+#define STAT_MAX           1e30 // of PLAYER_STAT
+#define NOBODY             UINT64_MAX
+
+// What everybody was told last about the player of a session. Names of numbers never change.
+typedef struct BoardRow {
+    uint64_t player; // the row is about it; NOBODY: about none
+    uint64_t version;
+    uint64_t team_hash;
+    uint32_t stat_count;
+    double values[ROSTER_STATS_MAX];
+} BoardRow;
+
+struct Board {
+    uint64_t version; // of the roster, when all was told
+    BoardRow rows[];  // by session
+};
+
+Status board_create(Acts *acts)
+{
+    const uint32_t count = acts->config.sessions->count;
+    acts->board = heap_alloc(acts->config.heap, sizeof(struct Board) + count * sizeof(BoardRow));
+    if (acts->board == NULL) {
+        return STATUS_LIMIT;
+    }
+    acts->board->version = NOBODY;
+    for (uint32_t i = 0; i < count; i++) {
+        acts->board->rows[i] = (BoardRow){.player = NOBODY};
+    }
+    return STATUS_OK;
+}
+
+void board_destroy(Acts *acts)
+{
+    if (acts->board != NULL) {
+        heap_free(acts->config.heap, acts->board);
+    }
+}
+
+static MessagePlayerStat stat_event(const RosterPlayer *player, const RosterStat *stat)
+{
+    const double value = stat->value < -STAT_MAX  ? -STAT_MAX
+                         : stat->value > STAT_MAX ? STAT_MAX
+                                                  : stat->value;
+    return (MessagePlayerStat){.player = player->player_id,
+                               .name = {stat->name.data, stat->name.bytes},
+                               .value = (float)value};
+}
+
+void board_tell(Acts *acts, const Session *about, const Session *to)
+{
+    const RosterPlayer *player =
+        roster_find(authority_roster(acts->config.authority), about->player);
+    for (uint32_t i = 0; player != NULL && i < player->stat_count; i++) {
+        const MessagePlayerStat event = stat_event(player, &player->stats[i]);
+        if (event_send(acts->config.sessions, to, MESSAGE_PLAYER_STAT, &event, NULL) != STATUS_OK) {
+            log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
+                      "player %llu was not told a number of player %llu",
+                      (unsigned long long)to->player, (unsigned long long)about->player);
+            return;
+        }
+    }
+}
+
+static uint64_t team_hash(const RosterPlayer *player)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, player->team.data, player->team.bytes);
+    return hash.state;
+}
+
+// False when there is no room for all of it now.
+static bool tell_changes(Acts *acts, const Session *session, const RosterPlayer *player,
+                         uint32_t *room)
+{
+    BoardRow *row = &acts->board->rows[session_number(acts->config.sessions, session)];
+    if (row->player != player->player_id) { // its PLAYER_JOINED had the team
+        *row = (BoardRow){.player = player->player_id, .team_hash = team_hash(player)};
+    }
+    if (row->version == player->version) {
+        return true;
+    }
+    if (row->team_hash != team_hash(player)) {
+        row->team_hash = team_hash(player);
+        profile_announce(acts, session, NULL);
+    }
+    for (uint32_t i = 0; i < player->stat_count; i++) {
+        if (i < row->stat_count && row->values[i] == player->stats[i].value) {
+            continue;
+        }
+        if (*room == 0) {
+            return false;
+        }
+        *room -= 1;
+        const MessagePlayerStat event = stat_event(player, &player->stats[i]);
+        event_broadcast(acts->config.sessions, MESSAGE_PLAYER_STAT, &event, NULL);
+        row->values[i] = player->stats[i].value;
+        row->stat_count = i < row->stat_count ? row->stat_count : i + 1;
+    }
+    row->version = player->version;
+    return true;
+}
+
+void board_tick(Acts *acts)
+{
+    Sessions *sessions = acts->config.sessions;
+    const Roster *roster = authority_roster(acts->config.authority);
+    if (acts->board->version == roster->version) {
+        return;
+    }
+    uint32_t room = STATS_PER_SNAPSHOT;
+    bool all = true;
+    for (uint32_t i = 0; i < sessions->high && all; i++) {
+        const Session *session = session_at(sessions, i);
+        const RosterPlayer *player =
+            session->player != 0 ? roster_find(roster, session->player) : NULL;
+        all = player == NULL || tell_changes(acts, session, player, &room);
+    }
+    acts->board->version = all ? roster->version : NOBODY;
+}
