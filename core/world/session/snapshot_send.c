@@ -57,7 +57,10 @@ static bool may_send(Sessions *sessions, Session *session)
     const uint32_t patience = world_ticks(clock, flow->acked != 0 ? ACK_BEHIND_MS : ACK_FIRST_MS);
     if (clock->tick - flow->behind_since > patience) {
         sessions->config.stats->sessions_behind += 1;
-        session_error(sessions, session, 0, ERROR_BEHIND, "what was sent did not arrive in time");
+        session_error(sessions, session, 0, ERROR_BEHIND,
+                      "snapshots were not acknowledged for 5 s: send lastSnapshot with the inputs, "
+                      "10 times a "
+                      "second");
     }
     return false;
 }
