@@ -18,7 +18,7 @@ typedef struct lua_State lua_State;
 #define VALUE_DEPTH_MAX   8
 #define VALUE_BYTES_MAX   (64 << 10)
 #define VALUE_LIST_MAX    64 // values side by side, as arguments are
-#define VALUE_ERROR_BYTES 160
+#define VALUE_ERROR_BYTES 200
 
 // What values are written for, in the words of the messages.
 typedef struct ValueUse {
