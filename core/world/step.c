@@ -54,8 +54,11 @@ static void tell_hit(Sessions *sessions, const SimEvent *event)
                                       .projectile_kind = event->detail & 0xffff,
                                       .position = at,
                                       .normal = bounded(event->normal, 1)};
-    const ReplicatorEvent where = {
-        .subject = event->subject, .other = event->other, .has_position = true, .position = at};
+    const ReplicatorEvent where = {.maker = EVENT_MAKER_SIM,
+                                   .subject = event->subject,
+                                   .other = event->other,
+                                   .has_position = true,
+                                   .position = at};
     event_broadcast(sessions, MESSAGE_PROJECTILE_HIT, &hit, &where);
 }
 
@@ -65,14 +68,14 @@ static void tell_damage(Sessions *sessions, const SimEvent *event)
                                     .cause = event->other,
                                     .amount =
                                         math_clamp(event->value, -DAMAGE_LIMIT, DAMAGE_LIMIT)};
-    const ReplicatorEvent where = {.subject = event->subject};
+    const ReplicatorEvent where = {.maker = EVENT_MAKER_SIM, .subject = event->subject};
     event_broadcast(sessions, MESSAGE_DAMAGED, &damaged, &where);
 }
 
 static void tell_death(Sessions *sessions, const SimEvent *event)
 {
     const MessageDied died = {.entity_id = event->subject, .cause = event->other};
-    const ReplicatorEvent where = {.subject = event->subject};
+    const ReplicatorEvent where = {.maker = EVENT_MAKER_SIM, .subject = event->subject};
     event_broadcast(sessions, MESSAGE_DIED, &died, &where);
     Session *session = session_of_entity(sessions, event->subject);
     if (session != NULL) {
@@ -86,7 +89,7 @@ static void tell_npc(Sessions *sessions, const SimEvent *event)
                                  .old_state = event->detail >> 8 & 3,
                                  .new_state = event->detail & 3,
                                  .target = event->other};
-    const ReplicatorEvent where = {.subject = event->subject};
+    const ReplicatorEvent where = {.maker = EVENT_MAKER_SIM, .subject = event->subject};
     event_broadcast(sessions, MESSAGE_NPC_EVENT, &npc, &where);
 }
 
@@ -95,7 +98,8 @@ static void tell_structure(Sessions *sessions, const SimEvent *event)
     const Vec3 at = bounded(event->position, POSITION_LIMIT);
     const MessageStructureRemoved removed = {
         .entity_id = event->subject, .reason = event->detail, .position = at};
-    const ReplicatorEvent where = {.subject = event->subject, .has_position = true, .position = at};
+    const ReplicatorEvent where = {
+        .maker = EVENT_MAKER_SIM, .subject = event->subject, .has_position = true, .position = at};
     event_broadcast(sessions, MESSAGE_STRUCTURE_REMOVED, &removed, &where);
 }
 

@@ -628,3 +628,25 @@ TEST(numbers_for_the_board_and_teams_reach_everybody)
     CHECK(b->counts[MESSAGE_PLAYER_STAT] >= 1);
     close();
 }
+
+TEST(a_storm_of_events_keeps_no_join_from_anybody)
+{
+    static const char *const storms[] = {
+        "function onUpdate() for i = 1, 1024 do pcall(Network.Broadcast, 'flood', i) end end",
+        "function onUpdate() for i = 1, 400 do pcall(Chat.Send, 'spam ' .. i) end end",
+        "function onUpdate() for _, p in ipairs(Players.GetPlayers()) do for i = 1, 500 do\n"
+        "  p.Character:TakeDamage(0.0001) end end end"};
+    for (uint32_t i = 0; i < 3; i++) {
+        open();
+        CHECK_OK(act_world_script(&act, "ServerScriptService/Storm", storms[i]));
+        ActClient *a = act_world_join(&act, 7, "ann");
+        a->silent = true; // its events wait
+        act_world_tick(&act, 60);
+        const uint32_t before = a->counts[MESSAGE_PLAYER_JOINED];
+        (void)act_world_join(&act, 8, "bo");
+        a->silent = false;
+        act_world_tick(&act, 60);
+        CHECK(a->counts[MESSAGE_PLAYER_JOINED] > before);
+        close();
+    }
+}

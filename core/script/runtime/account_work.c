@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define LOST_SECONDS 10 // between two faults for messages that are dropped
+
 void account_enter(ScriptSystem *system, const Instance *instance)
 {
     ScriptWorld *world = system->config.world;
@@ -49,4 +51,22 @@ void script_charge_work(ScriptSystem *system, uint32_t slot, const SimMaker *wor
              (unsigned long long)work->steps, (unsigned long long)work->share,
              (unsigned)work->skipped);
     account_budget_fault(system, script, message);
+}
+
+void script_effects_lost(ScriptSystem *system, uint32_t slot, uint64_t count)
+{
+    if (!pool_is_live(&system->scripts, slot)) {
+        return;
+    }
+    Script *script = pool_at(&system->scripts, slot);
+    script->account.dropped_count += count;
+    if (script->lost_tick != 0 &&
+        system->tick < script->lost_tick + (uint64_t)LOST_SECONDS * system->config.tick_rate) {
+        return;
+    }
+    script->lost_tick = system->tick;
+    account_budget_fault(
+        system, script,
+        "sends more messages, chat or sounds than players can be sent: a script has "
+        "at most half of what fits, and the rest is dropped");
 }

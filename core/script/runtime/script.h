@@ -172,6 +172,8 @@ typedef struct ScriptEvent {
 // had used up its share, there is a fault, once a second. It does not count towards being switched
 // off: standing still is the throttle already.
 void script_charge_work(ScriptSystem *system, uint32_t script, const SimMaker *work);
+// Some of what a script sent did not fit into what players can be sent: its creator is told.
+void script_effects_lost(ScriptSystem *system, uint32_t script, uint64_t count);
 
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);

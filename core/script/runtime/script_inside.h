@@ -86,6 +86,7 @@ typedef struct Script {
     uint64_t log_tick;  // the second that log_count counts
     uint32_t log_count;
     uint64_t work_fault_tick; // the last fault for what its things cost
+    uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;

@@ -65,11 +65,15 @@ uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
 // --- events -------------------------------------------------------------------------------------
 // `message` is an encoded event (message_encode_event), copied. It happened at `tick`.
 #define REPLICATOR_EVENT_MAX (66 << 10)
+// What happens in the sim, whoever caused it: it has a part of every queue like a script, so that
+// no storm of damage keeps chat, answers and joins from anybody.
+#define EVENT_MAKER_SIM UINT32_MAX
+
 typedef struct ReplicatorEvent {
     uint64_t tick;
     const uint8_t *message;
     size_t bytes;
-    uint32_t maker;    // the script that sends it; 0: none
+    uint32_t maker;    // the script that sends it, or EVENT_MAKER_SIM; 0: none
     uint64_t subject;  // an entity it names; 0: none
     uint64_t other;    // another one, which is entered first if it is in the interest; 0: none
     bool has_position; // only for those whose interest holds this place; also when the subject is

@@ -717,11 +717,23 @@ static void effect_store_asked(ScriptHost *host, const Effect *effect)
     }
 }
 
+// Tells the script if something of its last effect was dropped.
+static void tell_lost(ScriptHost *host, uint64_t before)
+{
+    const Replicator *replicator = host->config.sessions->config.replicator;
+    const uint64_t lost = replicator_stats(replicator).events_dropped - before;
+    if (lost > 0 && host->system != NULL) {
+        script_effects_lost(host->system, host->config.run->effect_maker, lost);
+    }
+}
+
 void script_host_effects(ScriptHost *host)
 {
+    const Replicator *replicator = host->config.sessions->config.replicator;
     uint32_t count = 0;
     const Effect *effects = authority_effects(host->config.authority, &count);
     for (uint32_t i = 0; i < count; i++) {
+        const uint64_t lost_before = replicator_stats(replicator).events_dropped;
         host->config.run->effect_maker = effects[i].maker;
         switch (effects[i].type) {
         case EFFECT_MESSAGE:
@@ -737,6 +749,7 @@ void script_host_effects(ScriptHost *host)
             effect_store_asked(host, &effects[i]);
             break;
         }
+        tell_lost(host, lost_before);
     }
     host->config.run->effect_maker = 0;
     authority_effects_clear(host->config.authority);

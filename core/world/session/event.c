@@ -11,7 +11,7 @@ static ReplicatorEvent encode(Sessions *sessions, uint8_t number, const void *bo
     event.tick = sessions->config.clock->tick;
     event.message = sessions->frame;
     event.bytes = writer.at;
-    event.maker = sessions->config.run->effect_maker;
+    event.maker = event.maker != 0 ? event.maker : sessions->config.run->effect_maker;
     return event;
 }
 

@@ -172,7 +172,7 @@ static void note_life(Sessions *sessions, Session *session, bool alive)
     prediction_cause(sessions, session, NET_CAUSE_DAMAGE);
     if (alive) {
         const MessageRespawned event = {.entity_id = session->entity};
-        const ReplicatorEvent where = {.subject = session->entity};
+        const ReplicatorEvent where = {.maker = EVENT_MAKER_SIM, .subject = session->entity};
         event_broadcast(sessions, MESSAGE_RESPAWNED, &event, &where);
     }
 }
