@@ -23,6 +23,7 @@ NOT_FROM_OUTSIDE = {
     "busy": "needs a host that is busy for as long as thousands ask; or a body that does not leave",
     "stopping": "sessions are told `stopped` first, and no new ones are let in; a second lock",
     "kicked": "an operator's act; unit test of sessions",
+    "address_full": "guests on a loopback address are not counted in development; unit test of sessions",
     "internal": "a fault of the server itself",
     "exists": "no command answers with it today",
     "mismatch": "no command answers with it today",
@@ -192,6 +193,12 @@ def cause_handshake_first(world):
 def cause_auth_failed(world):
     session = Session(world, handshake=False)
     session.say("session", "handshake", {"version": 2, "ticket": "not one of yours"})
+    return session
+
+
+def cause_invalid_name(world):
+    session = Session(world, handshake=False)
+    session.say("session", "handshake", {"version": 2, "playerId": "p\u200b1"})
     return session
 
 
