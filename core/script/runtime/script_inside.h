@@ -183,7 +183,8 @@ struct ScriptSystem {
     IdMap thread_slots; // lua_State of a thread that pauses → its slot
     Arena json_arena;
     Rng rng;
-    bool is_dead; // the Vm passed its hard cap
+    bool is_dead;       // the Vm passed its hard cap
+    uint64_t room_tick; // in which room was last made between entries
 
     uint64_t tick;
     uint64_t next_number;
@@ -404,6 +405,13 @@ void account_leave(ScriptSystem *system);
 // Between these two, what is allocated belongs to the script, or to all if there is none.
 uint32_t memory_enter(ScriptSystem *system, Handle script);
 void memory_leave(ScriptSystem *system, uint32_t before);
+// For what is done in Lua outside of entries, with values and coroutines that have to be made:
+// false when there was no memory, or there are no scripts any more. Then the scripts are at their
+// end.
+MUST_USE bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user);
+// Whether values that take so many bytes on the wire can be made outside of an entry. If not, those
+// who hold most are ended, once a tick.
+bool memory_has_room(ScriptSystem *system, size_t wire_bytes);
 // After an entry: if memory was short, those who hold most are ended until it is not.
 void memory_settle(ScriptSystem *system);
 
