@@ -144,3 +144,95 @@ TEST(every_allocation_is_refused_once)
     }
     CHECK(dead > 100 && !reached);
 }
+
+// --- faults that a player causes ----------------------------------------------------------------
+
+static const char SHOP[] =
+    "local alive = 0\n"
+    "Network.OnClientEvent('buy', function(p, item) local x = item.price end)\n"
+    "Network.OnClientEvent('later', function(p, item) task.wait() local x = item.price end)\n"
+    "Network.OnClientEvent('spawn', function(p, item)\n"
+    "  task.defer(function() Timer.After(0, function() local x = item.price end) end) end)\n"
+    "Network.OnInvoke('ask', function(p, item) return item.price end)\n"
+    "Network.OnClientEvent('loop', function() while true do end end)\n"
+    "Network.OnClientEvent('good', function() print('good') end)\n"
+    "Chat.Received:Connect(function(p, text) if text == 'x' then error('chat') end end)\n"
+    "Players.PlayerRemoving:Connect(function() print('left') end)\n"
+    "function onUpdate() alive = alive + 1 if alive % 60 == 0 then print('alive') end end\n";
+
+static ScriptState state_of_shop(void)
+{
+    static ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK(stats.scripts_listed == 1);
+    return stats.scripts[0].state;
+}
+
+// One message in every fifth tick.
+static void pester(const char *name, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(name, "chat") == 0) {
+            say("x");
+        } else {
+            send(name, strcmp(name, "ask") == 0 ? i + 1 : 0);
+        }
+        script_fixture_run(&fixture, 5);
+    }
+}
+
+TEST(a_player_does_not_switch_a_script_off)
+{
+    static const char *const ways[] = {"buy", "later", "spawn", "ask", "loop", "chat"};
+    for (uint32_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        script_fixture_open(&fixture, NULL);
+        CHECK(script_fixture_add(&fixture, "ServerScriptService/Shop", SHOP, 0) != 0);
+        script_fixture_run(&fixture, 2);
+        pester(ways[i], 17);
+        if (state_of_shop() == SCRIPT_OFF || script_fixture_lines(&fixture, "paused") != 0) {
+            test_fail(__FILE__, __LINE__, "%s: the script was stopped:\n%s", ways[i], fixture.log);
+        }
+        CHECK(fixture.fault_count > 0 && fixture.fault_count < 17);
+        CHECK(strstr(fixture.faults[0].message, "(caused by player bo)") != NULL);
+        send("good", 0);
+        script_fixture_run(&fixture, 60);
+        CHECK(script_fixture_lines(&fixture, "good") == 1);
+        CHECK(script_fixture_lines(&fixture, "alive") >= 2);
+        script_fixture_close(&fixture);
+    }
+}
+
+// The player who causes too many is not heard for a minute, and then again.
+TEST(a_player_who_causes_faults_is_not_heard)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_add(&fixture, "ServerScriptService/Shop", SHOP, 0) != 0);
+    script_fixture_run(&fixture, 2);
+    pester("buy", 40);
+    CHECK(script_fixture_lines(&fixture, "player bo caused 20 faults in a minute") == 1);
+    static ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK(stats.fault_count == 20 && stats.events_dropped == 20);
+    send("good", 0);
+    const ScriptEvent left = {.type = SCRIPT_EVENT_PLAYER_REMOVING, .player_id = PLAYER};
+    CHECK(script_event(fixture.scripts, &left) == STATUS_OK);
+    script_fixture_run(&fixture, 5);
+    CHECK(script_fixture_lines(&fixture, "good") == 0);
+    CHECK(script_fixture_lines(&fixture, "left") == 1); // only what it sends
+    script_fixture_run(&fixture, 60 * 60);
+    send("good", 0);
+    script_fixture_run(&fixture, 5);
+    CHECK(script_fixture_lines(&fixture, "good") == 1);
+    script_fixture_close(&fixture);
+}
+
+// What a script does by itself counts as before.
+TEST(a_script_that_fails_by_itself_is_switched_off)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_add(&fixture, "ServerScriptService/Shop",
+                             "function onUpdate() error('mine') end", 0) != 0);
+    script_fixture_run(&fixture, 60 * 40);
+    CHECK(state_of_shop() == SCRIPT_OFF);
+    script_fixture_close(&fixture);
+}

@@ -46,6 +46,7 @@ static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle,
     thread->instance = handle;
     thread->script = instance->script;
     thread->hook = hook;
+    thread->cause = system->cause;
     return made;
 }
 
@@ -123,6 +124,11 @@ uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
     Instance *instance = instance_at(system, handle);
     Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
     if (script == NULL || !account_may_run(system, script)) {
+        return 0;
+    }
+    if (blame_is_barred(system, instance->script)) {
+        share_use(system, script, SCRIPT_DROP_STEPS);
+        system->totals.events_dropped += 1;
         return 0;
     }
     const bool has_room = script->share.ready_count < SCRIPT_QUEUED_PER_SCRIPT;
@@ -329,6 +335,8 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     system->current_thread = slot;
     system->current_instance = thread->instance;
     system->capability_text[0] = 0;
+    const Cause outer = system->cause;
+    system->cause = thread->cause;
     int result_count = 0;
     account_enter(system, instance_at(system, thread->instance));
     const uint32_t owner = memory_enter(system, thread->script);
@@ -342,6 +350,7 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     settle(system, slot, outcome, result_count);
     memory_leave(system, owner);
     system->current_instance = HANDLE_NONE;
+    system->cause = outer;
     memory_settle(system);
 }
 

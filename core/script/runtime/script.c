@@ -547,12 +547,14 @@ static void run_events(ScriptSystem *system)
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
         system->events_told = i + 1;
         system->joins_pending -= system->events[i].type == SCRIPT_EVENT_PLAYER_ADDED;
+        system->cause = blame_cause(system, &system->events[i]);
         if (memory_has_room(system, system->events[i].payload_bytes)) {
             system->config.api->event(system, &system->events[i]);
         } else {
             system->totals.events_dropped += 1;
         }
     }
+    system->cause = (Cause){0};
     system->events_told = 0;
     if (system->event_count == count) {
         system->event_count = 0;

@@ -26,6 +26,7 @@ bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user)
     system->is_dead = true;
     system->current_thread = 0;
     system->current_instance = HANDLE_NONE;
+    system->cause = (Cause){0};
     account_say(system, LOG_ERROR, "scripts", "there was no memory left outside of their calls");
     return false;
 }
