@@ -115,8 +115,12 @@
 // Scripts. Of everything that scripts share, a script has a few for itself alone (OWN), and takes
 // more from what is there for all (SHARED) until it has its maximum (PER_SCRIPT). However many
 // others take theirs, its own are there.
-#define SCRIPTS_OF_A_SIDE_MAX         4096 // of one side of a world; a config has less
-#define SCRIPT_COROUTINES_OWN         16   // that wait or sleep; a timer is one too
+#define SCRIPTS_OF_A_SIDE_MAX 4096 // of one side of a world; a config has less
+// Faults in a minute that one player causes in one script, before what it sends is not heard there
+// for a minute; and so many pairs of player and script are remembered.
+#define SCRIPT_BLAME_FAULTS           20
+#define SCRIPT_BLAMES_MAX             64
+#define SCRIPT_COROUTINES_OWN         16 // that wait or sleep; a timer is one too
 #define SCRIPT_COROUTINES_PER_SCRIPT  2048
 #define SCRIPT_COROUTINES_SHARED      8192
 #define SCRIPT_DEFERRED_OWN           16 // signals fired and calls deferred that did not run yet

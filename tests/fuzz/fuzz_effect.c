@@ -51,7 +51,12 @@ static const char MAKERS[] =
     "end\n"
     "local function vector()\n"
     "  local ok, v = pcall(Vector3.new, number(), number(), number())\n"
-    "  return ok and v or Vector3.new(3e38, 0, -3e38) * number()\n"
+    "  v = ok and v or Vector3.new(3e38, 0, -3e38)\n"
+    // What arithmetic makes is not looked at as the arguments of new are: infinity, and NaN.
+    "  local b = byte()\n"
+    "  if b < 192 then return v end\n"
+    "  v = (v + Vector3.new(1, 0, 0)) * 1e30 * 1e30\n"
+    "  return b < 224 and v or v - v\n"
     "end\n"
     "local function entity()\n"
     "  local b = byte()\n"

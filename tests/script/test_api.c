@@ -399,12 +399,12 @@ TEST(a_limit_of_the_small_world_is_named)
         "  print('done') end\n";
     static const char *const wanted[] = {
         "leaderstats: a player has at most 16 of them\n",
-        "Entity.SetAttribute: an entity has at most 64 attributes",
+        "Entity.SetAttribute: an entity has at most 64 attributes, all together 4096",
         "Entity.AddTag: this world has room for 128 different tags",
-        "Npc.Spawn: all scripts of this world together have at most 60 NPCs",
+        "Npc.Spawn: this world has room for 64 NPCs; a script has at most half",
         "Structure.Place: this world has room for 512 structures",
         "World.SetVoxel: this world has room for changed voxels in 128 chunks",
-        "World.Spawn: all scripts of this world together have at most 1440 entities",
+        "World.Spawn: this world has room for 2048 entities; a script has at most half",
         "Chat.Send: a script sends at most 1024 messages, sounds and requests in a tick",
         "done\n",
     };

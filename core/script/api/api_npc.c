@@ -52,6 +52,10 @@ int api_Npc_SetPatrol(lua_State *thread)
             return luaL_error(thread, "Npc.SetPatrol: point %d must be a Vector3", (int)i + 1);
         }
         points[i] = object_vector(thread, -1);
+        if (!vec3_is_finite(points[i])) {
+            return luaL_error(thread, "Npc.SetPatrol: point %d must be finite, not NaN or infinity",
+                              (int)i + 1);
+        }
         lua_pop(thread, 1);
     }
     api_check_change(thread,

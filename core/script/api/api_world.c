@@ -478,6 +478,9 @@ int api_Entity_SetAttribute(lua_State *thread)
     lua_settop(thread, 4);
     ScriptValue value = {0};
     if (!api_value(thread, 3, &value)) {
+        if (lua_type(thread, 3) == LUA_TNUMBER || object_is_vector(thread, 3)) {
+            return luaL_error(thread, "Entity.SetAttribute: NaN and infinity cannot be kept");
+        }
         return luaL_error(thread,
                           "Entity.SetAttribute: a value is nil, a boolean, a number, a "
                           "text of at most 1 KiB, a Vector3 or an Entity, not a %s",

@@ -7,10 +7,10 @@
 
 #define TEXT_OF(number)    #number
 #define LIMIT_TEXT(number) TEXT_OF(number)
-// Why a script is refused what part.h divides.
-#define PART_TEXT(things)                                                                       \
-    "a script has at most half of all " things ", and the last quarter is for those that have " \
-    "little"
+// Why a script is refused what part.h divides; `things` is a format with their number.
+#define PART_TEXT(things)                                                                  \
+    "this world has room for " things "; a script has at most half, and the last quarter " \
+    "is for those that have little"
 // A shape or a voxel changed: characters look where they stand.
 #define AUTHORITY_CHANGE_STEPS 100
 #define AUTHORITY_RADIUS_MAX   1024 // found by one question

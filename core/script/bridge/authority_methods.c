@@ -187,11 +187,12 @@ static Status check_room(Authority *authority, EntityType type)
                            SCRIPT_ENTITIES_MAX);
     }
     if (!authority_has_room(authority, maker.things)) {
-        return world_limit(world, STATUS_LIMIT, PART_TEXT("entities"));
+        return world_limit(world, STATUS_LIMIT, PART_TEXT("%u entities"),
+                           (unsigned)config->entity_max);
     }
     if (type == ENTITY_NPC &&
         !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
-        return world_limit(world, STATUS_LIMIT, PART_TEXT("NPCs"));
+        return world_limit(world, STATUS_LIMIT, PART_TEXT("%u NPCs"), (unsigned)config->npc_max);
     }
     return STATUS_OK;
 }
@@ -221,9 +222,8 @@ static Status name_attributes_full(Authority *authority, Status status)
     const AttributeTableConfig *config = &authority->attributes.config;
     return world_limit(
         &authority->world, status,
-        "an entity has at most %u attributes, and this world has room for %u, for "
-        "%u texts in them (%u longer than 64 bytes) and for %u different tags; one script has "
-        "at most half",
+        "an entity has at most %u attributes, all together %u, %u texts in them (%u longer than 64 "
+        "bytes) and %u different tags; one script has at most half",
         (unsigned)config->attributes_per_entity_max, (unsigned)config->attribute_max,
         (unsigned)(config->text_small_max + config->text_large_max),
         (unsigned)config->text_large_max, (unsigned)config->tag_max);

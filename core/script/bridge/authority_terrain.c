@@ -1,6 +1,7 @@
 // Edits of terrain by scripts, each of which has its part of the chunks and pages (part.h).
 #include "core/base/part.h"
 #include "core/script/bridge/authority_inside.h"
+#include "core/script/bridge/world_limit.h"
 
 static Authority *of(ScriptWorld *world)
 {
@@ -35,8 +36,9 @@ static Status terrain_leave(ScriptWorld *world, const TerrainUse *before, Status
     terrain_clear_room(terrain);
     part->chunks = part_after(part->chunks, before->chunk_count, after.chunk_count);
     part->pages = part_after(part->pages, before->page_count, after.page_count);
-    world->refusal = status == STATUS_LIMIT ? PART_TEXT("terrain that can be changed") : NULL;
-    return status;
+    world->refusal = NULL;
+    return world_limit(world, status, PART_TEXT("changed voxels in %u chunks"),
+                       (unsigned)after.chunk_max);
 }
 
 Status authority_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind)

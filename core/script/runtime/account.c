@@ -213,7 +213,15 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         system->totals.faults_dropped += 1; // said often enough; its entry is still unwinding
         return;
     }
-    keep_fault(system, &fault);
+    if (script == NULL || system->cause.player_id == 0) {
+        keep_fault(system, &fault);
+    } else if (blame_fault(system, instance->script, fault.message)) {
+        keep_fault(system, &fault);
+        return;
+    } else {
+        system->totals.faults_dropped += 1;
+        return;
+    }
     if (script != NULL) {
         punish(system, script);
     }

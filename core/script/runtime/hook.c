@@ -46,6 +46,7 @@ static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle,
     thread->instance = handle;
     thread->script = instance->script;
     thread->hook = hook;
+    thread->cause = system->cause;
     return made;
 }
 
@@ -70,33 +71,52 @@ static void release_slot(ScriptSystem *system, uint32_t slot)
     (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
 }
 
-// Gives a slot a coroutine of ours.
-static uint32_t fill_slot(ScriptSystem *system, Handle handle)
+// A coroutine of ours, behind a reference. Making one may raise.
+static int take_coroutine(ScriptSystem *system, Handle script)
 {
-    if (handle_is_none(handle)) {
-        return 0;
-    }
-    Thread *thread = thread_at(system, handle.index);
-    const uint32_t owner = memory_enter(system, thread->script);
     if (system->idle_count > 0) {
-        thread->ref = system->idle_refs[--system->idle_count];
-        lua_rawgeti(system->lua, LUA_REGISTRYINDEX, thread->ref);
-        thread->lua = lua_tothread(system->lua, -1);
-        lua_pop(system->lua, 1);
-    } else {
-        thread->lua = lua_newthread(system->lua);
-        thread->ref = luaL_ref(system->lua, LUA_REGISTRYINDEX);
+        return system->idle_refs[--system->idle_count];
     }
+    lua_State *lua = vm_running(system->vm);
+    const uint32_t owner = memory_enter(system, script);
+    (void)lua_newthread(lua);
+    const int ref = luaL_ref(lua, LUA_REGISTRYINDEX);
     memory_leave(system, owner);
+    return ref;
+}
+
+static void keep_coroutine(ScriptSystem *system, int ref)
+{
+    if (system->idle_count < SCRIPT_IDLE_MAX) {
+        system->idle_refs[system->idle_count++] = ref;
+    } else {
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, ref);
+    }
+}
+
+static uint32_t fill_slot(ScriptSystem *system, Handle handle, int ref)
+{
+    Thread *thread = thread_at(system, handle.index);
+    thread->ref = ref;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref);
+    thread->lua = lua_tothread(system->lua, -1);
+    lua_pop(system->lua, 1);
     ASSERT(lua_gettop(thread->lua) == 0);
     thread->pooled = true;
     thread->state = THREAD_READY;
     return handle.index;
 }
 
-uint32_t hook_thread(ScriptSystem *system, Handle instance, ScriptHook hook)
+uint32_t hook_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
 {
-    return fill_slot(system, hook_slot(system, instance, hook));
+    const Instance *instance = instance_at(system, handle);
+    const int ref = take_coroutine(system, instance != NULL ? instance->script : HANDLE_NONE);
+    const Handle made = hook_slot(system, handle, hook); // after what may raise
+    if (handle_is_none(made)) {
+        keep_coroutine(system, ref);
+        return 0;
+    }
+    return fill_slot(system, made, ref);
 }
 
 uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
@@ -106,6 +126,11 @@ uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
     if (script == NULL || !account_may_run(system, script)) {
         return 0;
     }
+    if (blame_is_barred(system, instance->script)) {
+        share_use(system, script, SCRIPT_DROP_STEPS);
+        system->totals.events_dropped += 1;
+        return 0;
+    }
     const bool has_room = script->share.ready_count < SCRIPT_QUEUED_PER_SCRIPT;
     const Handle made = has_room ? take_slot(system, instance, handle, script, hook) : HANDLE_NONE;
     if (handle_is_none(made)) {
@@ -113,7 +138,7 @@ uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
         account_dropped(system, script, hook_name(hook));
         return 0;
     }
-    return fill_slot(system, made);
+    return fill_slot(system, made, take_coroutine(system, instance->script));
 }
 
 // Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
@@ -124,9 +149,9 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
-    if (reusable && thread->pooled && system->idle_count < SCRIPT_IDLE_MAX) {
+    if (reusable && thread->pooled) {
         lua_settop(thread->lua, 0);
-        system->idle_refs[system->idle_count++] = thread->ref;
+        keep_coroutine(system, thread->ref);
     } else {
         luaL_unref(system->lua, LUA_REGISTRYINDEX, thread->ref);
     }
@@ -310,6 +335,8 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     system->current_thread = slot;
     system->current_instance = thread->instance;
     system->capability_text[0] = 0;
+    const Cause outer = system->cause;
+    system->cause = thread->cause;
     int result_count = 0;
     account_enter(system, instance_at(system, thread->instance));
     const uint32_t owner = memory_enter(system, thread->script);
@@ -323,6 +350,7 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     settle(system, slot, outcome, result_count);
     memory_leave(system, owner);
     system->current_instance = HANDLE_NONE;
+    system->cause = outer;
     memory_settle(system);
 }
 

@@ -170,12 +170,16 @@ Handle schedule_wait(lua_State *lua)
 uint32_t schedule_call(lua_State *lua, int function_index, int argument_count, uint64_t due_tick)
 {
     ScriptSystem *system = script_of(lua);
+    luaL_checkstack(lua, argument_count + 1, NULL);
     const uint32_t slot = hook_thread(system, system->current_instance, HOOK_HANDLER);
     if (slot == 0) {
         raise_too_many(lua);
     }
     Thread *thread = thread_at(system, slot);
-    luaL_checkstack(thread->lua, argument_count + 1, NULL);
+    if (!lua_checkstack(thread->lua, argument_count + 1)) { // raises nothing on that thread
+        hook_give_back(system, slot);
+        luaL_error(lua, "there is no memory for so many arguments");
+    }
     lua_pushvalue(lua, function_index);
     for (int i = 1; i <= argument_count; i++) {
         lua_pushvalue(lua, function_index + i);

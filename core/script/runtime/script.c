@@ -77,6 +77,12 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
     return STATUS_OK;
 }
 
+static void open_api(void *user)
+{
+    ScriptSystem *system = user;
+    system->config.api->open(system);
+}
+
 Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
 {
     if (config->world == NULL || config->api == NULL || config->script_max < 1 ||
@@ -108,7 +114,10 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
     }
     vm_set_user(system->vm, system);
     system->lua = vm_main(system->vm);
-    config->api->open(system);
+    if (!memory_protect(system, open_api, system)) {
+        script_destroy(heap, system);
+        return STATUS_LIMIT;
+    }
     *out = system;
     return STATUS_OK;
 }
@@ -170,13 +179,21 @@ Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out
     return STATUS_OK;
 }
 
-void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json, size_t bytes,
-                           const char *hash)
+typedef struct ParametersCall {
+    ScriptSystem *system;
+    uint32_t slot;
+    const char *json;
+    size_t bytes;
+    const char *hash;
+} ParametersCall;
+
+static void set_parameters(void *user)
 {
-    if (!pool_is_live(&system->instances, slot)) {
-        return;
-    }
-    Instance *instance = pool_at(&system->instances, slot);
+    const ParametersCall *call = user;
+    ScriptSystem *system = call->system;
+    Instance *instance = pool_at(&system->instances, call->slot);
+    const char *json = call->json;
+    const char *hash = call->hash;
     if (instance->params_ref != 0 && hash != NULL && strcmp(hash, instance->params_hash) == 0) {
         return;
     }
@@ -184,7 +201,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     bool pushed = false;
     const uint32_t owner = memory_enter(system, instance->script);
     if (json != NULL) {
-        pushed = params_push(system->lua, json, bytes, error, sizeof error);
+        pushed = params_push(system->lua, json, call->bytes, error, sizeof error);
         if (!pushed) {
             const Script *script = script_at(system, instance->script);
             char text[SCRIPT_MESSAGE_BYTES + 64];
@@ -207,6 +224,16 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
              pushed && hash != NULL ? hash : "");
 }
 
+void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json, size_t bytes,
+                           const char *hash)
+{
+    ParametersCall call = {system, slot, json, bytes, hash};
+    if (pool_is_live(&system->instances, slot)) {
+        (void)memory_has_room(system, json != NULL ? bytes : 0);
+        (void)!memory_protect(system, set_parameters, &call);
+    }
+}
+
 // Pushes what hooks get as self: the entity, or nil. Returns 1.
 static int push_self(ScriptSystem *system, const Instance *instance)
 {
@@ -225,10 +252,20 @@ static void call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook)
     }
 }
 
+typedef struct HookCall {
+    ScriptSystem *system;
+    uint32_t slot;
+    ScriptHook hook;
+} HookCall;
+
 // For a hook that cannot wait: it runs at once, whatever the share of its script, unless that is
 // very deep in debt.
-static void call_hook_now(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+static void run_hook_now(void *user)
 {
+    const HookCall *call = user;
+    ScriptSystem *system = call->system;
+    const uint32_t slot = call->slot;
+    const ScriptHook hook = call->hook;
     const Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
     if (script == NULL || script->hook_refs[hook] == 0) {
@@ -241,6 +278,12 @@ static void call_hook_now(ScriptSystem *system, uint32_t slot, ScriptHook hook)
         account_dropped(system, script, hook_name(hook));
     }
     system->ignores_share = false;
+}
+
+static void call_hook_now(ScriptSystem *system, uint32_t slot, ScriptHook hook)
+{
+    HookCall call = {system, slot, hook};
+    (void)!memory_protect(system, run_hook_now, &call);
 }
 
 void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
@@ -322,7 +365,7 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
     hook_run(system, thread, 2);
 }
 
-ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
+static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
                              uint32_t execution_ms_max, float delta_seconds)
 {
     ExecuteResult result = {.ok = false};
@@ -369,6 +412,32 @@ ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     return result;
 }
 
+typedef struct ExecuteCall {
+    ScriptSystem *system;
+    uint32_t slot;
+    ScriptHook hook;
+    uint32_t execution_ms_max;
+    float delta_seconds;
+    ExecuteResult result;
+} ExecuteCall;
+
+static void run_execute(void *user)
+{
+    ExecuteCall *call = user;
+    call->result =
+        execute(call->system, call->slot, call->hook, call->execution_ms_max, call->delta_seconds);
+}
+
+ExecuteResult script_execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
+                             uint32_t execution_ms_max, float delta_seconds)
+{
+    ExecuteCall call = {system, slot, hook, execution_ms_max, delta_seconds, {.ok = false}};
+    if (!memory_protect(system, run_execute, &call)) {
+        snprintf(call.result.error, sizeof call.result.error, "the scripts have no memory left");
+    }
+    return call.result;
+}
+
 // --- what comes from outside --------------------------------------------------------------------
 
 static const uint8_t *keep_bytes(ScriptSystem *system, const void *data, size_t bytes)
@@ -409,10 +478,23 @@ bool script_join_is_pending(const ScriptSystem *system, uint64_t player_id)
     return false;
 }
 
+typedef struct AnswerCall {
+    ScriptSystem *system;
+    Handle waiting;
+    bool ok;
+    const uint8_t *bytes;
+    size_t count;
+} AnswerCall;
+
 // With (true, values…) or (false, message).
-static void wake_with_answer(ScriptSystem *system, Handle waiting, bool ok, const uint8_t *bytes,
-                             size_t count)
+static void wake_with_answer(void *user)
 {
+    const AnswerCall *call = user;
+    ScriptSystem *system = call->system;
+    const Handle waiting = call->waiting;
+    const bool ok = call->ok;
+    const uint8_t *bytes = call->bytes;
+    const size_t count = call->count;
     lua_State *thread = system->lua;
     const int before = lua_gettop(thread);
     const Thread *asking = pool_find(&system->threads, waiting);
@@ -445,8 +527,14 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
         if (thread->state != THREAD_WAITING || thread->request_id != request_id) {
             continue;
         }
-        wake_with_answer(system, pool_handle(&system->threads, i), ok, bytes, count);
-        return STATUS_OK;
+        AnswerCall call = {system, pool_handle(&system->threads, i), ok, bytes, count};
+        static const char full[] = "there is no memory for the answer";
+        if (!memory_has_room(system, count)) {
+            call.ok = false;
+            call.bytes = (const uint8_t *)full;
+            call.count = sizeof full - 1;
+        }
+        return memory_protect(system, wake_with_answer, &call) ? STATUS_OK : STATUS_LIMIT;
     }
     return STATUS_NOT_FOUND;
 }
@@ -459,8 +547,14 @@ static void run_events(ScriptSystem *system)
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
         system->events_told = i + 1;
         system->joins_pending -= system->events[i].type == SCRIPT_EVENT_PLAYER_ADDED;
-        system->config.api->event(system, &system->events[i]);
+        system->cause = blame_cause(system, &system->events[i]);
+        if (memory_has_room(system, system->events[i].payload_bytes)) {
+            system->config.api->event(system, &system->events[i]);
+        } else {
+            system->totals.events_dropped += 1;
+        }
     }
+    system->cause = (Cause){0};
     system->events_told = 0;
     if (system->event_count == count) {
         system->event_count = 0;
@@ -595,15 +689,10 @@ static void count_missed_updates(ScriptSystem *system)
     }
 }
 
-void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds)
+static void run_tick(void *user)
 {
-    if (system->is_dead) {
-        return;
-    }
-    system->tick += 1;
-    system->require_count = 0; // a module that failed never left
+    ScriptSystem *system = user;
     uint32_t loads_left = system->config.loads_per_tick;
-    vm_set_time(system->vm, unix_seconds, world_seconds);
     share_begin(system);
     do {
         script_run_loads(system, &loads_left);
@@ -619,4 +708,14 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
     share_end(system);
     count_missed_updates(system);
     vm_collect(system->vm, 64);
+}
+
+void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds)
+{
+    if (!system->is_dead) {
+        system->tick += 1;
+        system->require_count = 0; // a module that failed never left
+        vm_set_time(system->vm, unix_seconds, world_seconds);
+        (void)!memory_protect(system, run_tick, system);
+    }
 }

@@ -5,6 +5,7 @@
 //   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
 //   share.c     who may run in a tick, and caps     params.c    parameters from JSON
 //   object.c    objects that scripts hold           value.c     values as bytes
+//   blame.c     players who cause faults in scripts
 //   script_memory.c  who holds how much, and the end of who holds most
 //
 // Lua values that C must find again live in the registry under integer references (luaL_ref); 0
@@ -63,6 +64,22 @@ typedef struct ScriptShare {
     uint32_t ready_first, ready_last, ready_count; // threads that wait for its share, in order
     uint32_t thread_count, deferred_count;
 } ScriptShare;
+
+// Which player made something happen.
+typedef struct Cause {
+    uint64_t player_id; // 0: nobody, or not a player
+    bool is_remote;     // by what it sent: a remote or a text
+} Cause;
+
+// What a player has caused in a script (blame.c).
+typedef struct Blame {
+    uint64_t player_id; // 0: free
+    Handle script;
+    uint64_t began_tick;   // of the minute that is counted
+    uint64_t said_tick;    // when a fault of it was last shown
+    uint64_t barred_until; // until then its remotes do not reach the script
+    uint32_t fault_count;
+} Blame;
 
 // One source, with its environment. A slot of ScriptSystem.scripts.
 typedef struct Script {
@@ -140,6 +157,7 @@ typedef struct Thread {
     int argument_count;                // ready: values on the stack
     uint64_t invoke_id, invoke_player; // its results answer a remote call
     uint32_t invoke_line;              // where its handler begins, 0: in another file
+    Cause cause;                       // of what it handles
     uint64_t trigger_other;            // inside a trigger hook: who entered
     Handle load_script;                // runs the top level of this one
 } Thread;
@@ -152,6 +170,7 @@ typedef struct Deferred {
     Handle script;            // that fired or deferred it; none for an event of the world
     uint64_t connection_last; // an event of the world: connections made later do not hear it
     uint32_t depth;           // handlers inside each other
+    Cause cause;
 } Deferred;
 
 typedef struct SleepEntry {
@@ -184,7 +203,8 @@ struct ScriptSystem {
     IdMap thread_slots; // lua_State of a thread that pauses → its slot
     Arena json_arena;
     Rng rng;
-    bool is_dead; // the Vm passed its hard cap
+    bool is_dead;       // the Vm passed its hard cap
+    uint64_t room_tick; // in which room was last made between entries
 
     uint64_t tick;
     uint64_t next_number;
@@ -218,6 +238,8 @@ struct ScriptSystem {
     Handle current_instance;
     uint32_t current_thread;
     uint32_t current_depth;
+    Cause cause;
+    Blame blames[SCRIPT_BLAMES_MAX];
     uint32_t call_ms_now;
     char capability_text[SCRIPT_MESSAGE_BYTES]; // the last error that said: not on this side
 
@@ -391,6 +413,16 @@ void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, Fault
 // A fault of kind memory for a script that is ended because it holds most.
 void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes);
 
+// --- blame.c ------------------------------------------------------------------------------------
+// Who made an event happen.
+Cause blame_cause(const ScriptSystem *system, const ScriptEvent *event);
+// Counts a fault against the player that caused it, and names it in the message. Whether the fault
+// is to be shown.
+bool blame_fault(ScriptSystem *system, Handle script, char message[SCRIPT_MESSAGE_BYTES]);
+// Whether what happens now is a remote of a player whose remotes do not reach this script.
+bool blame_is_barred(const ScriptSystem *system, Handle script);
+void blame_forget(ScriptSystem *system, Handle script); // it has changed
+
 // Whether the script may run in this tick.
 bool account_may_run(ScriptSystem *system, Script *script);
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
@@ -405,6 +437,13 @@ void account_leave(ScriptSystem *system);
 // Between these two, what is allocated belongs to the script, or to all if there is none.
 uint32_t memory_enter(ScriptSystem *system, Handle script);
 void memory_leave(ScriptSystem *system, uint32_t before);
+// For what is done in Lua outside of entries, with values and coroutines that have to be made:
+// false when there was no memory, or there are no scripts any more. Then the scripts are at their
+// end.
+MUST_USE bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user);
+// Whether values that take so many bytes on the wire can be made outside of an entry. If not, those
+// who hold most are ended, once a tick.
+bool memory_has_room(ScriptSystem *system, size_t wire_bytes);
 // After an entry: if memory was short, those who hold most are ended until it is not.
 void memory_settle(ScriptSystem *system);
 

@@ -15,6 +15,22 @@ void memory_leave(ScriptSystem *system, uint32_t before)
     (void)vm_set_owner(system->vm, before);
 }
 
+bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user)
+{
+    if (system->is_dead) {
+        return false;
+    }
+    if (vm_protect(system->vm, call, user)) {
+        return true;
+    }
+    system->is_dead = true;
+    system->current_thread = 0;
+    system->current_instance = HANDLE_NONE;
+    system->cause = (Cause){0};
+    account_say(system, LOG_ERROR, "scripts", "there was no memory left outside of their calls");
+    return false;
+}
+
 // One that was ended counts until its tables have been emptied too.
 static uint32_t largest_holder(const ScriptSystem *system,
                                size_t (*bytes_of)(const Vm *vm, uint32_t owner))
@@ -68,4 +84,22 @@ void memory_settle(ScriptSystem *system)
         }
         end_or_empty(system, slot);
     }
+}
+
+// An empty table takes two bytes on the wire and most in relation to that.
+#define MEMORY_PER_WIRE_BYTE 48
+#define MEMORY_AROUND_VALUES (64u << 10)
+
+bool memory_has_room(ScriptSystem *system, size_t wire_bytes)
+{
+    const size_t bytes = wire_bytes * MEMORY_PER_WIRE_BYTE + MEMORY_AROUND_VALUES;
+    if (vm_has_room(system->vm, bytes) || system->current_thread != 0) {
+        return true; // in an entry its own limits hold
+    }
+    if (system->room_tick != system->tick) {
+        system->room_tick = system->tick;
+        vm_note_short(system->vm);
+        memory_settle(system);
+    }
+    return vm_has_room(system->vm, bytes);
 }

@@ -95,26 +95,45 @@ static bool compile_into(ScriptSystem *system, Script *script, const CompileRequ
     return true;
 }
 
-Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
-                        size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES])
+typedef struct MakeCall {
+    ScriptSystem *system;
+    const CompileRequest *request;
+    void *out;
+    size_t capacity;
+    size_t *bytes;
+    char *error;
+    Status status;
+} MakeCall;
+
+static void make_rune(void *user)
 {
-    error[0] = 0;
-    if (system->is_dead || strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
-        return STATUS_RANGE;
-    }
+    MakeCall *call = user;
+    ScriptSystem *system = call->system;
+    const CompileRequest *request = call->request;
     lua_State *lua = system->lua;
     const int environment = push_environment(system);
     system->totals.compile_count += 1;
     Status status =
         vm_compile(lua, request->script_id, request->code, request->code_bytes, environment);
     if (status == STATUS_OK) {
-        status = rune_write(lua, request->script_id, out, capacity, bytes);
+        status = rune_write(lua, request->script_id, call->out, call->capacity, call->bytes);
     } else {
-        snprintf(error, SCRIPT_MESSAGE_BYTES, "%s", lua_tostring(lua, -1));
+        snprintf(call->error, SCRIPT_MESSAGE_BYTES, "%s", lua_tostring(lua, -1));
         status = STATUS_MALFORMED;
     }
     lua_settop(lua, environment - 1);
-    return status;
+    call->status = status;
+}
+
+Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
+                        size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES])
+{
+    MakeCall call = {system, request, out, capacity, bytes, error, STATUS_RANGE};
+    error[0] = 0;
+    if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
+        return STATUS_RANGE;
+    }
+    return memory_protect(system, make_rune, &call) ? call.status : STATUS_RANGE;
 }
 
 static bool is_loaded_already(const Script *script, const char *hash)
@@ -163,6 +182,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
         fresh->account = script->account;
         fresh->share = script->share;
         fresh->share.good_ticks = 0;
+        blame_forget(system, handle);
         if (keep_old) {
             fresh->old_ref = script->environment_ref;
             fresh->old_module_ref = script->module_ref;
@@ -174,7 +194,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
     *script = *fresh;
 }
 
-static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
+static CompileResult compile_now(ScriptSystem *system, const CompileRequest *request, bool keep_old)
 {
     if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
         return refuse(system, "?", "the path of a script has at most 127 bytes");
@@ -204,6 +224,29 @@ static CompileResult compile(ScriptSystem *system, const CompileRequest *request
     result.compile_ms = script_now_ms(system) - began;
     system->totals.compile_ms += result.compile_ms;
     return result;
+}
+
+typedef struct CompileCall {
+    ScriptSystem *system;
+    const CompileRequest *request;
+    bool keep_old;
+    CompileResult result;
+} CompileCall;
+
+static void run_compile(void *user)
+{
+    CompileCall *call = user;
+    call->result = compile_now(call->system, call->request, call->keep_old);
+}
+
+static CompileResult compile(ScriptSystem *system, const CompileRequest *request, bool keep_old)
+{
+    CompileCall call = {system, request, keep_old, {.ok = false}};
+    (void)memory_has_room(system, 0);
+    if (!memory_protect(system, run_compile, &call)) {
+        return refuse(system, request->script_id, "the scripts have no memory left");
+    }
+    return call.result;
 }
 
 // Everything that the instances of a script have made ends with the code that made it.
@@ -242,8 +285,8 @@ CompileResult script_reload(ScriptSystem *system, const CompileRequest *request)
     return result;
 }
 
-static Status load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes,
-                        bool reload)
+static Status load_rune_now(ScriptSystem *system, const char *script_id, const void *rune,
+                            size_t bytes, bool reload)
 {
     Rune checked;
     const Status status = rune_check(rune, bytes, &checked);
@@ -276,6 +319,30 @@ static Status load_rune(ScriptSystem *system, const char *script_id, const void 
         restart_instances(system, before, reload);
     }
     return loaded;
+}
+
+typedef struct RuneCall {
+    ScriptSystem *system;
+    const char *script_id;
+    const void *rune;
+    size_t bytes;
+    bool reload;
+    Status status;
+} RuneCall;
+
+static void run_load_rune(void *user)
+{
+    RuneCall *call = user;
+    call->status =
+        load_rune_now(call->system, call->script_id, call->rune, call->bytes, call->reload);
+}
+
+static Status load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes,
+                        bool reload)
+{
+    RuneCall call = {system, script_id, rune, bytes, reload, STATUS_LIMIT};
+    (void)memory_has_room(system, 0);
+    return memory_protect(system, run_load_rune, &call) ? call.status : STATUS_LIMIT;
 }
 
 Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune, size_t bytes)
@@ -313,7 +380,7 @@ void script_invalidate(ScriptSystem *system, const char *script_id)
 // runs for it.
 static bool take_function(ScriptSystem *system, int table_ref, const char *name, int *out)
 {
-    lua_State *lua = system->lua;
+    lua_State *lua = vm_running(system->vm);
     const int top = lua_gettop(lua);
     bool found = false;
     if (lua_rawgeti(lua, LUA_REGISTRYINDEX, table_ref) == LUA_TTABLE) {

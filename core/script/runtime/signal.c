@@ -323,6 +323,7 @@ static Status defer(lua_State *lua, int index, int argument_count, Handle instan
     Deferred deferred = {.instance = instance,
                          .script = owner != NULL ? owner->script : HANDLE_NONE,
                          .depth = system->current_depth + 1,
+                         .cause = system->cause,
                          .connection_last = owner != NULL ? UINT64_MAX : system->connections_made};
     if (!has_room(system, deferred.script)) {
         lua_pop(lua, argument_count);
@@ -379,6 +380,12 @@ static void deliver(ScriptSystem *system, int arguments_ref)
 {
     lua_State *lua = system->lua;
     ConnectionObject *connection = lua_touserdata(lua, -1);
+    const Instance *instance = instance_at(system, connection->instance);
+    if (instance != NULL && blame_is_barred(system, instance->script)) {
+        system->totals.events_dropped += 1;
+        lua_pop(lua, 1);
+        return;
+    }
     if (connection->once) {
         connection->connected = false;
     }
@@ -386,6 +393,10 @@ static void deliver(ScriptSystem *system, int arguments_ref)
         const Handle thread = connection->thread;
         lua_pop(lua, 1);
         const int count = unpack(system, arguments_ref);
+        Thread *waiting = pool_find(&system->threads, thread);
+        if (waiting != NULL) {
+            waiting->cause = system->cause;
+        }
         schedule_wake(system, thread, count);
         return;
     }
@@ -532,6 +543,7 @@ void signal_run(ScriptSystem *system)
         system->deferred_kept = kept;
         system->deferred_next = i + 1;
         system->current_depth = deferred.depth;
+        system->cause = deferred.cause;
         if (deferred.target_ref == 0) {
             // its script was ended
         } else if (handle_is_none(deferred.instance)) {
@@ -544,6 +556,7 @@ void signal_run(ScriptSystem *system)
         }
     }
     system->current_depth = 0;
+    system->cause = (Cause){0};
     system->deferred_kept = system->deferred_next = 0;
     system->deferred_count = kept;
 }

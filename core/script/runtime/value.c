@@ -267,6 +267,10 @@ static bool encode_userdata(Encoder *encoder, int index)
     lua_State *lua = encoder->lua;
     if (object_is_vector(lua, index)) {
         const Vec3 vector = object_vector(lua, index);
+        if (!vec3_is_finite(vector)) {
+            refuse_kind(encoder, "a Vector3 with NaN or infinity");
+            return false;
+        }
         byte_write_u8(encoder->writer, TAG_VECTOR);
         byte_write_f32(encoder->writer, vector.x);
         byte_write_f32(encoder->writer, vector.y);

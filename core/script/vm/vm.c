@@ -27,6 +27,7 @@ struct Vm {
     bool dead;
     bool was_short;
     uint32_t press_pages; // with fewer free pages there is a collection
+    uint64_t refuse_in;   // allocations until one is refused, for tests; 0: none is
     uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
@@ -51,8 +52,11 @@ static void *vm_alloc(void *user, void *block, size_t old_bytes, size_t new_byte
         }
         return NULL;
     }
-    void *result = block == NULL ? vm_heap_alloc(&vm->heap, new_bytes)
-                                 : vm_heap_realloc(&vm->heap, block, old_bytes, new_bytes);
+    void *result = NULL;
+    if (vm->refuse_in == 0 || (block != NULL && new_bytes <= old_bytes) || --vm->refuse_in > 0) {
+        result = block == NULL ? vm_heap_alloc(&vm->heap, new_bytes)
+                               : vm_heap_realloc(&vm->heap, block, old_bytes, new_bytes);
+    }
     if (vm->heap.free_pages < vm->press_pages) {
         guard_press(vm->main);
     }
@@ -152,6 +156,23 @@ size_t vm_owned_bytes(const Vm *vm, uint32_t owner)
 size_t vm_held_bytes(const Vm *vm, uint32_t owner)
 {
     return owner <= VM_OWNERS_MAX ? vm->heap.held_bytes[owner] : 0;
+}
+
+bool vm_has_room(const Vm *vm, size_t bytes)
+{
+    return (size_t)vm->heap.free_pages * VM_PAGE_BYTES >= bytes + MARGIN_BYTES;
+}
+
+void vm_note_short(Vm *vm)
+{
+    vm->was_short = true;
+}
+
+uint64_t vm_refuse_allocation(Vm *vm, uint64_t number)
+{
+    const uint64_t left = vm->refuse_in;
+    vm->refuse_in = number;
+    return left;
 }
 
 bool vm_was_short(Vm *vm)
@@ -276,8 +297,7 @@ uint32_t vm_fault_line(const Vm *vm)
 }
 
 // --- create and destroy -------------------------------------------------------------------------
-// Only the owner's own
-// calls outside an entry can come here, when not even the reserve is left.
+// What the owner does outside of entries goes through vm_protect, so nothing comes here.
 static int panic(lua_State *thread)
 {
     (void)thread;
@@ -346,6 +366,12 @@ void vm_destroy(Heap *heap, Vm *vm)
 lua_State *vm_main(const Vm *vm)
 {
     return vm->main;
+}
+
+lua_State *vm_running(const Vm *vm)
+{
+    lua_State *running = guard_of(vm->main)->running;
+    return running != NULL ? running : vm->main;
 }
 
 void vm_set_user(Vm *vm, void *user)
@@ -468,6 +494,37 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     }
     *result_count = results;
     return outcome;
+}
+
+typedef struct OwnCall {
+    void (*call)(void *user);
+    void *user;
+} OwnCall;
+
+static void run_own_call(lua_State *thread, void *user)
+{
+    (void)thread;
+    const OwnCall *own = user;
+    own->call(own->user);
+}
+
+bool vm_protect(Vm *vm, void (*call)(void *user), void *user)
+{
+    Guard *guard = guard_of(vm->main);
+    if (guard->running != NULL) {
+        call(user);
+        return true;
+    }
+    OwnCall own = {call, user};
+    const int top = lua_gettop(vm->main);
+    if (guard_protect(vm->main, run_own_call, &own) == LUA_OK) {
+        return true;
+    }
+    lua_settop(vm->main, top);
+    guard->running = NULL;
+    vm->heap.owner = vm->entry_owner = 0;
+    vm->dead = true;
+    return false;
 }
 
 uint64_t vm_steps_used(const Vm *vm)

@@ -50,6 +50,9 @@ MUST_USE Status vm_create(Heap *heap, const VmConfig *config, Vm **out);
 void vm_destroy(Heap *heap, Vm *vm);
 
 lua_State *vm_main(const Vm *vm);
+// The innermost thread that runs, or the main one outside of entries. Inside an entry everything is
+// made through it: an error raised on another thread would not end in that entry.
+lua_State *vm_running(const Vm *vm);
 Vm *vm_of(lua_State *thread);
 
 // What a script finds in its globals before the API is added: a fresh table, pushed, holding the
@@ -78,6 +81,9 @@ typedef enum VmOutcome {
 // into Lua. Never raises. For the three kinds of failure vm_traceback tells where.
 VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t steps_max,
                     int *result_count);
+// For what the owner does in Lua outside of entries: calls the function, and false when there was
+// no memory for it. Then the Vm is dead. Inside an entry it only calls: the entry has the error.
+MUST_USE bool vm_protect(Vm *vm, void (*call)(void *user), void *user);
 uint64_t vm_steps_used(const Vm *vm);  // by the last vm_resume
 uint64_t vm_steps_total(const Vm *vm); // since create
 // "\n\tpath:line: in function 'name'" lines of the last failed entry, at most `capacity` bytes with
@@ -101,6 +107,13 @@ typedef struct VmMemory {
 VmMemory vm_memory(const Vm *vm);
 // Walks the whole heap; for tests.
 bool vm_is_sound(const Vm *vm);
+// Whether the block has room for so many bytes in small pieces, and some more.
+bool vm_has_room(const Vm *vm, size_t bytes);
+// Says that memory is short, for vm_was_short.
+void vm_note_short(Vm *vm);
+// For tests: of the allocations from now on, the one with this number (1: the next) is refused; 0:
+// none is. Gives how many were left until the one that was asked for before.
+uint64_t vm_refuse_allocation(Vm *vm, uint64_t number);
 // To whom belongs what is allocated from now on; 0: to all. Gives what it was before.
 uint32_t vm_set_owner(Vm *vm, uint32_t owner);
 size_t vm_owned_bytes(const Vm *vm, uint32_t owner);
