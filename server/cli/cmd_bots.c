@@ -311,9 +311,11 @@ int cmd_bots(int argc, char **argv)
             return EXIT_OK;
         }
         const int taken = read_option(&options, argv[i], command_value(argc, argv, i));
-        if (taken <= 0) {
-            return misused(&options, taken == 0 ? "unknown option" : "missing or invalid value for",
-                           argv[i]);
+        if (taken == 0) {
+            return command_unknown_option("bots", options.json, argv[i], print_usage);
+        }
+        if (taken < 0) {
+            return misused(&options, "missing or invalid value for", argv[i]);
         }
         i += taken;
     }

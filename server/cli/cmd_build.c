@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
@@ -171,6 +172,19 @@ static void renew_types(const BuildOptions *options)
     }
 }
 
+// No such folder, or no place in it: what the system says helps nobody who mistyped a name.
+static void explain_missing(const char *place, char *reason, size_t bytes)
+{
+    struct stat about;
+    if (stat(place, &about) != 0 && errno == ENOENT) {
+        char name[512];
+        command_quote(place, name, sizeof name);
+        snprintf(reason, bytes,
+                 "there is no folder of this name here; `sandlot new %.400s` makes a new place",
+                 name);
+    }
+}
+
 static bool build_once(const BuildOptions *options, Builder *builder)
 {
     BuildShow show = build_show_begin();
@@ -191,6 +205,7 @@ static bool build_once(const BuildOptions *options, Builder *builder)
         snprintf(reason, sizeof reason, "%s", status_text(status));
     }
     if (!done) {
+        explain_missing(options->place, reason, sizeof reason);
         diagnostic_print(stderr, "sandlot build: %s: not built: %s", options->place,
                          command_reason(reason, options->place));
     }
@@ -315,7 +330,7 @@ int cmd_build(int argc, char **argv)
         }
         if (argv[i][0] == '-') {
             if (!parse_flag(&options, argv[i])) {
-                return command_misused("build", options.json, "unknown option", argv[i]);
+                return command_unknown_option("build", options.json, argv[i], print_usage);
             }
         } else if (options.place != NULL) {
             return command_misused("build", options.json,

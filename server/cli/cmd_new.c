@@ -138,8 +138,12 @@ int cmd_new(int argc, char **argv)
             options.types = true;
         } else if (strcmp(argv[i], "--template") == 0 && i + 1 < argc) {
             options.name = argv[++i];
-        } else if (argv[i][0] == '-' || options.folder != NULL) {
-            return usage_error("unknown option, missing value, or second folder:", argv[i]);
+        } else if (argv[i][0] == '-') {
+            char why[512];
+            command_option_error(argv[i], print_usage, why, sizeof why);
+            return usage_error(why, NULL);
+        } else if (options.folder != NULL) {
+            return usage_error("give only one folder at a time; this is a second one:", argv[i]);
         } else {
             options.folder = argv[i];
         }

@@ -85,6 +85,28 @@ static int usage_error(const Options *options, const char *what, const char *whi
     return command_misused(options->command, options->json, what, which);
 }
 
+static void print_pack_usage(FILE *out)
+{
+    print_usage("pack", out);
+}
+
+static void print_unpack_usage(FILE *out)
+{
+    print_usage("unpack", out);
+}
+
+static void print_inspect_usage(FILE *out)
+{
+    print_usage("inspect", out);
+}
+
+static CommandUsage usage_of(const char *command)
+{
+    return strcmp(command, "pack") == 0     ? print_pack_usage
+           : strcmp(command, "unpack") == 0 ? print_unpack_usage
+                                            : print_inspect_usage;
+}
+
 // Where the value of an option goes; NULL if the option takes no value.
 static const char **value_of(Options *options, const char *name)
 {
@@ -119,7 +141,8 @@ static int parse(Options *options, int argc, char **argv, bool *done)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return usage_error(options, "unknown option", argv[i]);
+            return command_unknown_option(options->command, options->json, argv[i],
+                                          usage_of(options->command));
         } else if (options->from == NULL) {
             options->from = argv[i];
         } else if (is_unpack && options->to == NULL) {

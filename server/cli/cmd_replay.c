@@ -148,9 +148,13 @@ int cmd_replay(int argc, char **argv)
         } else if (argv[i][0] != '-' && file == NULL) {
             file = argv[i];
         } else {
-            diagnostic_print(stderr,
-                             "sandlot replay: unknown option, missing value, or second file: %s",
-                             argv[i]);
+            char why[512];
+            snprintf(why, sizeof why, "give only one file at a time; this is a second one: %.300s",
+                     argv[i]);
+            if (argv[i][0] == '-') {
+                command_option_error(argv[i], print_usage, why, sizeof why);
+            }
+            diagnostic_print(stderr, "sandlot replay: %s", why);
             fprintf(stderr, "\n");
             print_usage(stderr);
             return EXIT_USAGE;

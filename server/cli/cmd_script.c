@@ -431,7 +431,7 @@ static int cmd_run(int argc, char **argv)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options.allow_weak_jail = true;
         } else if (argv[i][0] == '-' && strcmp(argv[i], "--json") != 0) {
-            return misused(options.json, "unknown option", argv[i]);
+            return command_unknown_option("script", options.json, argv[i], print_usage);
         } else if (argv[i][0] != '-' && options.file != NULL) {
             return misused(options.json,
                            "give only one file at a time; this is a second one:", argv[i]);

@@ -456,7 +456,7 @@ static int parse_options(int argc, char **argv, SoulOptions *options)
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
         } else if (argv[i][0] == '-') {
-            return usage_error(options, "unknown option", argv[i]);
+            return command_unknown_option("soul", options->json, argv[i], print_usage);
         } else if (options->place == NULL) {
             options->place = argv[i];
         } else if (options->path_count == PATHS_MAX) {

@@ -122,12 +122,12 @@ int cmd_world(int argc, char **argv)
                 return usage_error("give only one place at a time; this is a second one:", argv[i]);
             }
             config.place = argv[i];
-        } else if (i + 1 == argc) {
-            return usage_error("unknown option, or its value is missing:", argv[i]);
-        } else if (parse_option(&config, argv[i], argv[i + 1])) {
+        } else if (i + 1 < argc && parse_option(&config, argv[i], argv[i + 1])) {
             i += 1;
         } else {
-            return usage_error("unknown option, or its value is invalid:", argv[i]);
+            char why[512];
+            command_option_error(argv[i], print_usage, why, sizeof why);
+            return usage_error(why, NULL);
         }
     }
     if (config.place == NULL) {

@@ -3,6 +3,7 @@
 #include "server/cli/command.h"
 
 #include "core/base/json_write.h"
+#include "core/base/nearest.h"
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
 #include "server/sys/jail.h"
@@ -146,6 +147,53 @@ int command_misused(const char *command, bool json, const char *what, const char
     snprintf(reason, sizeof reason, "%.300s%s%.300s%s", what, which != NULL ? " \"" : "",
              which != NULL ? which : "", which != NULL ? "\"" : "");
     return command_fail(command, json, EXIT_USAGE, reason);
+}
+
+void command_nearest_option(const char *given, CommandUsage usage, char out[COMMAND_OPTION_BYTES])
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    out[0] = '\0';
+    FILE *file = open_memstream(&text, &bytes);
+    if (file == NULL) {
+        return;
+    }
+    fprintf(file, " --help ");
+    usage(file);
+    if (fclose(file) == 0) {
+        Nearest nearest = nearest_begin(given, strcspn(given, "=")); // some write --port=1
+        for (const char *at = strstr(text, " --"); at != NULL; at = strstr(at, " --")) {
+            at += 1;
+            (void)nearest_consider(&nearest, at, strspn(at, "abcdefghijklmnopqrstuvwxyz-"));
+        }
+        if (nearest.found != NULL && nearest.found_bytes < COMMAND_OPTION_BYTES) {
+            memcpy(out, nearest.found, nearest.found_bytes);
+            out[nearest.found_bytes] = '\0';
+        }
+    }
+    free(text);
+}
+
+int command_unknown_option(const char *command, bool json, const char *given, CommandUsage usage)
+{
+    char meant[COMMAND_OPTION_BYTES], reason[REASON_BYTES];
+    command_nearest_option(given, usage, meant);
+    const bool is_meant = meant[0] != '\0' && strcmp(meant, given) != 0;
+    snprintf(reason, sizeof reason, "unknown option \"%.300s\"%s%s%s", given,
+             is_meant ? "; did you mean " : "", is_meant ? meant : "", is_meant ? "?" : "");
+    return command_fail(command, json, EXIT_USAGE, reason);
+}
+
+void command_option_error(const char *given, CommandUsage usage, char *out, size_t bytes)
+{
+    char meant[COMMAND_OPTION_BYTES];
+    command_nearest_option(given, usage, meant);
+    if (strcmp(meant, given) == 0) {
+        snprintf(out, bytes, "the value of %s is missing or invalid", meant);
+    } else {
+        snprintf(out, bytes, "unknown option %.300s%s%s%s", given,
+                 meant[0] != '\0' ? "; did you mean " : "", meant, meant[0] != '\0' ? "?" : "");
+    }
 }
 
 bool command_parse_u64(const char *text, uint64_t low, uint64_t high, uint64_t *out)

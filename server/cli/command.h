@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // Exit codes of every subcommand.
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
@@ -50,6 +51,17 @@ void command_print_failure(const char *reason);
 int command_fail(const char *command, bool json, int code, const char *reason);
 // Invalid arguments: what is wrong, and with which argument (NULL for none).
 int command_misused(const char *command, bool json, const char *what, const char *which);
+
+// Prints what --help prints.
+typedef void (*CommandUsage)(FILE *out);
+#define COMMAND_OPTION_BYTES 32
+// The option of the usage text that is nearest to what was given (itself, if it is one), or "".
+void command_nearest_option(const char *given, CommandUsage usage, char out[COMMAND_OPTION_BYTES]);
+// command_misused for an option that there is not, with the one that was perhaps meant.
+int command_unknown_option(const char *command, bool json, const char *given, CommandUsage usage);
+// The same without printing: "unknown option --prot; did you mean --port?", or, of an option that
+// there is, that its value is missing or invalid.
+void command_option_error(const char *given, CommandUsage usage, char *out, size_t bytes);
 
 // Returns a failure code if the output could not be written, so that the caller sees no success.
 int command_finish(int code);

@@ -141,6 +141,7 @@ static Status open_store(Host *host)
     StoreConfig config = store_config_default();
     config.path = path;
     const Status status = store_open(&config, &host->store, reason, sizeof reason);
+    utf8_clean(reason); // SQLite names what it found, which in a damaged file can be any bytes
     if (status == STATUS_MALFORMED) {
         say_damaged(host, reason);
     } else if (status != STATUS_OK) {

@@ -588,14 +588,18 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     if (refuse_without_disk(host, request, response)) {
         return;
     }
-    Ticket guest;
+    Ticket guest = {0};
     const char *token = NULL;
     char made[TICKET_TEXT_BYTES], ticket[TICKET_TEXT_BYTES], server[300];
     if (http_header(request, "Authorization") == NULL) {
         guest = make_guest(join.name);
         token = ticket_write(&host->key, &guest, made, sizeof made) == STATUS_OK ? made : NULL;
     } else if (!signed_in(host, request, &guest, &token)) {
-        http_fail(request, response, 401, "auth_failed", "this sign-in is not valid (any more)");
+        const bool is_ticket = guest.purpose == TICKET_ENTER;
+        http_fail(request, response, 401, "auth_failed",
+                  is_ticket ? "this is a ticket, which is for HANDSHAKE; a sign-in is needed here "
+                              "(session_token)"
+                            : "this sign-in is not valid (any more); ask /login for a new one");
         return;
     }
     const Ticket enter = make_ticket(host, &guest, join.debug);

@@ -29,6 +29,7 @@
 #define HOST_SAVES_MAX      16   // a world has at most 8 without an answer
 #define HOST_REQUESTS_MAX   1024 // DataStore requests without an answer
 #define HOST_BLOB_CACHE     "public, max-age=31536000, immutable"
+#define HOST_DAMAGED_MAX    16 // lines of the log about damaged DataStore entries
 #define HOST_LEASE_MS       10000
 #define HOST_LEASE_RENEW_MS 3000
 #define HOST_LEASE_STOP_MS  7000
@@ -134,6 +135,8 @@ typedef struct Host {
     uint64_t stop_quiet_ns;
     bool fenced;
     int exit_code;
+    uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
+    uint32_t damaged_count;
 } Host;
 
 void host_log(LogLevel level, const char *area, const char *format, ...)

@@ -5,6 +5,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/base/check.h"
+#include "core/base/hash.h"
 #include "server/sys/clock.h"
 
 #include <inttypes.h>
@@ -38,6 +39,22 @@ static void send_stored(Host *host, uint64_t request, bool ok, const void *bytes
 static void send_store_error(Host *host, uint64_t request, const char *text)
 {
     send_stored(host, request, false, text, strlen(text));
+}
+
+// What a script is told of a request that the store did not take.
+static void send_store_refusal(Host *host, uint64_t request, Status status)
+{
+    char text[128];
+    const StoreDisk disk = store_stats(host->store).disk;
+    if (status != STATUS_BLOCKED) {
+        snprintf(text, sizeof text, "%s",
+                 status == STATUS_LIMIT ? "the store is busy, try again" : status_text(status));
+    } else if (disk == STORE_DISK_FINE) {
+        snprintf(text, sizeof text, "the server's database did not take this; try again later");
+    } else {
+        snprintf(text, sizeof text, "nothing was stored on the server: %s", store_disk_text(disk));
+    }
+    send_store_error(host, request, text);
 }
 
 static void stop_fenced(Host *host)
@@ -199,14 +216,31 @@ void host_request_receive(Host *host, const ChannelReport *report)
     } else if (status == STATUS_DENIED) {
         stop_fenced(host);
     } else {
-        send_store_error(host, report->request,
-                         status == STATUS_LIMIT ? "the store is busy, try again"
-                                                : status_text(status));
+        send_store_refusal(host, report->request, status);
+    }
+}
+
+// Each place once, and only the first few: a script may read it in a loop.
+static void note_damaged(Host *host, const StoreCompletion *done)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, done->bytes, done->byte_count);
+    for (uint32_t i = 0; i < host->damaged_count; i++) {
+        if (host->damaged[i] == hash.state) {
+            return;
+        }
+    }
+    if (host->damaged_count < HOST_DAMAGED_MAX) {
+        host->damaged[host->damaged_count++] = hash.state;
+        host_log(LOG_ERROR, "store", "%.*s", (int)done->byte_count, (const char *)done->bytes);
     }
 }
 
 static void request_completed(Host *host, uint64_t request, const StoreCompletion *done)
 {
+    if (done->damaged) {
+        note_damaged(host, done);
+    }
     host->request_count -= host->request_count > 0;
     if (done->status == STATUS_OK) {
         send_stored(host, request, done->ok, done->bytes, done->byte_count);
@@ -214,7 +248,7 @@ static void request_completed(Host *host, uint64_t request, const StoreCompletio
         if (done->status == STATUS_DENIED) {
             stop_fenced(host);
         }
-        send_store_error(host, request, status_text(done->status));
+        send_store_refusal(host, request, done->status);
     }
 }
 
@@ -239,6 +273,7 @@ void host_store_poll(Host *host)
 void host_save_drain(Host *host, uint32_t timeout_ms)
 {
     const uint64_t until = clock_ns() + (uint64_t)timeout_ms * 1000000u;
+    host_store_poll(host);
     while ((host->save_count > 0 || host->request_count > 0) && !host->fenced &&
            clock_ns() < until) {
         struct pollfd answers = {.fd = store_descriptor(host->store), .events = POLLIN};
@@ -246,8 +281,13 @@ void host_save_drain(Host *host, uint32_t timeout_ms)
         host_store_poll(host);
         host_save_retry(host);
     }
-    if (host->save_count > 0 && !host->fenced) {
-        host_log(LOG_WARN, "host", "%u saves are not on disk", host->save_count);
+    if ((host->save_count > 0 || host->request_count > 0) && !host->fenced) {
+        const StoreDisk disk = store_stats(host->store).disk;
+        host_log(LOG_ERROR, "host",
+                 "lost, because not on disk: saves %u, DataStore requests %u%s%s", host->save_count,
+                 host->request_count, disk != STORE_DISK_FINE ? "; " : "",
+                 disk != STORE_DISK_FINE ? store_disk_text(disk) : "");
+        host->exit_code = host->stop_wanted ? 1 : host->exit_code;
     }
     forget_saves(host);
     host->request_count = 0;

@@ -38,6 +38,7 @@
 #endif
 // A sanitizer is slow, and its first tick reads everything.
 #define STUCK_MS       (SANITIZED ? 10000u : 1000u)
+#define DRAIN_MS       3000u
 #define STUCK_START_MS 30000u
 
 // --- what a world begins with -------------------------------------------------------------------
@@ -647,6 +648,14 @@ void host_world_kill(Host *host, const char *why)
     channel_close(&host->channel);
 }
 
+// How long the store may still take what the world sent; nothing beyond the time to stop.
+static uint32_t drain_ms(const Host *host)
+{
+    const uint64_t now = clock_ns();
+    const uint64_t left_ms = host->stop_ns > now ? (host->stop_ns - now) / 1000000u : 0;
+    return host->stop_wanted && left_ms < DRAIN_MS ? (uint32_t)left_ms : DRAIN_MS;
+}
+
 void host_world_ended(Host *host, int code)
 {
     // What it said before it ended counts, saves above all.
@@ -663,7 +672,7 @@ void host_world_ended(Host *host, int code)
     host->metrics.world.sessions = 0;
     host->metrics.world.sockets = 0;
     pthread_mutex_unlock(&host->lock);
-    host_save_drain(host, 3000);
+    host_save_drain(host, drain_ms(host));
     if (host->stop_wanted) {
         return;
     }

@@ -49,9 +49,12 @@ struct HttpServer {
 struct HttpRequest {
     HttpServer *server;
     struct MHD_Connection *connection;
-    const HttpRoute *route; // NULL: none
-    bool path_is_known;     // to a route of some method
-    bool is_get;            // HEAD is not
+    const HttpRoute *route;  // NULL: none
+    bool path_is_known;      // to a route of some method
+    const char *address_end; // where the address of the first line ends in memory
+    bool has_bad_address;
+    bool has_begun; // its headers are there
+    bool is_get;    // HEAD is not
     bool http_1_0;
     bool must_close; // after the answer
     HttpParts parts;
@@ -548,18 +551,39 @@ static size_t body_max(const HttpRequest *request)
 }
 
 static enum MHD_Result add_framing(void *user, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+                                   size_t name_bytes, const char *value, size_t value_bytes)
 {
-    (void)kind;
-    http_rules_framing_add(user, name, value);
+    (void)kind, (void)name_bytes;
+    http_rules_framing_add(user, name, value, value_bytes);
     return MHD_YES;
 }
 
-// How large the body will be, as far as the headers say; NULL, or what is wrong with them.
-static const char *read_declared(const HttpRequest *request, uint64_t *out)
+// libmicrohttpd before 1.0 gives neither the bytes of a line nor its true length: it cuts a value
+// at a zero byte, and takes LF alone for the end of a line. But its names and values stand where
+// they came, so what was cut is missing between them. From 1.0 on it refuses such lines itself.
+static bool lines_stand_as_they_came(void)
+{
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
+}
+
+// How large the body will be, as far as the headers say; NULL, or what is wrong with them. The
+// method and the version are those that libmicrohttpd gave, in its memory.
+static const char *read_declared(const HttpRequest *request, const char *method,
+                                 const char *version, uint64_t *out)
 {
     HttpFraming framing = {0};
-    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, add_framing, &framing);
+    *out = 0;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const bool is_known = info != NULL && lines_stand_as_they_came();
+    if (request->has_bad_address || (is_known && request->address_end + 1 != version)) {
+        return "the address has a space or a byte that is no text";
+    }
+    if (is_known) {
+        framing.next = version + strlen(version) + strlen("\r\n");
+        framing.end = method + info->header_size;
+    }
+    (void)MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, add_framing, &framing);
     return http_rules_framing(&framing, request->http_1_0, out);
 }
 
@@ -628,11 +652,12 @@ static enum MHD_Result respond(HttpRequest *request, const char *method, const c
 
 // The headers are there. An answer now, before the body, ends the connection after it: so what is a
 // little too large is read to its end, because a client that still sends may never see the answer.
-static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path)
+static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path,
+                             const char *version)
 {
     uint64_t declared;
     find_route(request, method, path);
-    const char *wrong = read_declared(request, &declared);
+    const char *wrong = read_declared(request, method, version, &declared);
     if (wrong != NULL) {
         request->must_close = true; // whatever follows may be a part of it
         return fail_now(request, 400, "malformed", wrong);
@@ -644,22 +669,33 @@ static enum MHD_Result begin(HttpRequest *request, const char *method, const cha
                : MHD_YES;
 }
 
+// The first line came; its address is as it was sent, before anything is taken apart.
+static void *on_address(void *user, const char *address, struct MHD_Connection *connection)
+{
+    (void)user, (void)connection;
+    HttpRequest *request = calloc(1, sizeof *request);
+    if (request != NULL) {
+        request->address_end = address + strlen(address);
+        request->has_bad_address = !http_rules_address_is_valid(address);
+    }
+    return request;
+}
+
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
 {
     HttpRequest *request = *context;
     if (request == NULL) {
-        request = calloc(1, sizeof *request);
-        if (request == NULL) {
-            return MHD_NO;
-        }
+        return MHD_NO; // there was no memory for it
+    }
+    if (!request->has_begun) {
+        request->has_begun = true;
         request->server = user;
         request->connection = connection;
         request->is_get = strcmp(method, "GET") == 0;
         request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
-        *context = request;
-        return begin(request, method, path);
+        return begin(request, method, path, version);
     }
     if (*bytes > 0) {
         const bool goes_on = collect_body(request, data, *bytes);
@@ -757,7 +793,8 @@ static struct MHD_Daemon *start_daemon(HttpServer *server, SocketAddress *addres
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE | family, config->port,
         on_accept, server, on_request, server, MHD_OPTION_NOTIFY_COMPLETED, on_end, server,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        on_unescape, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        on_unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_address, NULL, MHD_OPTION_ARRAY, options,
+        MHD_OPTION_END);
 }
 
 Status http_start(const HttpConfig *given, HttpServer **out)

@@ -72,6 +72,16 @@ bool http_rules_path_is_plain(const char *path)
     return path[0] == '/' && strlen(path) < 256;
 }
 
+bool http_rules_address_is_valid(const char *address)
+{
+    for (const uint8_t *at = (const uint8_t *)address; *at != '\0'; at++) {
+        if (*at <= ' ' || *at == 0x7f) {
+            return false;
+        }
+    }
+    return address[0] != '\0';
+}
+
 // --- headers ------------------------------------------------------------------------------------
 
 bool http_rules_list_has(const char *list, const char *word)
@@ -105,8 +115,9 @@ static size_t token_bytes(const char *text)
 // header would be overlooked here and obeyed by somebody else.
 static bool name_is_spoilt(const char *name)
 {
-    static const char *const names[] = {"Host",   "Content-Length", "Transfer-Encoding",
-                                        "Origin", "Forwarded",      "Via"};
+    static const char *const names[] = {"Host",         "Content-Length", "Transfer-Encoding",
+                                        "Origin",       "Forwarded",      "Via",
+                                        "Authorization"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const size_t bytes = strlen(names[i]);
         if (strncasecmp(name, names[i], bytes) == 0 && name[bytes] != '\0') {
@@ -116,10 +127,48 @@ static bool name_is_spoilt(const char *name)
     return name[0] == '\0' || name[token_bytes(name)] != '\0';
 }
 
-void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value)
+// Text without control characters; a tab is none.
+static bool value_is_valid(const char *value, size_t bytes)
 {
+    for (size_t i = 0; i < bytes; i++) {
+        const uint8_t byte = (uint8_t)value[i];
+        if ((byte < ' ' && byte != '\t') || byte == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Headers of which one reader may take the first and another the last.
+static void note_once(HttpFraming *framing, const char *name)
+{
+    static const char *const names[] = {"Authorization",         "Origin", "Sec-WebSocket-Key",
+                                        "Sec-WebSocket-Version", "Range",  "If-Range"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcasecmp(name, names[i]) == 0) {
+            framing->has_double = framing->has_double || (framing->once >> i & 1) != 0;
+            framing->once |= 1u << i;
+        }
+    }
+}
+
+static void note_place(HttpFraming *framing, const char *name, const char *value)
+{
+    if (framing->next != NULL) {
+        framing->has_gap = framing->has_gap || name != framing->next;
+        framing->next = value + strlen(value) + strlen("\r\n");
+    }
+}
+
+void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value,
+                            size_t value_bytes)
+{
+    value_bytes = value != NULL ? value_bytes : 0;
     value = value != NULL ? value : "";
     framing->has_bad_name = framing->has_bad_name || name_is_spoilt(name);
+    framing->has_bad_value = framing->has_bad_value || !value_is_valid(value, value_bytes);
+    note_once(framing, name);
+    note_place(framing, name, value);
     if (strcasecmp(name, "Host") == 0) {
         framing->host_count += 1;
         framing->host = value;
@@ -135,7 +184,8 @@ void http_rules_framing_add(HttpFraming *framing, const char *name, const char *
 // A name or an address, perhaps with a port.
 static bool host_is_valid(const char *host)
 {
-    return host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return host[0] != '\0' &&
+           host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                              "-._~!$&'()*+,;=%[]:")] == '\0';
 }
 
@@ -157,6 +207,14 @@ const char *http_rules_framing(const HttpFraming *framing, bool http_1_0, uint64
     *declared = 0;
     if (framing->has_bad_name) {
         return "a header has no valid name, or goes on in the next line";
+    }
+    if (framing->has_bad_value || framing->has_gap ||
+        (framing->next != NULL && framing->next + strlen("\r\n") != framing->end)) {
+        return "a line has a byte that is no text, goes on in the next line, or does not end with "
+               "CR and LF";
+    }
+    if (framing->has_double) {
+        return "a header that may come only once came twice";
     }
     if (framing->host_count > 1 || (framing->host_count == 0 && !http_1_0) ||
         (framing->host != NULL && !host_is_valid(framing->host))) {

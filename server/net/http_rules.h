@@ -28,6 +28,9 @@ size_t http_rules_unescape(char *text);
 // with a dot: nothing hidden, nothing above the root.
 bool http_rules_path_is_plain(const char *path);
 
+// May this be the address in a request's first line? No spaces and nothing that cannot be seen.
+bool http_rules_address_is_valid(const char *address);
+
 // Is the word one of a comma-separated list's, in whatever case?
 bool http_rules_list_has(const char *list, const char *word);
 
@@ -36,10 +39,19 @@ bool http_rules_list_has(const char *list, const char *word);
 typedef struct HttpFraming {
     uint32_t host_count, length_count, encoding_count;
     const char *host, *length, *encoding;
-    bool has_bad_name;
+    uint32_t once; // bits: which of the headers that may come only once did come
+    bool has_bad_name, has_bad_value, has_double;
+    // Where the headers stand in memory, each line and its CRLF after the other: the place of the
+    // next name, and the byte after the empty line. Both NULL: not known. A line with anything that
+    // the parser left out of name and value (a zero byte and what follows it, a second line) is
+    // longer than they are, and then the next one does not stand where it should.
+    const char *next, *end;
+    bool has_gap;
 } HttpFraming;
 
-void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value);
+// value_bytes: as the parser counted them; a zero byte among them is no text.
+void http_rules_framing_add(HttpFraming *framing, const char *name, const char *value,
+                            size_t value_bytes);
 // NULL, and how many bytes of body are declared (chunked: 0); or what is wrong. A request that two
 // readers could understand differently is refused: what one takes for a body the other may take
 // for the next request.

@@ -78,6 +78,7 @@ typedef struct StoreCompletion {
     char world_id[65];
     Status status; // STATUS_DENIED: fenced; STATUS_BLOCKED: the disk refuses (full), try later
     bool ok;       // of a DataStore request: else bytes are the error
+    bool damaged;  // what it was about is not what was written; the error says where
     const uint8_t *bytes;
     size_t byte_count;
 } StoreCompletion;

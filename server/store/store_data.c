@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,8 +32,6 @@ typedef struct Run {
     ByteWriter *answer;
 } Run;
 
-static const char damaged_text[] = "what is stored there is damaged";
-
 // --- answers ------------------------------------------------------------------------------------
 
 static void write_value(const Entry *entry, ByteWriter *answer)
@@ -44,10 +43,16 @@ static void write_value(const Entry *entry, ByteWriter *answer)
     }
 }
 
+// Names the store and the key: the error goes to the script and to the log.
 static bool fail_damaged(const Run *run)
 {
+    char text[WORLD_NAME_BYTES_MAX + STORE_KEY_BYTES_MAX + 80];
+    const Text store = run->request->store, key = run->request->key;
+    snprintf(text, sizeof text, "what is stored there is damaged (store \"%.*s\"%s%.*s%s)",
+             (int)store.bytes, store.data, key.bytes > 0 ? ", key \"" : "", (int)key.bytes,
+             key.bytes > 0 ? key.data : "", key.bytes > 0 ? "\"" : "");
     run->store->damaged += 1;
-    return store_answer_fail(run->answer, damaged_text);
+    return store_answer_fail(run->answer, text);
 }
 
 // --- rows ---------------------------------------------------------------------------------------

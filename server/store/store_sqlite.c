@@ -88,6 +88,7 @@ static Status run_request(Store *store, Sql *sql, Job *job)
         return STATUS_DENIED;
     }
     ByteWriter writer = byte_writer(store->answer, sizeof store->answer);
+    const uint64_t damaged_before = store->damaged;
     job->answer.ok = data_run(store, sql, job->answer.world_id, &job->request, &writer);
     ASSERT(writer.status == STATUS_OK);
     uint8_t *bytes = malloc(writer.at + 1);
@@ -98,6 +99,7 @@ static Status run_request(Store *store, Sql *sql, Job *job)
     memcpy(bytes, store->answer, writer.at);
     free(job->answer_bytes);
     job->answer_bytes = bytes;
+    job->answer.damaged = store->damaged > damaged_before;
     job->answer.bytes = bytes;
     job->answer.byte_count = writer.at;
     return STATUS_OK;
@@ -120,7 +122,7 @@ static Status run_job(Store *store, Sql *sql, Job *job)
 static void job_refuse(Job *job, Status status)
 {
     job->answer.status = status;
-    job->answer.ok = false;
+    job->answer.ok = job->answer.damaged = false;
     job->answer.bytes = NULL;
     job->answer.byte_count = 0;
 }

@@ -42,6 +42,21 @@ def test_help_and_version(program, _places, folder):
     check("did you mean" not in sandlot(program, "frobnicate", code=2), "nothing is near")
     text = sandlot(program, "new", folder + "/a", "--template", "obbi", code=2)
     check("no template obbi; did you mean obby?" in text, text)
+    for command, given, meant in (
+            ("world", "--prot", "--port"), ("world", "--port=7", "--port"), ("new", "--templat", "--template"),
+            ("replay", "--plase", "--place"), ("build", "--wach", "--watch"), ("soul", "--jsn", "--json"),
+            ("inspect", "--thumbnial", "--thumbnail"), ("unpack", "--alow-weak-jail", "--allow-weak-jail"),
+            ("bots", "--secnods", "--seconds"), ("script", "--tiks", "--ticks")):
+        first = {"soul": ["list"], "script": ["run"]}.get(command, [])
+        text = sandlot(program, command, *first, given, "5", code=2).splitlines()[0]
+        check("unknown option" in text and f"did you mean {meant}?" in text, f"{command}: {text}")
+    text = sandlot(program, "world", "--frobnicate", "5", code=2).splitlines()[0]
+    check("unknown option --frobnicate" in text and "did you mean" not in text, text)
+    text = sandlot(program, "world", "--port", "many", code=2).splitlines()[0]
+    check("the value of --port is missing or invalid" in text, text)
+    text = sandlot(program, "build", "no such", "--allow-weak-jail", code=1, cwd=folder)
+    check("no such: not built: there is no folder of this name here; `sandlot new 'no such'`" in text,
+          text)
     for command in ("pack", "unpack", "inspect"):  # options stand together, prose below them
         before = sandlot(program, command, "--help").split("--allow-weak-jail")[0]
         check("\n\n" not in before.split("\n\n", 1)[1], f"{command}: {before}")

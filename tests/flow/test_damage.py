@@ -6,9 +6,11 @@ store's own test damages many more files; this one tests the whole program.)
 import os
 import random
 import shutil
+import sqlite3
+import subprocess
 import sys
 
-from support import Failure, Player, World, check, run
+from support import Failure, Player, World, check, run, wait_until
 from test_world import build_something, end_of, structures
 
 SEED = 20240
@@ -181,6 +183,64 @@ def test_cut_log(program, places, folder):
             finally:
                 world.kill()
     check(0 in counts and 4 in counts, f"{counts}")
+
+
+READER = """local store = DataStore.GetDataStore("s")
+task.spawn(function()
+    for n = 1, 1000 do
+        local ok, why = pcall(function() return store:GetAsync("k\\n1") end)
+        print(ok and "read" or "not read: " .. tostring(why))
+        if ok then
+            store:SetAsync("k\\n1", "a value")
+        end
+        task.wait(0.2)
+    end
+end)
+"""
+
+
+def test_a_damaged_value_is_named(program, places, folder):
+    """It is found when it is read: the script gets an error, and the log names the key, once."""
+    data, place = os.path.join(folder, "data"), os.path.join(folder, "island")
+    shutil.copytree(os.path.join(places, "island"), place,
+                    ignore=shutil.ignore_patterns(".sandlot"))
+    os.makedirs(os.path.join(place, "ServerScriptService"), exist_ok=True)
+    write(os.path.join(place, "ServerScriptService", "Reader.lua"), READER.encode())
+    world = World(program, place, data)
+    try:
+        wait_until(lambda: sum("Reader" in line and ": read" in line for line in world.lines) > 2,
+                   "it is read", 20)
+        world.stop()
+        database = sqlite3.connect(os.path.join(data, "sandlot.db"))
+        found = database.execute("UPDATE datastore SET value = zeroblob(length(value)) "
+                                 "WHERE length(key) > 0").rowcount
+        database.commit()
+        database.close()
+        check(found == 1, f"{found} rows")
+        world = World(program, place, data)
+        wait_until(lambda: sum("not read: " in line for line in world.lines) > 3, "an error", 20)
+        named = [line for line in world.lines if " store: what is stored there is damaged" in line]
+        check(len(named) == 1 and '(store "s", key "k 1")' in named[0], f"{named}")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_what_a_damaged_schema_says_is_cleaned(program, places, folder):
+    place, data = os.path.join(places, "island"), os.path.join(folder, "data")
+    world = World(program, place, data)
+    world.stop()
+    database = sqlite3.connect(os.path.join(data, "sandlot.db"))
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_schema SET name = CAST(x'1b5b33316dff' AS TEXT), sql = 'x' "
+                     "WHERE name = 'datastore'")
+    database.commit()
+    database.close()
+    ended = subprocess.run([program, "world", "--place", place, "--port", "0", "--data", data,
+                            "--allow-weak-jail"], capture_output=True, timeout=60, check=False)
+    check(ended.returncode == 1 and b"sandlot.db: " in ended.stderr, f"{ended}")
+    check(b"?[31m" in ended.stderr, f"{ended.stderr}")
+    check(b"\x1b" not in ended.stderr and b"\xff" not in ended.stderr, f"{ended.stderr}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import ctypes
 import errno
 import json
 import os
+import re
+import shutil
 import signal
 import sys
 import time
@@ -187,6 +189,52 @@ def test_start_without_a_disk(program, places, folder):
     check(libc.mount(None, data.encode(), None, MS_REMOUNT | MS_RDONLY, None) == 0, "remount")
     code, text = end_of(*begin)
     check(code == 1 and "the disk is read-only" in text, f"{code}: {text}")
+
+
+KEEPER = """local store = DataStore.GetDataStore("s")
+task.spawn(function()
+    for n = 1, 1000 do
+        local ok, why = pcall(function() store:SetAsync("k", n) end)
+        print(ok and "stored" or "not stored: " .. tostring(why))
+        task.wait(0.5)
+    end
+end)
+"""
+
+
+def test_scripts_and_the_end_on_a_full_disk(program, places, folder):
+    """A script is told why its value is not stored, and a program that loses something says so by
+    its exit code, in the time that it has."""
+    data, place = os.path.join(folder, "data"), os.path.join(folder, "island")
+    if not small_disk(data, 24):
+        print("skip  test_scripts_and_the_end_on_a_full_disk: no file system can be mounted here")
+        return
+    shutil.copytree(os.path.join(places, "island"), place,
+                    ignore=shutil.ignore_patterns(".sandlot"))
+    os.makedirs(os.path.join(place, "ServerScriptService"), exist_ok=True)
+    with open(os.path.join(place, "ServerScriptService", "Keeper.lua"), "w",
+              encoding="utf-8") as file:
+        file.write(KEEPER)
+    world = World(program, place, data)
+    try:
+        player = Player(world, player_id="bo")
+        player.walk(0.3, move_z=0)
+        world.wait_line(r"Keeper.*: stored", 10)
+        fill(os.path.join(data, "filler"))
+        world.wait_line(r"not stored: .*nothing was stored on the server: the disk is full", 10)
+        place_piece(player, player.position())
+        player.walk(1.5)
+        begin = time.monotonic()
+        world.process.send_signal(signal.SIGTERM)
+        code = world.process.wait(10)
+        seconds = time.monotonic() - begin
+        world.reader.join(2)
+        check(code == 1, f"exit code {code}:\n" + "\n".join(world.lines[-20:]))
+        check(seconds < 5, f"it took {seconds} s to end")
+        check(any(re.search(r"error host: lost, because not on disk: saves [1-9].*; the disk is full",
+                            line) for line in world.lines), "\n".join(world.lines[-20:]))
+    finally:
+        world.kill()
 
 
 if __name__ == "__main__":

@@ -43,6 +43,12 @@ def test_walk(program, places, folder):
         again.send('{"v":2,"kind":"command","seq":1,"feature":"session","action":"handshake",'
                    f'"payload":{{"ticket":"{ticket["ticket"]}"}}}}')
         check('"auth_failed"' in again.receive(), "a ticket that was used before")
+        # Nor is it a sign-in, and the answer says which of the two it is.
+        for token, why in ((world.join(name="bo")["ticket"], b"this is a ticket"),
+                           ("nonsense", b"ask /login for a new one")):
+            status, _, body = world.request("POST", "/join", {},
+                                            {"Authorization": f"Bearer {token}"})
+            check(status == 401 and b'"auth_failed"' in body and why in body, f"{status} {body}")
         player.close()
         world.stop()
     finally:

@@ -40,21 +40,61 @@ static const char *header(size_t line)
 static void check_framing(void)
 {
     HttpFraming framing = {0};
+    bool has_control = false;
+    uint32_t origins = 0;
     static char names[LINES_MAX][LINE_BYTES];
     for (size_t i = 1; i < LINES_MAX; i++) {
         const size_t bytes = strcspn(lines[i], ":");
         memcpy(names[i], lines[i], bytes);
         names[i][bytes] = '\0';
         if (lines[i][bytes] == ':') {
-            http_rules_framing_add(&framing, names[i], lines[i] + bytes + 1);
+            const char *value = lines[i] + bytes + 1;
+            http_rules_framing_add(&framing, names[i], value, strlen(value));
+            has_control = has_control || strpbrk(value, "\r\x01\x7f") != NULL;
+            origins += strcasecmp(names[i], "Origin") == 0;
         }
     }
     uint64_t declared = 1;
     if (http_rules_framing(&framing, false, &declared) == NULL) {
         ASSERT(framing.host_count == 1 && framing.length_count + framing.encoding_count <= 1);
         ASSERT(framing.length_count == 1 || declared == 0);
-        ASSERT(!framing.has_bad_name);
+        ASSERT(!framing.has_bad_name && !has_control && origins <= 1 && framing.host[0] != 0);
     }
+}
+
+// The input as the memory of a parser that ends each line where its CRLF stood. What is accepted
+// has no zero byte, no lone CR or LF, and no line that goes on.
+static void check_lines(const uint8_t *data, size_t size)
+{
+    static char block[LINES_MAX * LINE_BYTES + 8];
+    size = size < sizeof block - 8 ? size : sizeof block - 8;
+    memcpy(block, data, size);
+    memcpy(block + size, "\r\n\r\n", 5);
+    HttpFraming framing = {.next = block, .end = block + size + 4};
+    bool is_odd = memchr(data, 0, size) != NULL;
+    for (char *at = block; *at != '\r' || at[1] != '\n';) {
+        char *line = at;
+        while (at < block + size && *at != '\n' && (*at != '\r' || at[1] != '\n')) {
+            at += 1;
+        }
+        is_odd = is_odd || *at == '\n';
+        const size_t ending = *at == '\r' ? 2 : 1;
+        memset(at, 0, ending);
+        at += ending;
+        char *colon = strchr(line, ':');
+        if (colon == NULL) {
+            return; // the parser refuses it
+        }
+        *colon = '\0';
+        char *value = colon + 1 + strspn(colon + 1, " \t");
+        http_rules_framing_add(&framing, line, value, strlen(value));
+        if (at >= framing.end - 2) {
+            break;
+        }
+    }
+    uint64_t declared;
+    const bool is_whole = http_rules_framing(&framing, true, &declared) == NULL;
+    ASSERT(!is_whole || !is_odd);
 }
 
 static void check_upgrade(void)
@@ -153,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     split(data, size);
     check_upgrade();
     check_framing();
+    check_lines(data, size);
     check_range();
     check_path();
     check_coding();

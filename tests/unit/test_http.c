@@ -449,10 +449,10 @@ TEST(two_readers_agree_where_a_request_ends)
 }
 
 // What comes after such a request may be a part of it, so the connection ends.
-static void check_malformed(const HttpServer *server, const char *text)
+static void check_malformed_bytes(const HttpServer *server, const char *text, size_t bytes)
 {
     const int client = connect_to(server);
-    send_text(client, text);
+    CHECK(send_bytes(client, text, bytes));
     read_to_end(client);
     close(client);
     if (reply_status() != 400 || strstr(reply, "HTTP/1.1 200") != NULL) {
@@ -460,6 +460,68 @@ static void check_malformed(const HttpServer *server, const char *text)
     }
     check_error("malformed");
     CHECK(reply_has("Connection: close\r\n"));
+}
+
+static void check_malformed(const HttpServer *server, const char *text)
+{
+    check_malformed_bytes(server, text, strlen(text));
+}
+
+// A reader that takes zero bytes for the end of a text sees another request than one that does not.
+TEST(a_zero_byte_cuts_nothing)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+#define BYTES(text)              \
+    {                            \
+        (text), sizeof(text) - 1 \
+    }
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } requests[] = {
+        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0"
+              "1\r\n\r\nxx"),
+        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0\0\0\0"
+              "1\r\n\r\nxx"),
+        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0\r\n\r\nxx"),
+        BYTES("POST /echo HTTP/1.1\r\nContent-Length: 2\0"
+              "1\r\nHost: a\r\n\r\nxx"),
+        BYTES("GET /hello HTTP/1.1\r\nHost: 127.0.0.1\0.evil.example\r\n\r\n"),
+        BYTES("GET /hello HTTP/1.1\r\nHost: a\r\nOrigin: http://a\0.evil.example\r\n\r\n"),
+        BYTES("GET /hello HTTP/1.1\r\nHost: a\r\nX: \0y\r\nZ: z\r\n\r\n"),
+        BYTES("GET /hello\0/more HTTP/1.1\r\nHost: a\r\n\r\n"),
+        BYTES("GET /hello?a=b\0c HTTP/1.1\r\nHost: a\r\n\r\n"),
+    };
+#undef BYTES
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        check_malformed_bytes(server, requests[i].text, requests[i].bytes);
+    }
+    CHECK_INT(get(server, "/hello?a=b%20c&d", "X:\r\nY:   \ty  \r\nCookie: a=b; c=d\r\n"), 200);
+    http_stop(server);
+}
+
+// Headers that outgrow the buffer in which they began, and come in pieces, are as good as others.
+TEST(many_headers_in_pieces)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    const int client = connect_to(server);
+    for (uint32_t request = 0; request < 2; request++) {
+        send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\n");
+        for (uint32_t i = 0; i < 60; i++) {
+            char line[400];
+            snprintf(line, sizeof line, "X-%u: %0300u\r\nX-", i, i);
+            send_text(client, line);
+            send_text(client, "Y: z\r\n");
+            usleep(i % 10 == 0 ? 2000 : 0);
+        }
+        send_text(client, "\r\n");
+        read_answer(client);
+        CHECK_INT(reply_status(), 200);
+    }
+    close(client);
+    http_stop(server);
 }
 
 TEST(a_request_says_once_where_it_ends)
@@ -484,6 +546,22 @@ TEST(a_request_says_once_where_it_ends)
         snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: a\r\n%s", heads[i]);
         check_malformed(server, text);
     }
+    static const char *const cut[] = {
+        "Content-Length: 2\r\nX: y\n\r\nxx",
+        "X: y\nContent-Length: 2\r\n\r\nxx",
+        "X: y\rContent-Length: 44\r\nContent-Length: 2\r\n\r\nxx",
+        "X: y\x01\r\nContent-Length: 2\r\n\r\nxx",
+        "X: y\r\n z\r\nContent-Length: 2\r\n\r\nxx",
+        "Content-Length: 2\r\nX: y\r\n z\r\n\r\nxx",
+        "Content-Length: 2\r\nAuthorization: Bearer\r\n garbage\r\n\r\nxx",
+        "Content-Length: 2\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\nxx",
+        "Content-Length: 2\r\nOrigin: http://a\r\nOrigin: http://evil.example\r\n\r\nxx",
+    };
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: a\r\n%s", cut[i]);
+        check_malformed(server, text);
+    }
     // The browser's header that begins like one of those is none of them.
     CHECK_INT(get(server, "/hello", "Upgrade-Insecure-Requests: 1\r\n"), 200);
     http_stop(server);
@@ -498,6 +576,10 @@ TEST(a_request_says_once_for_whom_it_is)
         "GET /hello HTTP/1.1\r\nX: Host\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost:\r\n\r\n",
+        "GET /hello HTTP/1.0\r\nHost:  \r\n\r\n",
+        "GET /hello HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /hello\t HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a/b\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: user@a\r\n\r\n",
@@ -506,6 +588,8 @@ TEST(a_request_says_once_for_whom_it_is)
         "GET /hello HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
         "GET /ws/room HTTP/1.1\r\n" UPGRADE_REST "\r\n",
         "GET /ws/room HTTP/1.1\r\nHost: a\r\nHost: b\r\n" UPGRADE_REST "\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "Sec-WebSocket-Key: " KEY "\r\n\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "Sec-WebSocket-Version: 12\r\n\r\n",
         "GET /ws/room HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: "
         "1\r\n" UPGRADE_REST "\r\n",
     };
