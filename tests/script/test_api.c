@@ -338,7 +338,7 @@ TEST(an_answer_that_cannot_be_sent_is_a_fault_of_the_handler)
     CHECK_TEXT(fault.path, "ServerScriptService/Game");
     CHECK_INT(fault.line, 3);
     CHECK_TEXT(fault.message, "Network.OnInvoke: the handler's result 2[1]: functions and "
-                              "coroutines cannot be sent");
+                              "coroutines cannot be sent (caused by player player1)");
     static const char *const wanted[] = {"answer\tfalse\tthe handler failed\n",
                                          "ServerScriptService/Game:3: Network.OnInvoke: "};
     check_logged(wanted, 2);
