@@ -489,7 +489,7 @@ Status join_auth(World *world, const Entry *entry)
     }
     if ((entry->flags & ENTRY_OK) == 0 || entry->number == 0) {
         session_error(world->sessions, session, 0, ERROR_AUTH_FAILED,
-                      "this sign-in is not valid (any more)");
+                      "this ticket or sign-in is not valid (any more); ask /join for a new one");
         return STATUS_OK;
     }
     session->account = entry->number;
