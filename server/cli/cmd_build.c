@@ -177,11 +177,9 @@ static void explain_missing(const char *place, char *reason, size_t bytes)
 {
     struct stat about;
     if (stat(place, &about) != 0 && errno == ENOENT) {
-        char name[512];
-        command_quote(place, name, sizeof name);
-        snprintf(reason, bytes,
-                 "there is no folder of this name here; `sandlot new %.400s` makes a new place",
-                 name);
+        snprintf(reason, bytes, "%.400s: there is no such folder; `sandlot new` makes a place",
+                 place);
+        utf8_clean(reason);
     }
 }
 

@@ -753,7 +753,7 @@ def test_build_usage(program, places, folder):
     for arguments in ((), ("a", "b"), ("--frce", "a"), ("a", "--verify", "--watch"), ("",)):
         check(outcome(*arguments)[0] == 2, f"{arguments}: {outcome(*arguments)}")
     code, text = outcome(os.path.join(folder, "nowhere"))
-    check(code == 1 and "nowhere" in text and "No such file" in text, text)
+    check(code == 1 and "nowhere" in text and "no such folder" in text, text)
     code, text = outcome(os.path.join(folder, "nowhere"), "--verify")
     check(code == 1 and "nowhere: not verified: there is no such folder" in text, text)
     os.mkdir(os.path.join(folder, "empty"))

@@ -55,8 +55,7 @@ def test_help_and_version(program, _places, folder):
     text = sandlot(program, "world", "--port", "many", code=2).splitlines()[0]
     check("the value of --port is missing or invalid" in text, text)
     text = sandlot(program, "build", "no such", "--allow-weak-jail", code=1, cwd=folder)
-    check("no such: not built: there is no folder of this name here; `sandlot new 'no such'`" in text,
-          text)
+    check("no such: not built: there is no such folder; `sandlot new` makes a place" in text, text)
     for command in ("pack", "unpack", "inspect"):  # options stand together, prose below them
         before = sandlot(program, command, "--help").split("--allow-weak-jail")[0]
         check("\n\n" not in before.split("\n\n", 1)[1], f"{command}: {before}")
@@ -190,9 +189,9 @@ def test_no_place_stays_as_it_was(program, _places, folder):
 
 
 def test_names_are_said_once(program, _places, folder):
-    for command in ("build", "pack"):
+    for command, why in (("build", "no such folder"), ("pack", "No such file")):
         text = sandlot(program, command, "nosuch", "--allow-weak-jail", code=1, cwd=folder)
-        check(text.count("nosuch") == 1 and "No such file" in text, text)
+        check(text.count("nosuch") == 1 and why in text, text)
     text = sandlot(program, "build", code=2)
     check("?;" not in text and "folder" in text, text)
 

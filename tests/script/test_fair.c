@@ -95,10 +95,11 @@ static uint32_t count_scripts(const EmbeddedScript *scripts)
 // A script of the corpus that was written for a bare machine, as a script of a world.
 static void wrap(char *out, size_t capacity, const char *text, uint32_t how)
 {
+    static const char in_coroutines[] = "task.spawn(function() while true do task.wait() "
+                                        "task.spawn(function()\n";
     static const char *const BEFORE[] = {"", "function onUpdate()\n",
                                          "for _ = 1, 200 do Timer.Every(0, function()\n",
-                                         "task.spawn(function() while true do task.wait() "
-                                         "task.spawn(function()\n"};
+                                         in_coroutines};
     static const char *const AFTER[] = {"", "\nend", "\nend) end", "\nend) end end)"};
     snprintf(out, capacity, "%s%s%s", BEFORE[how], text, AFTER[how]);
 }

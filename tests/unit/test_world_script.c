@@ -631,11 +631,14 @@ TEST(numbers_for_the_board_and_teams_reach_everybody)
 
 TEST(a_storm_of_events_keeps_no_join_from_anybody)
 {
+    static const char hurt[] = "function onUpdate()\n"
+                               "  for _, p in ipairs(Players.GetPlayers()) do\n"
+                               "    for i = 1, 500 do p.Character:TakeDamage(0.0001) end\n"
+                               "  end\n"
+                               "end\n";
     static const char *const storms[] = {
         "function onUpdate() for i = 1, 1024 do pcall(Network.Broadcast, 'flood', i) end end",
-        "function onUpdate() for i = 1, 400 do pcall(Chat.Send, 'spam ' .. i) end end",
-        "function onUpdate() for _, p in ipairs(Players.GetPlayers()) do for i = 1, 500 do\n"
-        "  p.Character:TakeDamage(0.0001) end end end"};
+        "function onUpdate() for i = 1, 400 do pcall(Chat.Send, 'spam ' .. i) end end", hurt};
     for (uint32_t i = 0; i < 3; i++) {
         open();
         CHECK_OK(act_world_script(&act, "ServerScriptService/Storm", storms[i]));
