@@ -73,7 +73,7 @@ static void join(Room *room, uint32_t index)
 {
     char name[32];
     const int length = snprintf(name, sizeof name, "player_%u", index);
-    const NetText text = {name, (uint32_t)length};
+    const Text text = {name, (uint32_t)length};
     const Entry entry = {.type = ENTRY_CONNECT, .connection = index + 1};
     plain_require(world_enter(room->world, &entry), "connect");
     const MessageHandshake hello = {.version = PROTOCOL_VERSION, .player_id = text, .name = text};

@@ -259,8 +259,7 @@ struct TakeBack {
 // Short strings are one for all who use the same text, so they are never taken.
 static int takes_string(const struct TakeBack *take, const TValue *value)
 {
-    return ttislngstring(value) &&
-           take->owner_of(take->user, gcvalue(value)) == take->owner;
+    return ttislngstring(value) && take->owner_of(take->user, gcvalue(value)) == take->owner;
 }
 
 static int takes_table(const struct TakeBack *take, const Table *t, uint32_t array_size)

@@ -10,7 +10,7 @@
 
 // --- the book -----------------------------------------------------------------------------------
 
-static Text text_of(NetText text)
+static Text text_of(Text text)
 {
     return (Text){text.data, text.bytes};
 }
@@ -66,7 +66,7 @@ void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, s
     }
     AttributeTable *book = view_attributes(client->script.view);
     NetBookReader reader;
-    NetText name;
+    Text name;
     if (net_book_open(&reader, bytes, count, &name) != STATUS_OK) {
         client_fail(client, "attributes of entity %llu cannot be read", (unsigned long long)net_id);
         return;
@@ -79,7 +79,7 @@ void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, s
     if (name.bytes > 0) {
         (void)!attribute_table_set_name(book, net_id, text_of(name)); // a name never changes
     }
-    NetText key;
+    Text key;
     NetValue value;
     while (net_book_attribute(&reader, &key, &value)) {
         const ScriptValue kept = value_of(&value);

@@ -329,4 +329,4 @@ void client_script_book(Client *client, uint64_t net_id, const uint8_t *book, si
 void client_script_leave(Client *client, uint64_t net_id);
 void client_script_tell(Client *client, const Message *event); // an event whose time has come
 // The server refused a message.
-void client_script_refused(Client *client, uint32_t seq, NetText message);
+void client_script_refused(Client *client, uint32_t seq, Text message);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static Text text_of(NetText text)
+static Text text_of(Text text)
 {
     return (Text){text.data, text.bytes};
 }
@@ -94,7 +94,7 @@ static void complete_failed(ClientScript *script, uint64_t id, const char *text,
     (void)!script_complete(script->system, id, false, (const uint8_t *)text, bytes);
 }
 
-static bool is_refusal(NetText name)
+static bool is_refusal(Text name)
 {
     static const char refusal[] = "refusal";
     return name.bytes == sizeof refusal - 1 && memcmp(name.data, refusal, name.bytes) == 0;
@@ -126,7 +126,7 @@ static void remote_down(Client *client, const MessageRemoteDown *remote)
     (void)!script_complete(script->system, remote->invoke_id, !refused, payload, bytes);
 }
 
-void client_script_refused(Client *client, uint32_t seq, NetText message)
+void client_script_refused(Client *client, uint32_t seq, Text message)
 {
     ClientScript *script = &client->script;
     for (uint32_t i = 0; i < script->invoke_count && seq != 0; i++) {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // --- chunks of something larger -----------------------------------------------------------------

@@ -25,7 +25,7 @@ void manifest_proof_free(Client *client)
 // What of a message manifest_write wants in another form.
 typedef struct Rows {
     ManifestRow *rows;
-    NetText *requires;
+    Text *requires;
     char *paths;
 } Rows;
 
@@ -47,7 +47,7 @@ static size_t count_path_bytes(const MessageScriptManifest *message)
     return bytes;
 }
 
-static int order_of(NetText a, NetText b)
+static int order_of(Text a, Text b)
 {
     const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
@@ -58,7 +58,7 @@ static int order_of(NetText a, NetText b)
 static bool fill_rows(const MessageScriptManifest *message, Rows *to)
 {
     char *path = to->paths;
-    NetText *require = to->requires;
+    Text *require = to->requires;
     for (uint32_t i = 0; i < message->scripts_count; i++) {
         const WireManifestScript *from = &message->scripts[i];
         ManifestRow *row = &to->rows[i];
@@ -109,7 +109,7 @@ static Status make_text(Client *client, const MessageScriptManifest *message)
     const size_t requires = count_requires(message);
     Rows rows = {
         .rows = heap_alloc(client->heap, (message->scripts_count + 1) * sizeof(ManifestRow)),
-        .requires = heap_alloc(client->heap, (requires + 1) * sizeof(NetText)),
+        .requires = heap_alloc(client->heap, (requires + 1) * sizeof(Text)),
         .paths = heap_alloc(client->heap, count_path_bytes(message) + 1),
     };
     Status status = STATUS_LIMIT;

@@ -49,7 +49,7 @@ ClientRune *rune_cache_find(const Manifest *manifest, const char *path)
     return NULL;
 }
 
-static ClientRune *find_text(const Manifest *manifest, NetText path)
+static ClientRune *find_text(const Manifest *manifest, Text path)
 {
     for (uint32_t i = 0; i < manifest->count; i++) {
         if (strlen(manifest->runes[i].path) == path.bytes &&
@@ -62,12 +62,12 @@ static ClientRune *find_text(const Manifest *manifest, NetText path)
 
 // --- the manifest -------------------------------------------------------------------------------
 
-static bool text_is(NetText text, const char *word)
+static bool text_is(Text text, const char *word)
 {
     return text.bytes == strlen(word) && memcmp(text.data, word, text.bytes) == 0;
 }
 
-static const char *refuse_path(NetText path, ScriptService service)
+static const char *refuse_path(Text path, ScriptService service)
 {
     const size_t prefix = strlen(script_service_names[service]);
     if (path.bytes >= SCRIPT_PATH_BYTES || path.bytes <= prefix + 1 ||

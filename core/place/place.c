@@ -134,7 +134,7 @@ static Status take_block(Build *build)
 // --- texts, looks, attributes -------------------------------------------------------------------
 
 // The same characters in the copy. The constant "" of the tables is not in the bytes.
-static Text text_of(const Build *build, PlaceText text)
+static Text text_of(const Build *build, Text text)
 {
     if (text.bytes == 0) {
         return (Text){"", 0};
@@ -144,7 +144,7 @@ static Text text_of(const Build *build, PlaceText text)
     return (Text){build->bytes + at, text.bytes};
 }
 
-static PlaceLook look_of(const Build *build, PlaceText material, uint32_t colour)
+static PlaceLook look_of(const Build *build, Text material, uint32_t colour)
 {
     return (PlaceLook){text_of(build, material), colour};
 }
@@ -182,7 +182,7 @@ static const PrefabAttribute *attributes_of(Build *build, const PlaceBodyDoc *bo
 static const Text *tags_of(Build *build, const PlaceBodyDoc *body)
 {
     Text *first = build->tags + build->used.tags;
-    const PlaceText *tags = body->tags.items;
+    const Text *tags = body->tags.items;
     for (uint32_t i = 0; i < body->tags.count; i++) {
         first[i] = text_of(build, tags[i]);
     }
@@ -230,7 +230,7 @@ static void fill_settings(Build *build)
         build->voxel_names[i] = text_of(build, voxels[i].name);
         build->voxel_looks[i] = look_of(build, voxels[i].material, voxels[i].colour);
     }
-    const PlaceText *actions = settings->actions.items;
+    const Text *actions = settings->actions.items;
     for (uint32_t i = 0; i < settings->actions.count; i++) {
         build->actions[i] = text_of(build, actions[i]);
     }
@@ -278,7 +278,7 @@ static PlaceBinding binding_of(const Build *build, const PlaceEntityDoc *entity,
                           .enabled = entity->enabled};
 }
 
-static void add_look(Build *build, uint64_t net_id, PlaceText material, uint32_t colour)
+static void add_look(Build *build, uint64_t net_id, Text material, uint32_t colour)
 {
     if (material.bytes != 0 || colour != PLACE_COLOUR_DEFAULT) {
         build->entity_looks[build->used.looks++] =

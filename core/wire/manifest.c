@@ -33,7 +33,7 @@ static void write_hex(JsonWriter *json, const char *prefix, const uint8_t *bytes
     json_write_text_bytes(json, text, start + 2 * count);
 }
 
-static void write_text(JsonWriter *json, const char *name, NetText text)
+static void write_text(JsonWriter *json, const char *name, Text text)
 {
     json_write_name(json, name);
     json_write_text_bytes(json, text.data, text.bytes);
@@ -60,7 +60,7 @@ static void write_row(JsonWriter *json, const ManifestRow *row)
     json_write_object_end(json);
 }
 
-static int compare(NetText a, NetText b)
+static int compare(Text a, Text b)
 {
     const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
@@ -104,20 +104,20 @@ static const char *const row_names[] = {"path",      "replicate", "requires",  "
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-static NetText read_text(const JsonNode *object, const char *name, uint32_t bytes_max,
-                         JsonError *error)
+static Text read_text(const JsonNode *object, const char *name, uint32_t bytes_max,
+                      JsonError *error)
 {
     const JsonNode *node = json_read_member(object, name, error);
     const char *text = json_read_text(node, bytes_max, error);
-    return error->status == STATUS_OK ? (NetText){text, node->count} : (NetText){"", 0};
+    return error->status == STATUS_OK ? (Text){text, node->count} : (Text){"", 0};
 }
 
-static NetText read_choice(const JsonNode *object, const char *name, const char *const *names,
-                           uint32_t count, JsonError *error)
+static Text read_choice(const JsonNode *object, const char *name, const char *const *names,
+                        uint32_t count, JsonError *error)
 {
     const JsonNode *node = json_read_member(object, name, error);
     const char *text = names[json_read_choice(node, names, count, error)];
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 static int digit_of(char character)
@@ -154,13 +154,13 @@ static void read_requires(Arena *arena, const JsonNode *object, ManifestRow *row
     if (error->status != STATUS_OK || item == NULL) {
         return;
     }
-    NetText *requires = arena_array(arena, list->count, sizeof *requires);
+    Text *requires = arena_array(arena, list->count, sizeof *requires);
     if (requires == NULL) {
         json_fail(error, STATUS_LIMIT, list, "does not fit into memory");
         return;
     }
     for (uint32_t i = 0; item != NULL && error->status == STATUS_OK; item = item->next, i++) {
-        requires[i] = (NetText){json_read_text(item, MANIFEST_PATH_BYTES_MAX, error), item->count};
+        requires[i] = (Text){json_read_text(item, MANIFEST_PATH_BYTES_MAX, error), item->count};
         if (error->status == STATUS_OK && i > 0 && compare(requires[i - 1], requires[i]) >= 0) {
             json_fail(error, STATUS_MALFORMED, item, "must come after the one before it");
         }
@@ -170,7 +170,7 @@ static void read_requires(Arena *arena, const JsonNode *object, ManifestRow *row
 }
 
 // <service>/<name><ending>, printable, without a step up.
-static bool is_path(NetText path, NetText service)
+static bool is_path(Text path, Text service)
 {
     if (path.bytes <= service.bytes + 1 || memcmp(path.data, service.data, service.bytes) != 0 ||
         path.data[service.bytes] != '/') {

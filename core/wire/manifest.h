@@ -28,20 +28,20 @@
 #define MANIFEST_ARENA_BYTES (16u << 20)
 
 typedef struct ManifestRow {
-    NetText path; // with the ending of its source: .lua, .ts, .soul
+    Text path; // with the ending of its source: .lua, .ts, .soul
     uint8_t rune_hash[32];
     uint32_t size_bytes;
-    NetText run_context; // Server, Client, Both
-    NetText service;
+    Text run_context; // Server, Client, Both
+    Text service;
     bool replicate;
-    const NetText *requires; // paths without an ending, sorted
+    const Text *requires; // paths without an ending, sorted
     uint32_t require_count;
 } ManifestRow;
 
 typedef struct ManifestList {
     uint32_t version;     // only rises
     uint64_t server_tick; // 0 from a build; of the load or reload when a host signs
-    NetText cdn_base;     // "": none
+    Text cdn_base;        // "": none
     const ManifestRow *rows;
     uint32_t row_count;
 } ManifestList;

@@ -226,7 +226,7 @@ static void read_detail(Reading *reading, NetKind kind, const DeltaRead *record,
     }
     if ((record->components & NET_BOOK) != 0 && state->book_version != 0) {
         NetBookReader book;
-        NetText name;
+        Text name;
         const Status status =
             net_book_open(&book, record->detail.book, record->detail.book_bytes, &name);
         if (status != STATUS_OK) {

@@ -168,7 +168,7 @@ static bool is_f32(float value, float magnitude)
     return value >= -magnitude && value <= magnitude; // false for NaN
 }
 
-bool message_text_is_valid(NetText text, uint32_t bytes_max)
+bool message_text_is_valid(Text text, uint32_t bytes_max)
 {
     return text.bytes <= bytes_max && text_is_valid(text.data, text.bytes);
 }
@@ -218,7 +218,7 @@ bool message_field_is_valid(const MessageField *field, const void *value)
     case FIELD_F32:
         return is_f32(*(const float *)value, field->magnitude);
     case FIELD_TEXT:
-        return message_text_is_valid(*(const NetText *)value, (uint32_t)field->limit);
+        return message_text_is_valid(*(const Text *)value, (uint32_t)field->limit);
     case FIELD_BYTES:
         return ((const WireBytes *)value)->bytes <= field->limit;
     case FIELD_VEC3: {
@@ -302,7 +302,7 @@ static void encode_field(const MessageField *field, const void *value, ByteWrite
         byte_write_f32(writer, *(const float *)value);
         return;
     case FIELD_TEXT:
-        write_sized(writer, ((const NetText *)value)->data, ((const NetText *)value)->bytes);
+        write_sized(writer, ((const Text *)value)->data, ((const Text *)value)->bytes);
         return;
     case FIELD_BYTES:
         write_sized(writer, ((const WireBytes *)value)->data, ((const WireBytes *)value)->bytes);
@@ -409,13 +409,13 @@ static WireBytes read_sized(ByteReader *reader, uint64_t limit)
     return data == NULL ? (WireBytes){0} : (WireBytes){data, bytes};
 }
 
-static NetText read_text(ByteReader *reader, uint64_t limit)
+static Text read_text(ByteReader *reader, uint64_t limit)
 {
     const WireBytes bytes = read_sized(reader, limit);
-    const NetText text = {(const char *)bytes.data, bytes.bytes};
+    const Text text = {(const char *)bytes.data, bytes.bytes};
     if (!message_text_is_valid(text, (uint32_t)limit)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
-        return (NetText){0};
+        return (Text){0};
     }
     return text;
 }
@@ -464,7 +464,7 @@ static void decode_field(Decoder *decoder, const MessageField *field, uint8_t *b
         *(float *)value = read_f32(in, field->magnitude);
         return;
     case FIELD_TEXT:
-        *(NetText *)value = read_text(in, field->limit);
+        *(Text *)value = read_text(in, field->limit);
         return;
     case FIELD_BYTES:
         *(WireBytes *)value = read_sized(in, field->limit);

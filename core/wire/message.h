@@ -37,14 +37,14 @@ typedef struct WireCoord {
 
 typedef enum MessageDirection { MESSAGE_UP, MESSAGE_DOWN, MESSAGE_EVENT } MessageDirection;
 
-// The structs: UINT is uint64_t, SINT int32_t, BOOL bool, F32 float, TEXT NetText, BYTES WireBytes,
+// The structs: UINT is uint64_t, SINT int32_t, BOOL bool, F32 float, TEXT Text, BYTES WireBytes,
 // HASH WireHash, VEC3 Vec3, COORD WireCoord, LIST(x, …, Item, …) `const WireItem *x; uint32_t
 // x_count;`.
 #define UINT(name, json, limit, text)  uint64_t name;
 #define SINT(name, json, limit, text)  int32_t name;
 #define BOOL(name, json, limit, text)  bool name;
 #define F32(name, json, limit, text)   float name;
-#define TEXT(name, json, limit, text)  NetText name;
+#define TEXT(name, json, limit, text)  Text name;
 #define BYTES(name, json, limit, text) WireBytes name;
 #define HASH(name, json, limit, text)  WireHash name;
 #define VEC3(name, json, limit, text)  Vec3 name;
@@ -100,7 +100,7 @@ const MessageRow *message_row_find(const char *kind, const char *feature, const 
 // encoding.
 MUST_USE Status message_check(uint32_t number, const void *body);
 // A TEXT: UTF-8 without zero bytes, at most that long.
-bool message_text_is_valid(NetText text, uint32_t bytes_max);
+bool message_text_is_valid(Text text, uint32_t bytes_max);
 
 // --- binary -------------------------------------------------------------------------------------
 // The body must be inside the limits of its row (our bug otherwise). STATUS_LIMIT in the writer.

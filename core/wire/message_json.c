@@ -51,7 +51,7 @@ static void write_coord(const WireCoord *at, JsonWriter *writer)
     json_write_array_end(writer);
 }
 
-static void write_text(NetText text, JsonWriter *writer)
+static void write_text(Text text, JsonWriter *writer)
 {
     json_write_text_bytes(writer, text.bytes == 0 ? "" : text.data, text.bytes);
 }
@@ -91,7 +91,7 @@ static void write_field(const MessageField *field, const uint8_t *body, JsonWrit
         json_write_f32(writer, *(const float *)value);
         return;
     case FIELD_TEXT:
-        write_text(*(const NetText *)value, writer);
+        write_text(*(const Text *)value, writer);
         return;
     case FIELD_BYTES:
         json_write_base64(writer, ((const WireBytes *)value)->data,
@@ -238,10 +238,10 @@ static WireCoord read_coord(const JsonNode *node, uint64_t limit, JsonError *err
     return (WireCoord){values[0], values[1], values[2]};
 }
 
-static NetText read_text(const JsonNode *node, uint64_t limit, JsonError *error)
+static Text read_text(const JsonNode *node, uint64_t limit, JsonError *error)
 {
     const char *text = json_read_text(node, (uint32_t)limit, error);
-    return error->status == STATUS_OK ? (NetText){text, node->count} : (NetText){0};
+    return error->status == STATUS_OK ? (Text){text, node->count} : (Text){0};
 }
 
 // --- read: inputs -------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ static void read_field(const Reader *reader, const MessageField *field, const Js
         *(float *)value = json_read_f32(node, -field->magnitude, field->magnitude, error);
         return;
     case FIELD_TEXT:
-        *(NetText *)value = read_text(node, field->limit, error);
+        *(Text *)value = read_text(node, field->limit, error);
         return;
     case FIELD_BYTES:
         *(WireBytes *)value = read_bytes(reader, node, field->limit);

@@ -126,8 +126,6 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer);
 MUST_USE Status net_shape_read(ByteReader *reader, NetShape *out);
 
 // --- names, attributes, tags --------------------------------------------------------------------
-typedef Text NetText;
-
 typedef enum NetValueType {
     NET_VALUE_BOOL,
     NET_VALUE_NUMBER,
@@ -141,17 +139,17 @@ typedef struct NetValue {
     NetValueType type;
     bool boolean;
     double number; // finite
-    NetText text;  // at most 1,024 bytes
+    Text text;     // at most 1,024 bytes
     Vec3 vector;
     uint64_t entity;
 } NetValue;
 
 // Written piece by piece: the name, the attributes in the order of their names (bytes), an end, the
 // tags, an end.
-void net_book_write_name(ByteWriter *writer, NetText name); // "" for none
-void net_book_write_attribute(ByteWriter *writer, NetText name, const NetValue *value);
+void net_book_write_name(ByteWriter *writer, Text name); // "" for none
+void net_book_write_attribute(ByteWriter *writer, Text name, const NetValue *value);
 void net_book_write_end(ByteWriter *writer); // after the attributes, and again after the tags
-void net_book_write_tag(ByteWriter *writer, NetText tag);
+void net_book_write_tag(ByteWriter *writer, Text tag);
 
 typedef struct NetBookReader {
     ByteReader bytes;
@@ -160,9 +158,9 @@ typedef struct NetBookReader {
 // The whole is checked at once: names of 1..64 bytes, in order, none twice; UTF-8, finite numbers,
 // nothing left over.
 MUST_USE Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count,
-                              NetText *name);
-bool net_book_attribute(NetBookReader *reader, NetText *name, NetValue *value); // false: no more
-bool net_book_tag(NetBookReader *reader, NetText *tag); // after the last attribute
+                              Text *name);
+bool net_book_attribute(NetBookReader *reader, Text *name, NetValue *value); // false: no more
+bool net_book_tag(NetBookReader *reader, Text *tag); // after the last attribute
 
 // --- the own player -----------------------------------------------------------------------------
 // Why a prediction was wrong: everything that a client cannot know in advance. A correction without

@@ -15,20 +15,20 @@
 
 enum { STAGE_ATTRIBUTES, STAGE_TAGS, STAGE_DONE };
 
-static void write_text(ByteWriter *writer, NetText text)
+static void write_text(ByteWriter *writer, Text text)
 {
     CHECK_SLOW(text_is_valid(text.data, text.bytes));
     byte_write_varint(writer, text.bytes);
     byte_write_bytes(writer, text.data, text.bytes);
 }
 
-void net_book_write_name(ByteWriter *writer, NetText name)
+void net_book_write_name(ByteWriter *writer, Text name)
 {
     ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, name);
 }
 
-void net_book_write_attribute(ByteWriter *writer, NetText name, const NetValue *value)
+void net_book_write_attribute(ByteWriter *writer, Text name, const NetValue *value)
 {
     ASSERT(name.bytes >= 1 && name.bytes <= WORLD_NAME_BYTES_MAX);
     ASSERT(value->type < NET_VALUE_TYPE_COUNT);
@@ -66,15 +66,15 @@ void net_book_write_end(ByteWriter *writer)
     byte_write_u8(writer, 0);
 }
 
-void net_book_write_tag(ByteWriter *writer, NetText tag)
+void net_book_write_tag(ByteWriter *writer, Text tag)
 {
     ASSERT(tag.bytes >= 1 && tag.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, tag);
 }
 
-static NetText read_text(ByteReader *reader, uint32_t bytes_max)
+static Text read_text(ByteReader *reader, uint32_t bytes_max)
 {
-    NetText text = {"", 0};
+    Text text = {"", 0};
     const uint32_t bytes = byte_read_count(reader, bytes_max);
     const uint8_t *data = byte_read_bytes(reader, bytes);
     if (data == NULL || bytes == 0) {
@@ -121,7 +121,7 @@ static void read_value(ByteReader *reader, NetValue *value)
 }
 
 // False at the end and after a failure, which is in the reader.
-static bool read_attribute(ByteReader *reader, NetText *name, NetValue *value)
+static bool read_attribute(ByteReader *reader, Text *name, NetValue *value)
 {
     const uint8_t type = byte_read_u8(reader);
     if (type > NET_VALUE_TYPE_COUNT) {
@@ -139,28 +139,28 @@ static bool read_attribute(ByteReader *reader, NetText *name, NetValue *value)
     return reader->status == STATUS_OK;
 }
 
-static bool read_tag(ByteReader *reader, NetText *tag)
+static bool read_tag(ByteReader *reader, Text *tag)
 {
     *tag = read_text(reader, WORLD_NAME_BYTES_MAX);
     return reader->status == STATUS_OK && tag->bytes != 0;
 }
 
-static bool is_before(NetText a, NetText b)
+static bool is_before(Text a, Text b)
 {
     const int order = memcmp(a.data, b.data, a.bytes < b.bytes ? a.bytes : b.bytes);
     return order < 0 || (order == 0 && a.bytes < b.bytes);
 }
 
-Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, NetText *name)
+Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, Text *name)
 {
     if (count > NET_BOOK_BYTES_MAX) {
         return STATUS_LIMIT;
     }
     ByteReader all = byte_reader(bytes, count);
-    const NetText own = read_text(&all, WORLD_NAME_BYTES_MAX);
+    const Text own = read_text(&all, WORLD_NAME_BYTES_MAX);
     const ByteReader first = all;
-    NetText before = {"", 0};
-    NetText text;
+    Text before = {"", 0};
+    Text text;
     NetValue value;
     while (read_attribute(&all, &text, &value)) {
         if (!is_before(before, text)) {
@@ -178,7 +178,7 @@ Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, 
     return status;
 }
 
-bool net_book_attribute(NetBookReader *reader, NetText *name, NetValue *value)
+bool net_book_attribute(NetBookReader *reader, Text *name, NetValue *value)
 {
     ASSERT(reader->bytes.status == STATUS_OK);
     if (reader->stage != STAGE_ATTRIBUTES) {
@@ -191,9 +191,9 @@ bool net_book_attribute(NetBookReader *reader, NetText *name, NetValue *value)
     return false;
 }
 
-bool net_book_tag(NetBookReader *reader, NetText *tag)
+bool net_book_tag(NetBookReader *reader, Text *tag)
 {
-    NetText name;
+    Text name;
     NetValue value;
     while (net_book_attribute(reader, &name, &value)) {
     }

@@ -123,7 +123,7 @@ void place_doc_write(const PlaceDoc *doc, ByteWriter *writer)
     }
 }
 
-static bool is_prefab_name(PlaceText name)
+static bool is_prefab_name(Text name)
 {
     for (uint32_t i = 0; i < name.bytes; i++) {
         const char c = name.data[i];
@@ -161,7 +161,7 @@ static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
     }
     for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
         PlacePrefabDoc *prefab = &doc->prefabs[i];
-        const PlaceText name = place_text_read(reader, 1, PLACE_NAME_BYTES);
+        const Text name = place_text_read(reader, 1, PLACE_NAME_BYTES);
         place_table_read(&place_table_prefab, reader, scratch, prefab);
         prefab->name = name;
         if (!is_prefab_name(name) ||
@@ -268,7 +268,7 @@ typedef struct Compile {
     const char **prefab_paths;
 } Compile;
 
-static const PlaceFile *find_file(const Compile *compile, PlaceText path)
+static const PlaceFile *find_file(const Compile *compile, Text path)
 {
     for (uint32_t i = 0; i < compile->file_count; i++) {
         if (strcmp(compile->files[i].path, path.data) == 0) {
@@ -301,7 +301,7 @@ static Status parse_file(Compile *compile, const PlaceFile *file, const PlaceTab
 static Status parse_named(Compile *compile, const char *path, const PlaceTable *table, void *out,
                           const JsonNode **root)
 {
-    const PlaceFile *file = find_file(compile, (PlaceText){path, (uint32_t)strlen(path)});
+    const PlaceFile *file = find_file(compile, (Text){path, (uint32_t)strlen(path)});
     if (file == NULL) {
         return fail_file(compile->error, path, STATUS_NOT_FOUND, "is missing; every place has one");
     }
@@ -309,18 +309,18 @@ static Status parse_named(Compile *compile, const char *path, const PlaceTable *
 }
 
 // The name in "prefabs/<Name>.json"; false for any other file.
-static bool prefab_name(const char *path, PlaceText *name)
+static bool prefab_name(const char *path, Text *name)
 {
     const size_t bytes = strlen(path);
     if (bytes < 13 || strncmp(path, "prefabs/", 8) != 0 || strcmp(path + bytes - 5, ".json") != 0) {
         return false;
     }
-    *name = (PlaceText){path + 8, (uint32_t)(bytes - 13)};
+    *name = (Text){path + 8, (uint32_t)(bytes - 13)};
     return true;
 }
 
 // By name: the order of files does not reach the bytes.
-static uint32_t insert_prefab(Compile *compile, PlaceText name)
+static uint32_t insert_prefab(Compile *compile, Text name)
 {
     PlaceDoc *doc = &compile->doc;
     uint32_t at = doc->prefab_count++;
@@ -344,7 +344,7 @@ static Status parse_prefabs(Compile *compile)
     }
     for (uint32_t i = 0; i < compile->file_count; i++) {
         const PlaceFile *file = &compile->files[i];
-        PlaceText name;
+        Text name;
         if (!prefab_name(file->path, &name)) {
             continue;
         }
@@ -512,7 +512,7 @@ static void strip_attributes(PlaceList *list)
 }
 
 // By its service, or because the place says so in `contexts` (NULL: it says nothing).
-static bool is_kept_from_clients(PlaceText script, const JsonNode *contexts)
+static bool is_kept_from_clients(Text script, const JsonNode *contexts)
 {
     for (const JsonNode *row = contexts != NULL ? contexts->first : NULL; row != NULL;
          row = row->next) {
@@ -616,7 +616,7 @@ Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *s
         status = STATUS_MISMATCH;
     }
     if (status == STATUS_OK && doc.settings.contexts.bytes > 0) {
-        const PlaceText text = doc.settings.contexts;
+        const Text text = doc.settings.contexts;
         JsonError error = {0};
         status = place_json_parse(&scratch, text.data, text.bytes, &contexts, &error);
     }

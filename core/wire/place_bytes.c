@@ -9,7 +9,7 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
-PlaceText place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max)
+Text place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max)
 {
     const uint32_t count = byte_read_count(reader, bytes_max);
     const uint8_t *bytes = byte_read_bytes(reader, (size_t)count + 1);
@@ -20,10 +20,10 @@ PlaceText place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes
         byte_reader_fail(reader, STATUS_MALFORMED);
         return PLACE_TEXT_NONE;
     }
-    return (PlaceText){(const char *)bytes, count};
+    return (Text){(const char *)bytes, count};
 }
 
-void place_text_write(ByteWriter *writer, PlaceText text)
+void place_text_write(ByteWriter *writer, Text text)
 {
     byte_write_varint(writer, text.bytes);
     byte_write_bytes(writer, text.data, text.bytes);
@@ -123,8 +123,8 @@ static PlaceList read_structs(const PlaceField *field, ByteReader *reader, Place
 
 static PlaceList read_texts(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch)
 {
-    const PlaceList list = read_list(reader, field->high, sizeof(PlaceText), scratch);
-    PlaceText *texts = list.items;
+    const PlaceList list = read_list(reader, field->high, sizeof(Text), scratch);
+    Text *texts = list.items;
     for (uint32_t i = 0; i < list.count && reader->status == STATUS_OK; i++) {
         texts[i] = place_text_read(reader, 1, (uint32_t)field->low);
         for (uint32_t before = 0; before < i; before++) {
@@ -198,9 +198,9 @@ static PlaceList read_attributes(const PlaceField *field, ByteReader *reader, Pl
     return list;
 }
 
-static PlaceText read_json(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch)
+static Text read_json(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch)
 {
-    const PlaceText text = place_text_read(reader, 1, (uint32_t)field->high);
+    const Text text = place_text_read(reader, 1, (uint32_t)field->high);
     const JsonNode *root = NULL;
     JsonError error;
     if (reader->status == STATUS_OK &&
@@ -241,7 +241,7 @@ static void read_field(const PlaceField *field, ByteReader *reader, PlaceScratch
         }
         break;
     case PLACE_TEXT:
-        *(PlaceText *)at = place_text_read(reader, (uint32_t)field->low, (uint32_t)field->high);
+        *(Text *)at = place_text_read(reader, (uint32_t)field->low, (uint32_t)field->high);
         break;
     case PLACE_CHOICE:
         *(uint32_t *)at = read_u32(reader, 0, last_word(field->words));
@@ -268,7 +268,7 @@ static void read_field(const PlaceField *field, ByteReader *reader, PlaceScratch
         *(PlaceList *)at = read_attributes(field, reader, scratch);
         break;
     case PLACE_JSON:
-        *(PlaceText *)at = read_json(field, reader, scratch);
+        *(Text *)at = read_json(field, reader, scratch);
         break;
     }
 }
@@ -343,7 +343,7 @@ static void write_list(const PlaceField *field, const PlaceList *list, bool stri
                               stripped, writer);
             break;
         case PLACE_TEXTS:
-            place_text_write(writer, ((const PlaceText *)list->items)[i]);
+            place_text_write(writer, ((const Text *)list->items)[i]);
             break;
         case PLACE_ATTRIBUTES:
             write_attribute(writer, (const PlaceAttribute *)list->items + i);
@@ -388,7 +388,7 @@ static void write_field(const PlaceField *field, const uint8_t *at, bool strippe
         break;
     case PLACE_TEXT:
     case PLACE_JSON:
-        place_text_write(writer, *(const PlaceText *)at);
+        place_text_write(writer, *(const Text *)at);
         break;
     case PLACE_ROTATION:
         write_rotation(writer, (const PlaceRotation *)at);

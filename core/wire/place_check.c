@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const PlaceText air = {"air", 3};
+static const Text air = {"air", 3};
 
 typedef struct Check {
     PlaceDoc *doc;
@@ -55,10 +55,9 @@ static void look_at(Check *check, PlacePart part, const char *list, uint32_t ind
 static Status check_names(Check *check, const char *list, const PlaceList *items, size_t item_bytes)
 {
     for (uint32_t i = 0; i < items->count; i++) {
-        const PlaceText *name = (const PlaceText *)((const uint8_t *)items->items + i * item_bytes);
+        const Text *name = (const Text *)((const uint8_t *)items->items + i * item_bytes);
         for (uint32_t before = 0; before < i; before++) {
-            const PlaceText *other =
-                (const PlaceText *)((const uint8_t *)items->items + before * item_bytes);
+            const Text *other = (const Text *)((const uint8_t *)items->items + before * item_bytes);
             if (place_text_equal(*name, *other)) {
                 look_at(check, PLACE_PART_SETTINGS, list, i);
                 return fail(check, STATUS_EXISTS, "name", "is there already; choose another name");
@@ -122,7 +121,7 @@ static Status check_settings(Check *check)
 
 // --- terrain ------------------------------------------------------------------------------------
 
-static bool find_kind(const PlaceDoc *doc, PlaceText name, uint32_t *kind)
+static bool find_kind(const PlaceDoc *doc, Text name, uint32_t *kind)
 {
     if (place_text_equal(name, air)) {
         *kind = VOXEL_AIR;
@@ -167,7 +166,7 @@ static Status check_fill(Check *check, PlaceFillDoc *fill)
 }
 
 // "chunks/-1_0_12.chunk", in exactly this form.
-static bool parse_chunk_path(PlaceText path, ChunkCoord *at)
+static bool parse_chunk_path(Text path, ChunkCoord *at)
 {
     int32_t numbers[3] = {0};
     const char *text = path.data;
@@ -405,7 +404,7 @@ static Status check_members(Check *check, const PlaceTable *table, const void *i
     return STATUS_OK;
 }
 
-static Status check_script(Check *check, PlaceText path, PlaceText parameters, const char *member)
+static Status check_script(Check *check, Text path, Text parameters, const char *member)
 {
     if (path.bytes == 0 && parameters.bytes != 0) {
         return fail(check, STATUS_NOT_FOUND, "scriptPath", "is missing, but parameters are not");
@@ -427,7 +426,7 @@ static Status check_body_script(Check *check, const PlaceBodyDoc *body)
 }
 
 // Name, attributes and tags travel in one record.
-static Status check_book(Check *check, PlaceText name, const PlaceBodyDoc *body)
+static Status check_book(Check *check, Text name, const PlaceBodyDoc *body)
 {
     uint64_t bytes = 4 + name.bytes;
     PlaceAttribute *attributes = body->attributes.items;
@@ -452,7 +451,7 @@ static Status check_book(Check *check, PlaceText name, const PlaceBodyDoc *body)
         attribute->net_id = entity->net_id;
         attribute->is_hidden = entity->body.server_only;
     }
-    const PlaceText *tags = body->tags.items;
+    const Text *tags = body->tags.items;
     for (uint32_t i = 0; i < body->tags.count; i++) {
         bytes += tags[i].bytes + 2;
     }

@@ -32,16 +32,16 @@ typedef struct PlacePermissionsDoc {
 } PlacePermissionsDoc;
 
 typedef struct PlacePieceDoc {
-    PlaceText name;
+    Text name;
     int32_t cells[3];
     float health;
     bool ground_only;
-    PlaceText material;
+    Text material;
     uint32_t colour;
 } PlacePieceDoc;
 
 typedef struct PlaceWeaponDoc {
-    PlaceText name;
+    Text name;
     float rate; // shots per second; 0: see interval_ms
     uint32_t interval_ms;
     float speed, damage, gravity, radius;
@@ -50,9 +50,9 @@ typedef struct PlaceWeaponDoc {
 #define PLACE_WEAPON_INTERVAL_MS 200 // without rate and intervalMs
 
 typedef struct PlaceVoxelDoc {
-    PlaceText name;
+    Text name;
     bool solid;
-    PlaceText material;
+    Text material;
     uint32_t colour;
 } PlaceVoxelDoc;
 
@@ -60,20 +60,19 @@ typedef enum PlaceSource { PLACE_SOURCE_CLOSED, PLACE_SOURCE_OPEN } PlaceSource;
 
 typedef struct PlaceSettingsDoc {
     uint32_t format;
-    PlaceText name;
+    Text name;
     uint32_t tick_rate, snapshot_rate;
     PlaceLimitsDoc limits;
     PlacePermissionsDoc permissions;
     uint32_t respawn_ms;
     CharacterTuning character;
-    PlaceList actions;     // PlaceText
+    PlaceList actions;     // Text
     PlaceList catalogue;   // PlacePieceDoc
     PlaceList weapons;     // PlaceWeaponDoc
     PlaceList voxel_kinds; // PlaceVoxelDoc; kind 1 is the first
-    PlaceText spells;
+    Text spells;
     uint32_t source; // PlaceSource
-    PlaceText
-        contexts; // of scripts; a build reads them (server/build/place/soul.h), a world does not
+    Text contexts;   // of scripts; a build reads them (server/build/place/soul.h), a world does not
 } PlaceSettingsDoc;
 
 typedef struct PlaceTransformDoc {
@@ -120,23 +119,23 @@ typedef struct PlaceProjectileDoc {
 } PlaceProjectileDoc;
 
 typedef struct PlaceScriptDoc {
-    PlaceText path, code_hash;
+    Text path, code_hash;
 } PlaceScriptDoc;
 
 // What scene entities and prefabs have in common.
 typedef struct PlaceBodyDoc {
     PlaceShapeDoc shape;
-    PlaceText material;
+    Text material;
     uint32_t colour;
     PlaceList attributes; // PlaceAttribute
-    PlaceList tags;       // PlaceText
+    PlaceList tags;       // Text
     bool trigger, ghost, ladder;
     float bounce, damage;
     Vec3 conveyor;
     PlaceNpcDoc npc;
     PlaceScriptDoc script_ref;
-    PlaceText script_path;
-    PlaceText parameters;
+    Text script_path;
+    Text parameters;
     bool server_only;
 } PlaceBodyDoc;
 
@@ -157,14 +156,14 @@ typedef enum PlaceRole {
 
 typedef struct PlaceEntityDoc {
     uint32_t id;
-    PlaceText name;
+    Text name;
     uint32_t type;   // PlaceType
     uint32_t parent; // id; 0: none
     PlaceTransformDoc transform;
     PlaceBodyDoc body;
     bool anchored;
     PlaceMotionDoc motion;
-    PlaceText team;
+    Text team;
     bool enabled;
     // Worked out by place_check.
     PlaceRole role;
@@ -175,8 +174,8 @@ typedef struct PlaceEntityDoc {
 
 typedef struct PlaceFillDoc {
     int32_t min[3], max[3]; // inclusive
-    PlaceText kind;         // its name; "air" empties
-    PlaceText chunk;        // "chunks/0_0_0.chunk": instead of all that
+    Text kind;              // its name; "air" empties
+    Text chunk;             // "chunks/0_0_0.chunk": instead of all that
     // Worked out: the number of the kind, and the chunk's file.
     uint32_t kind_number;
     ChunkCoord at;
@@ -203,7 +202,7 @@ typedef enum PlacePrefabKind { // as PrefabKind of core/place/prefab.h
 } PlacePrefabKind;
 
 typedef struct PlacePrefabDoc {
-    PlaceText name; // of its file
+    Text name; // of its file
     uint32_t format;
     uint32_t kind; // PlacePrefabKind
     PlaceRotation rotation;
@@ -215,10 +214,10 @@ typedef struct PlacePrefabDoc {
 // replication.
 typedef struct PlaceSpawnedDoc {
     uint32_t net_id;
-    PlaceText material;
+    Text material;
     uint32_t colour;
-    PlaceText script_path; // in Workspace; "": none
-    PlaceText parameters;
+    Text script_path; // in Workspace; "": none
+    Text parameters;
     bool enabled;
 } PlaceSpawnedDoc;
 
@@ -276,11 +275,11 @@ MUST_USE Status place_motion(const PlaceEntityDoc *entity, uint32_t tick_rate,
                              MotionSegment segments[MOTION_SEGMENTS_MAX], uint32_t *count,
                              uint32_t *loop_ticks);
 // The script that runs: scriptPath, or the path of scriptRef. "": none.
-PlaceText place_script(const PlaceBodyDoc *body);
+Text place_script(const PlaceBodyDoc *body);
 // The same as it is known everywhere (script_path.h); not terminated.
-PlaceText place_script_plain(PlaceText path);
-bool place_script_is_server_only(PlaceText path);
-bool place_script_has_entity(PlaceText path); // in one of the services whose scripts may
+Text place_script_plain(Text path);
+bool place_script_is_server_only(Text path);
+bool place_script_has_entity(Text path); // in one of the services whose scripts may
 // The base terrain of a checked doc; *out is NULL when it has none and every kind is solid.
 MUST_USE Status place_terrain(Heap *heap, const PlaceDoc *doc, ChunkStore **out,
                               uint32_t *bad_fill);

@@ -199,32 +199,32 @@ Status place_motion(const PlaceEntityDoc *entity, uint32_t tick_rate,
 
 // --- scripts ------------------------------------------------------------------------------------
 
-PlaceText place_script(const PlaceBodyDoc *body)
+Text place_script(const PlaceBodyDoc *body)
 {
     return body->script_path.bytes != 0 ? body->script_path : body->script_ref.path;
 }
 
-PlaceText place_script_plain(PlaceText path)
+Text place_script_plain(Text path)
 {
     if (path.bytes == 0) {
         return path;
     }
     const ScriptPath plain = script_path_trim(path.data, path.bytes);
-    return (PlaceText){plain.data, (uint32_t)plain.bytes};
+    return (Text){plain.data, (uint32_t)plain.bytes};
 }
 
-static bool is_in(PlaceText path, ScriptService service)
+static bool is_in(Text path, ScriptService service)
 {
-    const PlaceText plain = place_script_plain(path);
+    const Text plain = place_script_plain(path);
     return script_path_service(plain.data, plain.bytes) == service;
 }
 
-bool place_script_is_server_only(PlaceText path)
+bool place_script_is_server_only(Text path)
 {
     return is_in(path, SERVICE_SERVER_SCRIPT);
 }
 
-bool place_script_has_entity(PlaceText path)
+bool place_script_has_entity(Text path)
 {
     return is_in(path, SERVICE_WORKSPACE) || place_script_is_server_only(path);
 }

@@ -103,12 +103,12 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
 
 // --- texts --------------------------------------------------------------------------------------
 
-bool place_text_equal(PlaceText a, PlaceText b)
+bool place_text_equal(Text a, Text b)
 {
     return a.bytes == b.bytes && memcmp(a.data, b.data, a.bytes) == 0;
 }
 
-int place_text_compare(PlaceText a, PlaceText b)
+int place_text_compare(Text a, Text b)
 {
     const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = memcmp(a.data, b.data, common);
@@ -142,7 +142,7 @@ static void field_default(const PlaceField *field, uint8_t *at)
         break;
     case PLACE_TEXT:
     case PLACE_JSON:
-        *(PlaceText *)at = PLACE_TEXT_NONE;
+        *(Text *)at = PLACE_TEXT_NONE;
         break;
     case PLACE_ROTATION:
         *(PlaceRotation *)at = (PlaceRotation){0};
@@ -189,7 +189,7 @@ static bool field_is_default(const PlaceField *field, const uint8_t *at)
         return cells[0] == cell && cells[1] == cell && cells[2] == cell;
     case PLACE_TEXT:
     case PLACE_JSON:
-        return ((const PlaceText *)at)->bytes == 0;
+        return ((const Text *)at)->bytes == 0;
     case PLACE_ROTATION:
         return ((const PlaceRotation *)at)->form == PLACE_ROTATION_NONE;
     case PLACE_OBJECT:
@@ -225,7 +225,7 @@ bool place_field_is_left_out(const PlaceField *field, const void *item, bool str
 
 // --- from JSON ----------------------------------------------------------------------------------
 
-static PlaceText text_from_json(const JsonNode *node, uint32_t low, uint32_t high, JsonError *error)
+static Text text_from_json(const JsonNode *node, uint32_t low, uint32_t high, JsonError *error)
 {
     const char *text = json_read_text(node, high, error);
     if (error->status != STATUS_OK) {
@@ -239,7 +239,7 @@ static PlaceText text_from_json(const JsonNode *node, uint32_t low, uint32_t hig
         json_fail(error, STATUS_MALFORMED, node, "must have no control characters");
         return PLACE_TEXT_NONE;
     }
-    return (PlaceText){text, node->count};
+    return (Text){text, node->count};
 }
 
 static uint32_t hex_digit(char c)
@@ -300,8 +300,8 @@ static PlaceRotation rotation_from_json(const JsonNode *node, JsonError *error)
     return out;
 }
 
-static PlaceText json_from_json(const JsonNode *node, const PlaceField *field,
-                                PlaceScratch *scratch, JsonError *error)
+static Text json_from_json(const JsonNode *node, const PlaceField *field, PlaceScratch *scratch,
+                           JsonError *error)
 {
     ByteWriter counter = byte_counter();
     JsonWriter measure = json_writer(&counter, 0);
@@ -319,7 +319,7 @@ static PlaceText json_from_json(const JsonNode *node, const PlaceField *field,
     JsonWriter writer = json_writer(&out, 0);
     json_write_node(&writer, node);
     ASSERT(json_writer_finish(&writer) == STATUS_OK);
-    return (PlaceText){text, (uint32_t)out.at};
+    return (Text){text, (uint32_t)out.at};
 }
 
 // Makes room for an array's items; false when it is empty or something is wrong.
@@ -355,10 +355,10 @@ static void list_from_json(const PlaceField *field, const JsonNode *node, PlaceS
 static void texts_from_json(const PlaceField *field, const JsonNode *node, PlaceScratch *scratch,
                             PlaceList *list, JsonError *error)
 {
-    if (!list_begin(node, field->high, sizeof(PlaceText), scratch, list, error)) {
+    if (!list_begin(node, field->high, sizeof(Text), scratch, list, error)) {
         return;
     }
-    PlaceText *texts = list->items;
+    Text *texts = list->items;
     for (const JsonNode *child = node->first; child != NULL; child = child->next) {
         texts[child->index] = text_from_json(child, 1, (uint32_t)field->low, error);
         for (uint32_t i = 0; i < child->index && error->status == STATUS_OK; i++) {
@@ -424,7 +424,7 @@ static void attribute_from_json(const JsonNode *node, PlaceAttribute *out, JsonE
         json_fail(error, STATUS_RANGE, node, "must have a name of 1 to %d bytes", PLACE_NAME_BYTES);
         return;
     }
-    out->name = (PlaceText){node->name, node->name_bytes};
+    out->name = (Text){node->name, node->name_bytes};
     const JsonNode *value = node;
     if (node->kind == JSON_OBJECT && json_find(node, "entity") == NULL) {
         json_read_only(node, members, 3, error);
@@ -510,7 +510,7 @@ static void field_from_json(const PlaceField *field, const JsonNode *node, Place
         }
         break;
     case PLACE_TEXT:
-        *(PlaceText *)at = text_from_json(node, (uint32_t)field->low, (uint32_t)field->high, error);
+        *(Text *)at = text_from_json(node, (uint32_t)field->low, (uint32_t)field->high, error);
         break;
     case PLACE_CHOICE:
         *(uint32_t *)at = json_read_choice(node, field->words, word_count(field->words), error);
@@ -537,7 +537,7 @@ static void field_from_json(const PlaceField *field, const JsonNode *node, Place
         attributes_from_json(field, node, scratch, (PlaceList *)at, error);
         break;
     case PLACE_JSON:
-        *(PlaceText *)at = json_from_json(node, field, scratch, error);
+        *(Text *)at = json_from_json(node, field, scratch, error);
         break;
     }
 }
@@ -663,7 +663,7 @@ static void list_to_json(const PlaceField *field, const PlaceList *list, PlaceSc
             const uint8_t *item = list->items;
             place_table_to_json(field->table, item + i * field->table->bytes, scratch, writer);
         } else if (field->type == PLACE_TEXTS) {
-            const PlaceText *text = (const PlaceText *)list->items + i;
+            const Text *text = (const Text *)list->items + i;
             json_write_text_bytes(writer, text->data, text->bytes);
         } else {
             vector_to_json(((const Vec3 *)list->items)[i], writer);
@@ -689,7 +689,7 @@ static void colour_to_json(uint32_t colour, JsonWriter *writer)
     json_write_text(writer, text);
 }
 
-static void json_to_json(PlaceText text, PlaceScratch *scratch, JsonWriter *writer)
+static void json_to_json(Text text, PlaceScratch *scratch, JsonWriter *writer)
 {
     const JsonNode *root = NULL;
     JsonError error;
@@ -726,8 +726,7 @@ static void field_to_json(const PlaceField *field, const uint8_t *at, PlaceScrat
         json_write_array_end(writer);
         break;
     case PLACE_TEXT:
-        json_write_text_bytes(writer, ((const PlaceText *)at)->data,
-                              ((const PlaceText *)at)->bytes);
+        json_write_text_bytes(writer, ((const Text *)at)->data, ((const Text *)at)->bytes);
         break;
     case PLACE_CHOICE:
         json_write_text(writer, field->words[*(const uint32_t *)at]);
@@ -750,7 +749,7 @@ static void field_to_json(const PlaceField *field, const uint8_t *at, PlaceScrat
         attributes_to_json((const PlaceList *)at, writer);
         break;
     case PLACE_JSON:
-        json_to_json(*(const PlaceText *)at, scratch, writer);
+        json_to_json(*(const Text *)at, scratch, writer);
         break;
     }
 }

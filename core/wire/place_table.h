@@ -19,8 +19,8 @@
 #define PLACE_PARAMETERS_BYTES 8192 // of parameters and spells, as compact JSON
 #define PLACE_CONTEXTS_BYTES   65536
 
-typedef Text PlaceText; // here always terminated
-#define PLACE_TEXT_NONE ((PlaceText){"", 0})
+// The texts of a place are always terminated.
+#define PLACE_TEXT_NONE ((Text){"", 0})
 
 typedef struct PlaceList {
     void *items;
@@ -53,12 +53,12 @@ enum {
 };
 
 typedef struct PlaceAttribute {
-    PlaceText name;
+    Text name;
     PlaceValueType type;
     uint32_t flags;
     bool boolean;
     double number;
-    PlaceText text;
+    Text text;
     Vec3 vector;
     uint32_t entity; // the id in scene.json; in the stripped form the net id
     // Worked out by place_check, of that entity.
@@ -72,16 +72,16 @@ typedef enum PlaceFieldType {
     PLACE_F32,        // float in low..high
     PLACE_VEC3,       // Vec3, each in low..high
     PLACE_CELLS,      // int32_t[3], each in low..high
-    PLACE_TEXT,       // PlaceText of low..high bytes; the default is ""
+    PLACE_TEXT,       // Text of low..high bytes; the default is ""
     PLACE_CHOICE,     // uint32_t, the place in a list of words
     PLACE_COLOUR,     // uint32_t, "#rrggbb"
     PLACE_ROTATION,   // PlaceRotation, [degrees x 3] or [quaternion x 4]
     PLACE_OBJECT,     // a struct by its own table
     PLACE_LIST,       // PlaceList of structs, at most high
-    PLACE_TEXTS,      // PlaceList of PlaceText of 1..low bytes, at most high of them, all different
+    PLACE_TEXTS,      // PlaceList of Text of 1..low bytes, at most high of them, all different
     PLACE_VECTORS,    // PlaceList of Vec3, at most high
     PLACE_ATTRIBUTES, // PlaceList of PlaceAttribute by ascending name, at most high
-    PLACE_JSON        // PlaceText: any JSON of at most high bytes, compact; "" for none
+    PLACE_JSON        // Text: any JSON of at most high bytes, compact; "" for none
 } PlaceFieldType;
 
 enum {
@@ -134,10 +134,10 @@ void place_table_write(const PlaceTable *table, const void *item, bool stripped,
                        ByteWriter *writer);
 
 // Texts as bytes: a varint, the characters, a zero.
-PlaceText place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max);
-void place_text_write(ByteWriter *writer, PlaceText text);
-bool place_text_equal(PlaceText a, PlaceText b);
-int place_text_compare(PlaceText a, PlaceText b); // by bytes
+Text place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max);
+void place_text_write(ByteWriter *writer, Text text);
+bool place_text_equal(Text a, Text b);
+int place_text_compare(Text a, Text b); // by bytes
 // Parses a text into a tree in scratch that is large enough for it.
 MUST_USE Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
                                  const JsonNode **root, JsonError *error);

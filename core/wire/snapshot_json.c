@@ -184,7 +184,7 @@ static void print_value(JsonWriter *json, const NetValue *value)
 static void print_book(JsonWriter *json, const uint8_t *bytes, size_t count)
 {
     NetBookReader book;
-    NetText name;
+    Text name;
     NetValue value;
     const Status status = net_book_open(&book, bytes, count, &name);
     ASSERT(status == STATUS_OK); // the merge lets no other through

@@ -20,14 +20,14 @@
 #define TOKEN_CHARACTERS  32
 #define PRESENCE_PER_TICK 16 // players that a newcomer is told of
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool id_is_valid(NetText id)
+static bool id_is_valid(Text id)
 {
     for (uint32_t i = 0; i < id.bytes; i++) {
         const char c = id.data[i];
@@ -40,12 +40,12 @@ static bool id_is_valid(NetText id)
     return id.bytes >= 1 && id.bytes <= 64;
 }
 
-static bool name_is_valid(NetText name)
+static bool name_is_valid(Text name)
 {
     return name_text_is_valid(name.data, name.bytes);
 }
 
-static void set_text(char out[65], NetText text)
+static void set_text(char out[65], Text text)
 {
     ASSERT(text.bytes <= 64);
     memcpy(out, text.data, text.bytes);
@@ -65,7 +65,7 @@ static void name_default(Session *session)
     }
 }
 
-static uint64_t account_of(NetText player_id)
+static uint64_t account_of(Text player_id)
 {
     uint8_t digest[SHA256_BYTES];
     sha256_of(player_id.data, player_id.bytes, digest);
@@ -400,7 +400,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
 
 static void ask_owner(World *world, Session *session, uint32_t seq, const MessageHandshake *command)
 {
-    const NetText proof = command->ticket.bytes > 0 ? command->ticket : command->session_token;
+    const Text proof = command->ticket.bytes > 0 ? command->ticket : command->session_token;
     if (proof.bytes == 0) {
         session_error(world->sessions, session, seq, ERROR_AUTH_REQUIRED,
                       "a ticket or a session token is needed here");
@@ -496,7 +496,7 @@ Status join_auth(World *world, const Entry *entry)
     session->guest = (entry->flags & ENTRY_GUEST) != 0;
     session->operator_role = (entry->flags & ENTRY_OPERATOR) != 0;
     session->debug = (entry->flags & ENTRY_DEBUG) != 0;
-    const NetText name = {entry->name, entry->name_bytes};
+    const Text name = {entry->name, entry->name_bytes};
     if (name_is_valid(name)) {
         set_text(session->name, name);
     }

@@ -247,7 +247,7 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
 {
     const struct {
         const char *name;
-        NetText *to;
+        Text *to;
         size_t bytes_max;
     } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
                 {"playerId", &out->player_id, 64},
@@ -262,7 +262,7 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
         if (bytes > rows[i].bytes_max || strspn(text, TOKEN_LETTERS) != bytes) {
             return false;
         }
-        *rows[i].to = (NetText){text, (uint32_t)bytes};
+        *rows[i].to = (Text){text, (uint32_t)bytes};
     }
     return true;
 }

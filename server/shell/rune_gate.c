@@ -68,7 +68,7 @@ void rune_gate_close(RuneGate *gate)
 }
 
 // A manifest names sources: the path of a script, and the ending.
-static bool is_path_of(NetText source, const char *path, size_t bytes)
+static bool is_path_of(Text source, const char *path, size_t bytes)
 {
     return source.bytes > bytes && source.data[bytes] == '.' &&
            memcmp(source.data, path, bytes) == 0 &&

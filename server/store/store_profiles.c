@@ -55,14 +55,14 @@ void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles)
 // --- reading ------------------------------------------------------------------------------------
 
 // Columns are gone with the next row: the set keeps its own copies.
-static NetText take_copied_text(SqlRow *row, ProfileSet *set)
+static Text take_copied_text(SqlRow *row, ProfileSet *set)
 {
     size_t bytes = 0;
     const char *text = sql_take_text(row, sizeof set->texts[0], &bytes);
     ASSERT(set->text_count < sizeof set->texts / sizeof set->texts[0]);
     char *copy = set->texts[set->text_count++];
     memcpy(copy, text, bytes);
-    return (NetText){copy, (uint32_t)bytes};
+    return (Text){copy, (uint32_t)bytes};
 }
 
 static bool take_number(SqlRow *row, uint64_t max, uint64_t *out)
@@ -113,10 +113,9 @@ static void load_profiles(Sql *sql, const char *world_id, ProfileSet *set)
 }
 
 // The text of a row (world, user, text, …) of that table; "" if there is none or it is damaged.
-static NetText load_text(Sql *sql, SqlName name, SqlTable table, const char *world_id,
-                         ProfileSet *set)
+static Text load_text(Sql *sql, SqlName name, SqlTable table, const char *world_id, ProfileSet *set)
 {
-    NetText text = {"", 0};
+    Text text = {"", 0};
     SqlRow row = sql_open(sql, name, TABLE_NONE);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, set->row.account);
@@ -131,7 +130,7 @@ static NetText load_text(Sql *sql, SqlName name, SqlTable table, const char *wor
         }
         if (!sql_take_checksum(&row)) {
             set->damaged_count += 1;
-            text = (NetText){"", 0};
+            text = (Text){"", 0};
         }
         sql_close(&row);
     }
@@ -148,7 +147,7 @@ bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet 
     out->row.active = load_text(sql, SQL_ACTIVE_FIND, TABLE_ACTIVE, world_id, out);
     const uint32_t damaged_count = out->damaged_count;
     const bool is_new = out->row.count == 0 && out->row.active.bytes == 0 && damaged_count == 0;
-    const NetText name = load_text(sql, SQL_PRESENCE_FIND, TABLE_PRESENCE, world_id, out);
+    const Text name = load_text(sql, SQL_PRESENCE_FIND, TABLE_PRESENCE, world_id, out);
     out->damaged_count = damaged_count; // the name is only a help
     const bool is_repaired = row_repair(&out->row, name) || damaged_count > 0;
     found->backfilled += is_new;

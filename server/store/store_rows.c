@@ -26,7 +26,7 @@ static Status check_content(const Row *row)
 {
     AnyRow any;
     ChunkCoord at;
-    NetText name;
+    Text name;
     uint64_t net_id;
     const uint8_t *data;
     size_t bytes;
@@ -46,7 +46,7 @@ static Status check_content(const Row *row)
     case ROW_PROFILES: {
         const Status status = row_profiles(row, &any.profiles);
         // A world keeps valid sets only; the tables have no place for two profiles of one id.
-        const bool broken = status == STATUS_OK && row_repair(&any.profiles, (NetText){"", 0});
+        const bool broken = status == STATUS_OK && row_repair(&any.profiles, (Text){"", 0});
         return broken ? STATUS_MALFORMED : status;
     }
     default:
@@ -62,7 +62,7 @@ static uint64_t key_number(const Row *row)
 }
 
 typedef struct EntityKey {
-    NetText name;
+    Text name;
     uint64_t net_id;
 } EntityKey;
 
@@ -72,7 +72,7 @@ static bool key_entity(const Row *row, EntityKey *out)
     const uint8_t by = byte_read_u8(&reader);
     *out = (EntityKey){{"", 0}, 0};
     if (by == 'n') {
-        out->name = (NetText){(const char *)row->key + 1, row->key_bytes - 1};
+        out->name = (Text){(const char *)row->key + 1, row->key_bytes - 1};
         return out->name.bytes >= 1 && out->name.bytes <= WORLD_NAME_BYTES_MAX &&
                text_is_valid(out->name.data, out->name.bytes);
     }
@@ -431,7 +431,7 @@ static void read_attributes(Reading *reading)
             continue;
         }
         ByteWriter writer = begin_row(reading);
-        row_put_attributes((NetText){name, (uint32_t)name_bytes}, net_id, book, bytes, &writer);
+        row_put_attributes((Text){name, (uint32_t)name_bytes}, net_id, book, bytes, &writer);
         give_row(reading, &writer);
     }
 }
@@ -445,11 +445,11 @@ static Vec3 take_vec3(SqlRow *row)
     return v;
 }
 
-static NetText take_name(SqlRow *row)
+static Text take_name(SqlRow *row)
 {
     size_t bytes = 0;
     const char *text = sql_take_text(row, 64, &bytes);
-    return (NetText){text, (uint32_t)bytes};
+    return (Text){text, (uint32_t)bytes};
 }
 
 static bool take_player(SqlRow *row, RowPlayer *player)

@@ -15,7 +15,7 @@
 
 bool store_id_is_valid(const char *id)
 {
-    return row_id_is_valid((NetText){id, (uint32_t)strnlen(id, STORE_ID_BYTES + 1)});
+    return row_id_is_valid((Text){id, (uint32_t)strnlen(id, STORE_ID_BYTES + 1)});
 }
 
 // False if it is damaged, too long, or there is a zero in it.
@@ -91,7 +91,7 @@ Status store_world_put(Store *store, const StoreWorld *world)
     const size_t code_bytes = strnlen(copy.room_code, sizeof copy.room_code);
     const size_t name_bytes = strnlen(copy.name, sizeof copy.name);
     if (!store_id_is_valid(copy.world_id) || code_bytes == sizeof copy.room_code ||
-        (code_bytes > 0 && !row_id_is_valid((NetText){copy.room_code, (uint32_t)code_bytes})) ||
+        (code_bytes > 0 && !row_id_is_valid((Text){copy.room_code, (uint32_t)code_bytes})) ||
         name_bytes == sizeof copy.name || !text_is_valid(copy.name, name_bytes)) {
         return STATUS_MALFORMED;
     }

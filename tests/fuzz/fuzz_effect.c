@@ -279,7 +279,7 @@ static void check_rows(const uint8_t *bytes, size_t count)
         Row row;
         ASSERT(row_read(&reader, &row) == STATUS_OK);
         if (row.type == ROW_ATTRIBUTE && row.value_bytes > 0) {
-            NetText name;
+            Text name;
             uint64_t net_id;
             const uint8_t *attributes;
             size_t attribute_bytes;
@@ -501,7 +501,7 @@ static void check_effects(const View *view)
     const Effect *effects = view_effects(view, &count);
     for (uint32_t i = 0; i < count; i++) {
         const ScriptMessage *message = &effects[i].message;
-        const NetText text = {effects[i].text.data, (uint32_t)effects[i].text.bytes};
+        const Text text = {effects[i].text.data, (uint32_t)effects[i].text.bytes};
         const MessageRemoteUp remote = {
             .name = {message->name.data, (uint32_t)message->name.bytes},
             .payload = {message->payload, (uint32_t)message->payload_bytes},

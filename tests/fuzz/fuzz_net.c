@@ -33,7 +33,7 @@ static void try_book(const uint8_t *data, size_t size)
 {
     static uint8_t bytes[NET_BOOK_BYTES_MAX];
     NetBookReader reader;
-    NetText name;
+    Text name;
     NetValue value;
     if (net_book_open(&reader, data, size, &name) != STATUS_OK) {
         return;

@@ -14,9 +14,9 @@ static void look_at_profiles(const Row *row)
     if (row_profiles(row, &profiles) != STATUS_OK) {
         return;
     }
-    (void)row_repair(&profiles, (NetText){"fuzz", 4});
+    (void)row_repair(&profiles, (Text){"fuzz", 4});
     ASSERT(profiles.count >= 1 && profiles.count <= PROFILES_MAX);
-    ASSERT(!row_repair(&profiles, (NetText){"fuzz", 4}));
+    ASSERT(!row_repair(&profiles, (Text){"fuzz", 4}));
 }
 
 static void look_at(const Row *row)
@@ -26,7 +26,7 @@ static void look_at(const Row *row)
     RowResume resume;
     RowStructure structure;
     ChunkCoord at;
-    NetText name;
+    Text name;
     uint64_t net_id = 0;
     const uint8_t *bytes = NULL;
     size_t count = 0;

@@ -142,7 +142,7 @@ static void take(Play *play, uint64_t connection, uint32_t most)
             Message message;
             arena_init(&arena, block, sizeof block);
             if (message_decode(bytes, count, MESSAGE_DOWN, &arena, &message) == STATUS_OK) {
-                const NetText token = ((const MessageWelcome *)message.body)->resume_token;
+                const Text token = ((const MessageWelcome *)message.body)->resume_token;
                 memcpy(play->token, token.data, token.bytes);
             }
         }

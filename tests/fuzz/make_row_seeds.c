@@ -20,9 +20,9 @@ static void keep(const char *folder, const char *name)
     writer = byte_writer(bytes, sizeof bytes);
 }
 
-static NetText text(const char *string)
+static Text text(const char *string)
 {
-    return (NetText){string, (uint32_t)strlen(string)};
+    return (Text){string, (uint32_t)strlen(string)};
 }
 
 static void keep_attributes(const char *folder)

@@ -10,9 +10,9 @@
 static const SnapshotHeader first = {true, 1, 9009, 9009, 2};
 static const SnapshotHeader second = {false, 2, 9012, 9012, 3};
 
-static NetText text(const char *data)
+static Text text(const char *data)
 {
-    return (NetText){data, (uint32_t)strlen(data)};
+    return (Text){data, (uint32_t)strlen(data)};
 }
 
 size_t small_frame_shape(uint8_t *out, size_t capacity)

@@ -44,7 +44,7 @@ static float make_f32(const Example *example, float magnitude)
     return rng_below(example->rng, 2) == 0 ? value : -value;
 }
 
-static NetText make_text(const Example *example, uint64_t limit)
+static Text make_text(const Example *example, uint64_t limit)
 {
     static const char *const texts[] = {
         "Workspace/Door",           "p_9",           "\xc3\x84pfel \"und\" \\ Birnen",
@@ -54,10 +54,10 @@ static NetText make_text(const Example *example, uint64_t limit)
         char *data = arena_alloc(example->arena, most);
         ASSERT(data != NULL);
         memset(data, 'x', most);
-        return (NetText){data, (uint32_t)most};
+        return (Text){data, (uint32_t)most};
     }
     const char *text = texts[rng_below(example->rng, sizeof texts / sizeof texts[0])];
-    return (NetText){text, (uint32_t)utf8_cut(text, strlen(text), most)};
+    return (Text){text, (uint32_t)utf8_cut(text, strlen(text), most)};
 }
 
 static WireBytes make_bytes(const Example *example, uint64_t limit)
@@ -121,7 +121,7 @@ static void fill_field(const Example *example, const MessageField *field, uint8_
         *(float *)value = make_f32(example, field->magnitude);
         return;
     case FIELD_TEXT:
-        *(NetText *)value = make_text(example, field->limit);
+        *(Text *)value = make_text(example, field->limit);
         return;
     case FIELD_BYTES:
         *(WireBytes *)value = make_bytes(example, field->limit);

@@ -23,9 +23,9 @@ typedef struct Records {
     uint32_t count;
 } Records;
 
-static NetText text_of(const char *data)
+static Text text_of(const char *data)
 {
-    return (NetText){data, (uint32_t)strlen(data)};
+    return (Text){data, (uint32_t)strlen(data)};
 }
 
 static NetRecord record_of(Records *records, NetKind kind, const NetState *base,

@@ -86,11 +86,11 @@ const void *act_client_last(const ActClient *client, uint8_t number);
 const char *act_client_code(const ActClient *client); // of the last error
 // Puts the body of a client somewhere.
 void act_world_place(ActWorld *act, const ActClient *client, Vec3 position);
-static inline NetText act_text(const char *text)
+static inline Text act_text(const char *text)
 {
     uint32_t bytes = 0;
     while (text[bytes] != 0) {
         bytes += 1;
     }
-    return (NetText){text, bytes};
+    return (Text){text, bytes};
 }

@@ -10,9 +10,9 @@
 
 #define TICK_MS (1000.0 / 60.0)
 
-NetText stage_text(const char *text)
+Text stage_text(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 Stage *stage_open_files(const ClientConfig *config, bool place_at_hand, const PlaceFile *files,

@@ -77,7 +77,7 @@ void stage_flush(Stage *stage); // the frame goes out
 void stage_run(Stage *stage, uint32_t ticks);
 // The last message of that number that the client sent; body NULL: none.
 Message stage_up(Stage *stage, uint8_t number);
-NetText stage_text(const char *text);
+Text stage_text(const char *text);
 // A rune from source.
 size_t stage_rune(Stage *stage, const char *path, const char *source, uint8_t *out,
                   size_t capacity);

@@ -144,13 +144,13 @@ NetShape net_random_shape(Rng *rng)
     return shape;
 }
 
-static NetText random_text(Rng *rng, char *room, uint32_t bytes_min, uint32_t bytes_max)
+static Text random_text(Rng *rng, char *room, uint32_t bytes_min, uint32_t bytes_max)
 {
     const uint32_t bytes = bytes_min + rng_below(rng, bytes_max - bytes_min + 1);
     for (uint32_t i = 0; i < bytes; i++) {
         room[i] = (char)('a' + rng_below(rng, 26));
     }
-    return (NetText){room, bytes};
+    return (Text){room, bytes};
 }
 
 size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity)
@@ -167,7 +167,7 @@ size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity)
         value.vector = random_vector(rng, 10);
         value.entity = rng_u32(rng);
         value.text = random_text(rng, text, 0, 64);
-        const NetText key = random_text(rng, name, 1, 20);
+        const Text key = random_text(rng, name, 1, 20);
         name[0] = (char)('a' + i); // in order
         net_book_write_attribute(&writer, key, &value);
     }

@@ -151,13 +151,13 @@ static Vec3 random_vec3(Rng *rng)
     return v;
 }
 
-static NetText random_text(Rng *rng)
+static Text random_text(Rng *rng)
 {
     static const char *const texts[] = {
         "",        "a",         "Ann", "Zoë", "'; DROP TABLE worlds; --", "\xf0\x9f\x98\x80",
         "default", "\"quoted\""};
     const char *text = texts[rng_below(rng, 8)];
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 static void random_player(Rng *rng, ByteWriter *writer)
@@ -185,8 +185,8 @@ static void random_profiles(Rng *rng, ByteWriter *writer)
     for (uint32_t i = 0; i < profiles.count; i++) {
         WireProfile *profile = &profiles.profiles[i];
         const char *id = ids[i];
-        profile->character_id = (NetText){id, (uint32_t)strlen(id)};
-        profile->name = (NetText){"Zoë", 4};
+        profile->character_id = (Text){id, (uint32_t)strlen(id)};
+        profile->name = (Text){"Zoë", 4};
         profile->body = rng_below(rng, 256);
         profile->colour_skin = rng_below(rng, 1 << 24);
         profile->colour_shirt = rng_below(rng, 1 << 24);
@@ -233,13 +233,13 @@ static void random_attributes(Rng *rng, ByteWriter *writer)
 {
     uint8_t bytes[512];
     ByteWriter book = byte_writer(bytes, sizeof bytes);
-    net_book_write_name(&book, (NetText){"", 0});
+    net_book_write_name(&book, (Text){"", 0});
     const NetValue number = {.type = NET_VALUE_NUMBER, .number = (double)random_float(rng)};
-    net_book_write_attribute(&book, (NetText){"level", 5}, &number);
+    net_book_write_attribute(&book, (Text){"level", 5}, &number);
     net_book_write_end(&book);
     net_book_write_end(&book);
     const bool named = rng_below(rng, 2) == 0;
-    const NetText name = named ? (NetText){"Tür", 4} : (NetText){"", 0};
+    const Text name = named ? (Text){"Tür", 4} : (Text){"", 0};
     row_put_attributes(name, 1 + rng_below(rng, 5), bytes, book.at, writer);
 }
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 typedef struct Signed {
@@ -24,7 +24,7 @@ typedef struct Signed {
 static Signed sign_one(void)
 {
     Signed made = {.folder = test_folder_make(), .text = buffer_of(MANIFEST_BYTES_MAX)};
-    static const NetText requires[] = {{"ReplicatedStorage/Tools", 23}};
+    static const Text requires[] = {{"ReplicatedStorage/Tools", 23}};
     const ManifestRow rows[] = {{.path = text_of("ReplicatedStorage/Tools.lua"),
                                  .rune_hash = {1},
                                  .size_bytes = 7,

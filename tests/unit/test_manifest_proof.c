@@ -85,7 +85,7 @@ static MessageScriptManifest manifest_of(uint32_t version)
 // The text as the server would write it.
 static size_t server_text(uint32_t version, uint8_t *out, size_t capacity)
 {
-    const NetText requires[] = {cast.requires[0].path, cast.requires[1].path};
+    const Text requires[] = {cast.requires[0].path, cast.requires[1].path};
     ManifestRow row = {.path = stage_text("StarterGui/Hud.ts"),
                        .size_bytes = (uint32_t)cast.rune_bytes,
                        .run_context = stage_text("Client"),

@@ -255,7 +255,7 @@ static void break_field(const MessageField *field, uint8_t *body, uint32_t way)
         ((float *)value)[axis] = (float)sign * nextafterf(field->magnitude, FLT_MAX);
         break;
     case FIELD_TEXT:
-        *(NetText *)value = (NetText){too_long, (uint32_t)field->limit + 1};
+        *(Text *)value = (Text){too_long, (uint32_t)field->limit + 1};
         break;
     case FIELD_BYTES:
         *(WireBytes *)value = (WireBytes){first, (uint32_t)field->limit + 1};
@@ -296,9 +296,8 @@ static void encode_anyway(MessageGroup group, const uint8_t *body, ByteWriter *w
             break;
         case FIELD_TEXT:
         case FIELD_BYTES:
-            byte_write_varint(writer, ((const NetText *)value)->bytes);
-            byte_write_bytes(writer, ((const NetText *)value)->data,
-                             ((const NetText *)value)->bytes);
+            byte_write_varint(writer, ((const Text *)value)->bytes);
+            byte_write_bytes(writer, ((const Text *)value)->data, ((const Text *)value)->bytes);
             break;
         default: {
             const uint32_t count = *(const uint32_t *)(const void *)(body + field->count_offset);

@@ -48,9 +48,9 @@ static size_t write_binary(const Message *message, uint8_t *out)
     return writer.at;
 }
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // --- shapes -------------------------------------------------------------------------------------

@@ -186,12 +186,12 @@ TEST(net_shapes_that_the_sim_refuses_are_refused)
     CHECK(read.rest.position.x == 16384);
 }
 
-static NetText text(const char *data)
+static Text text(const char *data)
 {
-    return (NetText){data, (uint32_t)strlen(data)};
+    return (Text){data, (uint32_t)strlen(data)};
 }
 
-static bool text_is(NetText a, const char *b)
+static bool text_is(Text a, const char *b)
 {
     return a.bytes == strlen(b) && memcmp(a.data, b, a.bytes) == 0;
 }
@@ -223,7 +223,7 @@ TEST(net_books_round_trip)
     uint8_t bytes[256];
     const size_t count = write_sample_book(bytes, sizeof bytes);
     NetBookReader reader;
-    NetText name;
+    Text name;
     NetValue value;
     REQUIRE(net_book_open(&reader, bytes, count, &name) == STATUS_OK);
     CHECK(text_is(name, "T\xc3\xbcr"));
@@ -252,7 +252,7 @@ TEST(net_books_bad_bytes_are_refused)
     uint8_t bytes[256];
     const size_t count = write_sample_book(bytes, sizeof bytes);
     NetBookReader reader;
-    NetText name;
+    Text name;
     NetValue value;
     for (size_t cut = 0; cut < count; cut++) {
         CHECK(net_book_open(&reader, bytes, cut, &name) != STATUS_OK);

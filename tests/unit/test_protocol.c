@@ -44,7 +44,7 @@ TEST(every_code_has_a_row_of_its_own)
 {
     for (ErrorCode code = ERROR_NONE + 1; code < ERROR_CODE_COUNT; code++) {
         const ErrorRow *row = error_row(code);
-        CHECK(message_text_is_valid((NetText){row->name, (uint32_t)strlen(row->name)}, 64));
+        CHECK(message_text_is_valid((Text){row->name, (uint32_t)strlen(row->name)}, 64));
         CHECK(row->when[0] != 0 && strchr(row->when, '|') == NULL);
         CHECK(row->advice[0] != 0 && strchr(row->advice, '|') == NULL);
         for (ErrorCode other = ERROR_NONE + 1; other < code; other++) {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-static NetText text(const char *string)
+static Text text(const char *string)
 {
-    return (NetText){string, (uint32_t)strlen(string)};
+    return (Text){string, (uint32_t)strlen(string)};
 }
 
 static Row read_one(const uint8_t *bytes, size_t count)
@@ -151,7 +151,7 @@ TEST(attributes)
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
         row_put_attributes(by_name ? text("Vault") : text(""), 17, book, inner.at, &writer);
         const Row row = read_one(bytes, writer.at);
-        NetText name;
+        Text name;
         uint64_t net_id = 0;
         const uint8_t *found = NULL;
         size_t count = 0;
@@ -164,7 +164,7 @@ TEST(attributes)
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     row_put_attributes(text("Vault"), 0, (const uint8_t *)"\xff\xff", 2, &writer);
     const Row broken = read_one(bytes, writer.at);
-    NetText name;
+    Text name;
     uint64_t net_id = 0;
     const uint8_t *found = NULL;
     size_t count = 0;

@@ -25,9 +25,9 @@ static Cast cast;
 static const char secret_rune[] = "the bytes of a rune of the server's";
 static const char door_rune[] = "the bytes of a door's rune";
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 static size_t sign(const SigningKey *key, const ManifestList *list, uint8_t *out)

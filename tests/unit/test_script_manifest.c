@@ -87,7 +87,7 @@ TEST(it_is_sent_as_it_was_signed)
     CHECK_OK(add("ReplicatedStorage/Words", "return {}", ENTRY_CONTEXT_SERVICE, &words));
     name(hud, "StarterGui/Hud.ts", "StarterGui", "Client");
     name(words, "ReplicatedStorage/Words.lua", "ReplicatedStorage", "Both");
-    const NetText requires[] = {act_text("ReplicatedStorage/Words")};
+    const Text requires[] = {act_text("ReplicatedStorage/Words")};
     rows[hud].requires = requires;
     rows[hud].require_count = 1;
     const ManifestRow sorted[] = {rows[words], rows[hud]};

@@ -11,9 +11,9 @@ static Merge merge;
 static uint8_t frame[SNAPSHOT_BYTES_MAX];
 static char text[1 << 20];
 
-static NetText text_of(const char *data)
+static Text text_of(const char *data)
 {
-    return (NetText){data, (uint32_t)strlen(data)};
+    return (Text){data, (uint32_t)strlen(data)};
 }
 
 static NetRecord record_of(uint8_t *room, NetKind kind, const NetState *base, const NetState *now,

@@ -393,7 +393,7 @@ static void make_legacy(StoreFixture *fixture)
     row_put_player(&player, &writer);
     player.account = 12;
     player.player = 2;
-    player.name = (NetText){"\x01", 1}; // no name that people could see
+    player.name = (Text){"\x01", 1}; // no name that people could see
     row_put_player(&player, &writer);
     CHECK_INT(fixture_save(fixture, "w1", epoch, 1, &writer), STATUS_OK);
 }
@@ -409,7 +409,7 @@ static void check_default(StoreFixture *fixture, uint64_t account, const char *n
         CHECK_INT(profiles.count, 1);
         CHECK(row_text_equal(profiles.active, ROW_DEFAULT_PROFILE));
         CHECK(row_text_equal(profiles.profiles[0].character_id, ROW_DEFAULT_PROFILE));
-        CHECK(row_text_equal(profiles.profiles[0].name, (NetText){name, (uint32_t)strlen(name)}));
+        CHECK(row_text_equal(profiles.profiles[0].name, (Text){name, (uint32_t)strlen(name)}));
     }
     row_list_free(&list);
 }
@@ -490,9 +490,9 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
     RowProfiles got;
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
     CHECK_INT(got.count, 2);
-    CHECK(row_text_equal(got.active, (NetText){"knight", 6}));
-    CHECK(row_text_equal(got.profiles[0].name, (NetText){"Ann", 3}));
-    CHECK(row_text_equal(got.profiles[1].name, (NetText){"Sir", 3}));
+    CHECK(row_text_equal(got.active, (Text){"knight", 6}));
+    CHECK(row_text_equal(got.profiles[0].name, (Text){"Ann", 3}));
+    CHECK(row_text_equal(got.profiles[1].name, (Text){"Sir", 3}));
     // The active one is the corrupt one.
     reopen(&fixture, "UPDATE character_profiles SET body = 999 WHERE character_id = 'knight'", 1,
            0);

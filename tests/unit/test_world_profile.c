@@ -44,7 +44,7 @@ static const MessageProfiles *list(ActClient *client)
     return act_client_last(client, MESSAGE_PROFILES);
 }
 
-static bool is(NetText text, const char *want)
+static bool is(Text text, const char *want)
 {
     return row_text_equal(text, act_text(want));
 }

@@ -31,7 +31,7 @@ static void close(void)
     act_store_free(&store);
 }
 
-static bool is(NetText text, const char *want)
+static bool is(Text text, const char *want)
 {
     return row_text_equal(text, act_text(want));
 }

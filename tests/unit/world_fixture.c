@@ -12,9 +12,9 @@ static Text text_of(const char *text)
     return (Text){text, strlen(text)};
 }
 
-static NetText net_text(const char *text)
+static Text net_text(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // --- the place ----------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ static void hear_event(void *user, uint64_t tick, const uint8_t *message, size_t
     }
 }
 
-static void keep_text(char *out, size_t capacity, NetText text)
+static void keep_text(char *out, size_t capacity, Text text)
 {
     const size_t bytes = text.bytes < capacity ? text.bytes : capacity - 1;
     memcpy(out, text.data, bytes);

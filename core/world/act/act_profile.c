@@ -30,14 +30,14 @@ static SessionProfiles *profiles_of(const Acts *acts, const Session *session)
     return &acts->all_profiles[session_number(acts->config.sessions, session)];
 }
 
-static NetText keep(char to[65], NetText text)
+static Text keep(char to[65], Text text)
 {
     ASSERT(text.bytes <= 64);
     if (text.bytes > 0) {
         memmove(to, text.data, text.bytes);
     }
     to[text.bytes] = 0;
-    return (NetText){to, text.bytes};
+    return (Text){to, text.bytes};
 }
 
 static void set_profile(SessionProfiles *profiles, uint32_t index, const WireProfile *profile)
@@ -48,13 +48,13 @@ static void set_profile(SessionProfiles *profiles, uint32_t index, const WirePro
     to->name = keep(profiles->text[index][1], profile->name);
 }
 
-static NetText session_name(const Session *session)
+static Text session_name(const Session *session)
 {
-    return (NetText){session->name, (uint32_t)strlen(session->name)};
+    return (Text){session->name, (uint32_t)strlen(session->name)};
 }
 
 // PROFILES_MAX: there is none.
-static uint32_t find(const SessionProfiles *profiles, NetText id)
+static uint32_t find(const SessionProfiles *profiles, Text id)
 {
     for (uint32_t i = 0; i < profiles->row.count; i++) {
         if (row_text_equal(profiles->row.profiles[i].character_id, id)) {
@@ -105,7 +105,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         .team = {"", 0},
     };
     if (player != NULL) {
-        event.team = (NetText){player->team.data, player->team.bytes};
+        event.team = (Text){player->team.data, player->team.bytes};
     }
     if (profile != NULL) {
         // A guest's name is marked as one, and stays so whatever its characters are called.
@@ -185,7 +185,7 @@ void act_profile_select(Acts *acts, Session *session, uint32_t seq,
                      "There is no such character; you play as `default`.");
         return;
     }
-    const NetText id = profiles->row.profiles[index].character_id;
+    const Text id = profiles->row.profiles[index].character_id;
     profiles->row.active = keep(profiles->active_text, id);
     changed(acts, session, seq, true);
 }

@@ -170,9 +170,9 @@ static void publish(NetTable *table, uint32_t entry, bool has_detail)
 
 // --- books --------------------------------------------------------------------------------------
 
-static NetText net_text(Text text)
+static Text net_text(Text text)
 {
-    return (NetText){text.data, (uint32_t)text.bytes};
+    return (Text){text.data, (uint32_t)text.bytes};
 }
 
 static bool net_value(const ScriptValue *value, NetValue *out)
@@ -220,7 +220,7 @@ static bool fits(ByteWriter *writer, size_t before)
 static bool write_book(const AttributeTable *book, const Record *record, ByteWriter *writer)
 {
     bool whole = true;
-    net_book_write_name(writer, (NetText){record->name.data, record->name.bytes});
+    net_book_write_name(writer, (Text){record->name.data, record->name.bytes});
     AttributeEntry attribute = {0};
     NetValue value;
     while (attribute_table_attribute_next(book, record, &attribute)) {

@@ -14,17 +14,17 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
-bool row_text_equal(NetText a, NetText b)
+bool row_text_equal(Text a, Text b)
 {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
 }
 
-bool row_name_is_valid(NetText name)
+bool row_name_is_valid(Text name)
 {
     return name_text_is_valid(name.data, name.bytes);
 }
 
-bool row_id_is_valid(NetText id)
+bool row_id_is_valid(Text id)
 {
     if (id.bytes < 1 || id.bytes > 64) {
         return false;
@@ -39,21 +39,21 @@ bool row_id_is_valid(NetText id)
     return true;
 }
 
-static void write_text(ByteWriter *writer, NetText text)
+static void write_text(ByteWriter *writer, Text text)
 {
     byte_write_varint(writer, text.bytes);
     byte_write_bytes(writer, text.data, text.bytes);
 }
 
-static NetText read_text(ByteReader *reader, uint32_t bytes_max)
+static Text read_text(ByteReader *reader, uint32_t bytes_max)
 {
     const uint32_t bytes = byte_read_count(reader, bytes_max);
     const uint8_t *data = byte_read_bytes(reader, bytes);
     if (data == NULL || !text_is_valid(data, bytes)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
-        return (NetText){"", 0};
+        return (Text){"", 0};
     }
-    return (NetText){(const char *)data, bytes};
+    return (Text){(const char *)data, bytes};
 }
 
 static void write_vec3(ByteWriter *writer, Vec3 v)
@@ -170,7 +170,7 @@ static RowKey key_chunk(ChunkCoord at)
     return key;
 }
 
-static RowKey key_entity(NetText name, uint64_t net_id)
+static RowKey key_entity(Text name, uint64_t net_id)
 {
     RowKey key = {0};
     ByteWriter writer = byte_writer(key.data, sizeof key.data);
@@ -412,7 +412,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
     return status;
 }
 
-static uint32_t find_profile(const RowProfiles *profiles, NetText id, uint32_t before)
+static uint32_t find_profile(const RowProfiles *profiles, Text id, uint32_t before)
 {
     uint32_t i = 0;
     while (i < before && !row_text_equal(profiles->profiles[i].character_id, id)) {
@@ -421,10 +421,9 @@ static uint32_t find_profile(const RowProfiles *profiles, NetText id, uint32_t b
     return i;
 }
 
-bool row_repair(RowProfiles *profiles, NetText fallback_name)
+bool row_repair(RowProfiles *profiles, Text fallback_name)
 {
-    const NetText fallback =
-        row_name_is_valid(fallback_name) ? fallback_name : (NetText){"Player", 6};
+    const Text fallback = row_name_is_valid(fallback_name) ? fallback_name : (Text){"Player", 6};
     bool repaired = profiles->count > PROFILES_MAX;
     const uint32_t count = repaired ? PROFILES_MAX : profiles->count;
     uint32_t kept = 0;
@@ -551,8 +550,8 @@ Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference, siz
 
 // --- attributes ---------------------------------------------------------------------------------
 
-void row_put_attributes(NetText entity_name, uint64_t net_id, const uint8_t *attributes,
-                        size_t bytes, ByteWriter *writer)
+void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
+                        ByteWriter *writer)
 {
     ASSERT(bytes < ROW_VALUE_BYTES && entity_name.bytes <= 64);
     const RowKey key = key_entity(entity_name, net_id);
@@ -561,13 +560,13 @@ void row_put_attributes(NetText entity_name, uint64_t net_id, const uint8_t *att
     byte_write_bytes(writer, attributes, bytes);
 }
 
-void row_delete_attributes(NetText entity_name, uint64_t net_id, ByteWriter *writer)
+void row_delete_attributes(Text entity_name, uint64_t net_id, ByteWriter *writer)
 {
     const RowKey key = key_entity(entity_name, net_id);
     write_head(writer, ROW_ATTRIBUTE, &key, 0);
 }
 
-Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
+Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
                       const uint8_t **attributes, size_t *bytes)
 {
     ByteReader key, value;
@@ -575,12 +574,12 @@ Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
     if (status != STATUS_OK) {
         return status;
     }
-    NetText name = {"", 0};
+    Text name = {"", 0};
     uint64_t id = 0;
     const uint8_t by = byte_read_u8(&key);
     if (by == 'n') {
         // The key is copied into the row, so the name is valid as long as the row is.
-        name = (NetText){(const char *)row->key + 1, row->key_bytes - 1};
+        name = (Text){(const char *)row->key + 1, row->key_bytes - 1};
         if (byte_read_bytes(&key, name.bytes) == NULL || name.bytes < 1 || name.bytes > 64 ||
             !text_is_valid(name.data, name.bytes)) {
             return STATUS_MALFORMED;
@@ -596,7 +595,7 @@ Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
         return status;
     }
     NetBookReader book;
-    NetText unused;
+    Text unused;
     status = net_book_open(&book, row->value + value.at, row->value_bytes - value.at, &unused);
     if (status != STATUS_OK) {
         return status;

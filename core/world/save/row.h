@@ -34,7 +34,7 @@ typedef struct RowPlayer {
     uint64_t entity; // net id of its body
     Vec3 position, velocity;
     float yaw, health;
-    NetText name, team;
+    Text name, team;
     bool present; // was connected when this was written
 } RowPlayer;
 
@@ -56,18 +56,18 @@ typedef struct RowResume {
 #define PROFILES_MAX 16
 typedef struct RowProfiles {
     uint64_t account;
-    NetText active; // repaired to "default" when it names none
+    Text active; // repaired to "default" when it names none
     WireProfile profiles[PROFILES_MAX];
     uint32_t count; // at least one after row_repair: "default"
 } RowProfiles;
 // Names people see: as name_text.h says. Ids: letters, digits, _ and -.
-bool row_name_is_valid(NetText name);
-bool row_id_is_valid(NetText id);
-bool row_text_equal(NetText a, NetText b);
-#define ROW_DEFAULT_PROFILE ((NetText){"default", 7})
+bool row_name_is_valid(Text name);
+bool row_id_is_valid(Text id);
+bool row_text_equal(Text a, Text b);
+#define ROW_DEFAULT_PROFILE ((Text){"default", 7})
 // A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
 // True if something had to be repaired.
-bool row_repair(RowProfiles *profiles, NetText fallback_name);
+bool row_repair(RowProfiles *profiles, Text fallback_name);
 
 typedef struct RowStructure {
     StructureDesc desc;
@@ -95,11 +95,11 @@ void row_delete_structure(uint64_t net_id, ByteWriter *writer);
 // `difference` is what terrain_write_difference wrote.
 void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteWriter *writer);
 // `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by net id.
-void row_put_attributes(NetText entity_name, uint64_t net_id, const uint8_t *attributes,
-                        size_t bytes, ByteWriter *writer);
+void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
+                        ByteWriter *writer);
 
 void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer);
-void row_delete_attributes(NetText entity_name, uint64_t net_id, ByteWriter *writer);
+void row_delete_attributes(Text entity_name, uint64_t net_id, ByteWriter *writer);
 
 // STATUS_MISMATCH for a row of another type; a deletion has no content: STATUS_NOT_FOUND.
 MUST_USE Status row_meta(const Row *row, RowMeta *out);
@@ -109,5 +109,5 @@ MUST_USE Status row_profiles(const Row *row, RowProfiles *out);
 MUST_USE Status row_structure(const Row *row, RowStructure *out);
 MUST_USE Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference,
                           size_t *bytes);
-MUST_USE Status row_attributes(const Row *row, NetText *entity_name, uint64_t *net_id,
+MUST_USE Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
                                const uint8_t **attributes, size_t *bytes);

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static NetText net_text(Text text)
+static Text net_text(Text text)
 {
-    return (NetText){text.data, (uint32_t)text.bytes};
+    return (Text){text.data, (uint32_t)text.bytes};
 }
 
 // --- structures ---------------------------------------------------------------------------------
@@ -242,13 +242,13 @@ SavedAccount *save_account(Saves *saves, uint64_t account)
     return saved;
 }
 
-static NetText keep_text(char to[64], NetText text)
+static Text keep_text(char to[64], Text text)
 {
     const size_t bytes = text.bytes < 64 ? text.bytes : 64;
     if (bytes > 0) {
         memmove(to, text.data, bytes);
     }
-    return (NetText){to, bytes};
+    return (Text){to, bytes};
 }
 
 void save_account_put(SavedAccount *account, const RowPlayer *row)
@@ -285,10 +285,10 @@ void save_player(Saves *saves, const Session *session, bool present)
     row.player = session->player;
     row.entity = session->entity;
     row.present = present;
-    row.name = (NetText){session->name, (uint32_t)strlen(session->name)};
+    row.name = (Text){session->name, (uint32_t)strlen(session->name)};
     const RosterPlayer *player =
         roster_find(authority_roster(saves->config.authority), session->player);
-    row.team = player != NULL ? (NetText){player->team.data, player->team.bytes} : (NetText){"", 0};
+    row.team = player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
     const Entity *body = session_body(saves->config.sim, session);
     if (body != NULL) {
         row.position = inside(body->position);
@@ -545,7 +545,7 @@ static size_t write_book(Saves *saves, const AttributeTable *book, const Record 
         reserved += (entry.flags & both) == both ? entry.name.bytes + 2 : 0;
     }
     ByteWriter writer = byte_writer(saves->book_bytes, NET_BOOK_BYTES_MAX);
-    net_book_write_name(&writer, (NetText){"", 0});
+    net_book_write_name(&writer, (Text){"", 0});
     uint32_t written = 0;
     for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
         NetValue value;
@@ -639,7 +639,7 @@ void save_look_at_attributes(Saves *saves, bool checkpoint)
 
 static void write_attributes(const SavedAttributes *saved, ByteWriter *writer)
 {
-    const NetText name = {saved->name.data, saved->name.bytes};
+    const Text name = {saved->name.data, saved->name.bytes};
     if (saved->byte_count == 0) {
         row_delete_attributes(name, saved->net_id, writer);
     } else {

@@ -61,7 +61,7 @@ static Status take_chunk(Saves *saves, const Row *row)
 
 static Status take_attributes(Saves *saves, const Row *row)
 {
-    NetText name;
+    Text name;
     uint64_t net_id = 0;
     const uint8_t *bytes = NULL;
     size_t count = 0;
@@ -249,10 +249,10 @@ static void restore_structures(Saves *saves)
 
 // --- attributes ---------------------------------------------------------------------------------
 
-static bool is_private(const SavedAttributes *stored, NetText name)
+static bool is_private(const SavedAttributes *stored, Text name)
 {
     NetBookReader reader;
-    NetText text;
+    Text text;
     NetValue value;
     if (net_book_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
         return true;
@@ -289,7 +289,7 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     saves->attributes_waiting -= 1;
     ScriptWorld *script_world = authority_world(saves->config.authority);
     NetBookReader reader;
-    NetText name;
+    Text name;
     NetValue value;
     if (net_book_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
         return;

@@ -164,11 +164,11 @@ bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out)
     return true;
 }
 
-bool script_host_find(const ScriptHost *host, NetText path, HostRune *out)
+bool script_host_find(const ScriptHost *host, Text path, HostRune *out)
 {
     for (uint32_t i = 0; i < host->script_count; i++) {
         const HostScript *script = &host->scripts[i];
-        if (row_text_equal(path, (NetText){script->path, (uint32_t)strlen(script->path)})) {
+        if (row_text_equal(path, (Text){script->path, (uint32_t)strlen(script->path)})) {
             return script_host_at(host, i, out);
         }
     }
@@ -528,9 +528,9 @@ void script_host_start(ScriptHost *host)
 
 // --- what clients are told ----------------------------------------------------------------------
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // ReplicatedFirst before the others.

@@ -71,7 +71,7 @@ typedef struct HostRune {
     uint8_t hash[32];
     uint32_t number;
 } HostRune;
-bool script_host_find(const ScriptHost *host, NetText path, HostRune *out);
+bool script_host_find(const ScriptHost *host, Text path, HostRune *out);
 bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out);
 bool script_host_is_sent(const HostScript *script);
 // The script of that path once what is staged has taken over; NULL: none.

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
-static bool text_is(NetText text, const char *word)
+static bool text_is(Text text, const char *word)
 {
     return row_text_equal(text, text_of(word));
 }
@@ -42,7 +42,7 @@ void script_manifest_destroy(ScriptHost *host)
 // --- the message --------------------------------------------------------------------------------
 
 // The ending of a source: from the last dot of its last part on.
-static size_t ending_at(NetText path)
+static size_t ending_at(Text path)
 {
     for (size_t i = path.bytes; i > 0 && path.data[i - 1] != '/'; i--) {
         if (path.data[i - 1] == '.') {

@@ -196,10 +196,10 @@ void session_ack(Sessions *sessions, Session *session, uint32_t command_seq, uin
     session_send(sessions, session, MESSAGE_ACK, &ack);
 }
 
-static NetText text_of(const char *text, size_t bytes_max)
+static Text text_of(const char *text, size_t bytes_max)
 {
     const size_t bytes = strlen(text);
-    return (NetText){text, (uint32_t)utf8_cut(text, bytes, bytes_max)};
+    return (Text){text, (uint32_t)utf8_cut(text, bytes, bytes_max)};
 }
 
 static void error_send(Sessions *sessions, Session *session, uint32_t command_seq, ErrorCode code,

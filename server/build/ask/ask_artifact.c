@@ -9,11 +9,11 @@
 
 // --- the manifest ----------------------------------------------------------------------
 
-static NetText read_net_text(ByteReader *reader)
+static Text read_net_text(ByteReader *reader)
 {
     size_t bytes = 0;
     const uint8_t *text = byte_read_block(reader, &bytes);
-    return (NetText){text != NULL ? (const char *)text : "", (uint32_t)bytes};
+    return (Text){text != NULL ? (const char *)text : "", (uint32_t)bytes};
 }
 
 static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
@@ -44,7 +44,7 @@ static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
     row->service = read_net_text(reader);
     row->replicate = byte_read_bool(reader);
     const uint32_t count = read_count(reader, MANIFEST_REQUIRES_MAX);
-    NetText *requires = arena_array(arena, count + 1u, sizeof *requires);
+    Text *requires = arena_array(arena, count + 1u, sizeof *requires);
     if (requires == NULL) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return;
@@ -56,7 +56,7 @@ static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
     row->require_count = count;
 }
 
-static bool is_before(NetText a, NetText b)
+static bool is_before(Text a, Text b)
 {
     const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
@@ -145,7 +145,7 @@ Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *
 
 static void read_asset(ByteReader *reader, BuildAsset *asset)
 {
-    const NetText path = read_net_text(reader);
+    const Text path = read_net_text(reader);
     const uint8_t kind = byte_read_u8(reader);
     read_bytes(reader, asset->hash, sizeof asset->hash);
     asset->bytes = byte_read_u64(reader);

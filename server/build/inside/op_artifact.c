@@ -14,7 +14,7 @@ static Status refuse_json(WorkerCall *call, const JsonError *error)
     return worker_refuse(call, error->status, why);
 }
 
-static void write_text(Buffer *out, NetText text)
+static void write_text(Buffer *out, Text text)
 {
     buffer_put_block(out, text.data, text.bytes);
 }

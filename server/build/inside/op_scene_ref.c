@@ -166,7 +166,7 @@ static void keep_edits(Search *search, const EntityEdits *edits)
 static void tell_missing(const Search *search, const JsonNode *node)
 {
     const ScriptPath plain = script_path_trim(node->text, node->count);
-    if (!place_script_has_entity((PlaceText){plain.data, (uint32_t)plain.bytes})) {
+    if (!place_script_has_entity((Text){plain.data, (uint32_t)plain.bytes})) {
         return;
     }
     Nearest nearest = nearest_begin_path(plain.data, plain.bytes);

@@ -124,7 +124,7 @@ static Status find_phrases(Look *look)
     return STATUS_OK;
 }
 
-static bool is_said(const Look *look, PlaceText name)
+static bool is_said(const Look *look, Text name)
 {
     if (name.bytes < 2 || name.bytes > PHRASE_BYTES_MAX) {
         return false;
@@ -176,7 +176,7 @@ static Vec3 world_position(const Look *look, const PlaceEntityDoc *entity)
 
 static bool runs(const PlaceBodyDoc *body, const char *path)
 {
-    const PlaceText script = place_script(body);
+    const Text script = place_script(body);
     const ScriptPath plain = script_path_trim(script.data, script.bytes);
     return plain.bytes == strlen(path) && memcmp(plain.data, path, plain.bytes) == 0;
 }
@@ -289,7 +289,7 @@ static void write_number(JsonWriter *json, const char *name, float value)
     }
 }
 
-static void write_cut(JsonWriter *json, PlaceText text, size_t bytes_max)
+static void write_cut(JsonWriter *json, Text text, size_t bytes_max)
 {
     json_write_text_bytes(json, text.data, utf8_cut(text.data, text.bytes, bytes_max));
 }
@@ -347,7 +347,7 @@ static void write_attributes(const Look *look, JsonWriter *json, const PlaceList
 
 static void write_tags(JsonWriter *json, const PlaceList *list)
 {
-    const PlaceText *tags = list->items;
+    const Text *tags = list->items;
     json_write_name(json, "tags");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < list->count; i++) {
@@ -506,13 +506,13 @@ static Status read_scene(Look *look, const PlaceFile *file)
     return STATUS_OK;
 }
 
-static bool is_prefab(const char *path, PlaceText *name)
+static bool is_prefab(const char *path, Text *name)
 {
     const size_t bytes = strlen(path);
     if (bytes < 14 || strncmp(path, "prefabs/", 8) != 0 || strcmp(path + bytes - 5, ".json") != 0) {
         return false;
     }
-    *name = (PlaceText){path + 8, (uint32_t)(bytes - 13)};
+    *name = (Text){path + 8, (uint32_t)(bytes - 13)};
     return true;
 }
 
@@ -521,7 +521,7 @@ static Status read_prefabs(Look *look, const PlaceFile *files, uint32_t file_cou
     uint32_t shown = 0;
     for (uint32_t i = 0; i < file_count && shown < SOUL_CONTEXT_NAMED_MAX; i++) {
         PlacePrefabDoc prefab = {0};
-        PlaceText name;
+        Text name;
         if (!is_prefab(files[i].path, &name)) {
             continue;
         }

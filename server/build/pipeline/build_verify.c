@@ -43,7 +43,7 @@ static void tell_artifact(Verify *verify, DiagnosticLevel level, ArtifactSide si
 }
 
 // "Workspace/Door" of a row's path.
-static void plain_path(NetText path, char out[SCRIPT_PATH_BYTES])
+static void plain_path(Text path, char out[SCRIPT_PATH_BYTES])
 {
     size_t bytes = path.bytes;
     while (bytes > 0 && path.data[bytes - 1] != '.') {
@@ -52,12 +52,12 @@ static void plain_path(NetText path, char out[SCRIPT_PATH_BYTES])
     snprintf(out, SCRIPT_PATH_BYTES, "%.*s", bytes > 0 ? (int)bytes - 1 : 0, path.data);
 }
 
-static bool text_is(NetText text, const char *want)
+static bool text_is(Text text, const char *want)
 {
     return text.bytes == strlen(want) && memcmp(text.data, want, text.bytes) == 0;
 }
 
-static bool text_ends(NetText text, const char *ending)
+static bool text_ends(Text text, const char *ending)
 {
     const size_t want = strlen(ending);
     return text.bytes > want && memcmp(text.data + text.bytes - want, ending, want) == 0;
@@ -211,10 +211,10 @@ static Status check_side(Verify *verify, Side *side)
 
 // --- both ---------------------------------------------------------------------------------------
 
-static const ManifestRow *row_named(const ManifestList *list, NetText path)
+static const ManifestRow *row_named(const ManifestList *list, Text path)
 {
     for (uint32_t i = 0; i < list->row_count; i++) {
-        const NetText have = list->rows[i].path;
+        const Text have = list->rows[i].path;
         if (have.bytes == path.bytes && memcmp(have.data, path.data, path.bytes) == 0) {
             return &list->rows[i];
         }

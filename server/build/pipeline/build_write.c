@@ -29,7 +29,7 @@ typedef struct Writing {
     Build *build;
     ManifestRow rows[MANIFEST_ROWS_MAX];
     char paths[MANIFEST_ROWS_MAX][SCRIPT_PATH_BYTES + 8]; // with endings
-    NetText requires[MANIFEST_ROWS_MAX][MANIFEST_REQUIRES_MAX];
+    Text requires[MANIFEST_ROWS_MAX][MANIFEST_REQUIRES_MAX];
     ManifestRow client_rows[MANIFEST_ROWS_MAX];
     uint32_t row_count, client_row_count;
     FileSet sets[ARTIFACT_SIDES];
@@ -42,9 +42,9 @@ typedef struct Writing {
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static NetText text_of(const char *text)
+static Text text_of(const char *text)
 {
-    return (NetText){text, (uint32_t)strlen(text)};
+    return (Text){text, (uint32_t)strlen(text)};
 }
 
 // What is signed and sent: a wrong row would be believed by every world and client.
@@ -79,7 +79,7 @@ static void fill_row(Writing *writing, const BuildItem *item, uint32_t at)
 
 static int by_path(const void *a, const void *b)
 {
-    const NetText one = ((const ManifestRow *)a)->path, two = ((const ManifestRow *)b)->path;
+    const Text one = ((const ManifestRow *)a)->path, two = ((const ManifestRow *)b)->path;
     const size_t common = one.bytes < two.bytes ? one.bytes : two.bytes;
     const int order = memcmp(one.data, two.data, common);
     return order != 0 ? order : (one.bytes > two.bytes) - (one.bytes < two.bytes);
@@ -103,7 +103,7 @@ static void fill_rows(Writing *writing)
 
 // --- the version --------------------------------------------------------------------------------
 
-static bool text_equal(NetText a, NetText b)
+static bool text_equal(Text a, Text b)
 {
     return a.bytes == b.bytes && memcmp(a.data, b.data, a.bytes) == 0;
 }

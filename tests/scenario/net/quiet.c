@@ -266,8 +266,8 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
     case SCRIPT_NUMBER:
         return a->number == b->number;
     case SCRIPT_TEXT:
-        return row_text_equal((NetText){a->text.data, (uint32_t)a->text.bytes},
-                              (NetText){b->text.data, (uint32_t)b->text.bytes});
+        return row_text_equal((Text){a->text.data, (uint32_t)a->text.bytes},
+                              (Text){b->text.data, (uint32_t)b->text.bytes});
     case SCRIPT_VECTOR:
         return vec3_equal(a->vector, b->vector);
     case SCRIPT_ENTITY:
