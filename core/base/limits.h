@@ -201,3 +201,9 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// Checking a script: what is told of one (the rest is counted), modules it requires by name, the
+// scripts of one place, and diagnostics in one answer to a page.
+#define CHECK_FINDINGS_MAX    200
+#define CHECK_REQUIRES_MAX    1024
+#define CHECK_MODULES_MAX     1024
+#define CHECK_DIAGNOSTICS_MAX 256

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "core/script/runtime/script_inside.h"
 #include "server/build/ask/ask_compile.h"
-#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript.h"
 #include "server/sys/file.h"
 #include "tests/script/small_world.h"
@@ -330,7 +329,6 @@ static Status make_all(const char *source, DiagnosticList *diagnostics)
         compile_output_free(&made);
     }
     typescript_result_free(&result);
-    lua_refusal_explain(diagnostics, true);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
+#include "core/script/check/check_refusal.h"
 #include "core/script/rune/rune.h"
 
 #include <stdio.h>
@@ -143,9 +144,8 @@ Status compile_ask(const BuildContext *context, const CompileJob *job, const Cac
                    CompileOutput *out, bool *was_cached)
 {
     *out = (CompileOutput){0};
-    if (job->source_bytes > VM_SOURCE_BYTES_MAX) { // said here, where it need not be sent
-        diagnostic_addf(context->diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
-                        "a script has at most %d KiB", VM_SOURCE_BYTES_MAX >> 10);
+    const CheckSink sink = diagnostic_list_sink(context->diagnostics);
+    if (!check_refusal_fits(job->file, job->source_bytes, &sink)) { // it need not be sent
         return context_fail(context, STATUS_MALFORMED, "%s does not compile", job->file);
     }
     Asked asked = {job, out, context->diagnostics};

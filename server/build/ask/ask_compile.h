@@ -14,7 +14,7 @@
 #include "server/build/place/soul.h"
 
 #define COMPILE_MODULES_MAX    64
-#define COMPILE_REQUIRES_MAX   SOULS_MAX
+#define COMPILE_REQUIRES_MAX   CHECK_REQUIRES_MAX
 #define COMPILE_FLAG_DRY_RUN   1
 #define COMPILE_FLAG_GENERATED 2
 #define COMPILE_FLAG_MODULES   4

@@ -86,6 +86,18 @@ void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *fi
     diagnostic_add(list, &diagnostic);
 }
 
+static void take(void *user, const CheckDiagnostic *told)
+{
+    const bool is_error = told->level == CHECK_ERROR;
+    diagnostic_addf(user, is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING, told->file, told->line,
+                    told->column, told->code, "%s", told->message);
+}
+
+CheckSink diagnostic_list_sink(DiagnosticList *list)
+{
+    return (CheckSink){take, list};
+}
+
 void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes)
 {
     snprintf(out, bytes, "%u error%s%s", error_count, error_count == 1 ? "" : "s",
@@ -168,17 +180,9 @@ static bool read_shown_text(ByteReader *reader, char *out, size_t capacity)
         return false;
     }
     const uint8_t *text = byte_read_bytes(reader, bytes);
-    for (uint32_t i = 0; i < bytes;) {
-        const size_t length = utf8_length(text + i, bytes - i);
-        const bool is_control = utf8_has_control(text + i, length);
-        const bool is_space = is_control && text[i] != '\n' && text[i] != '\t';
-        if (length == 0 || is_space) {
-            memset(out + i, is_space ? ' ' : '?', length > 0 ? length : 1);
-            i += length > 0 ? (uint32_t)length : 1;
-            continue;
-        }
-        memcpy(out + i, text + i, length);
-        i += (uint32_t)length;
+    if (bytes > 0) {
+        memcpy(out, text, bytes);
+        check_tell_clean(out, bytes);
     }
     out[bytes] = '\0';
     return true;

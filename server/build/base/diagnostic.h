@@ -5,15 +5,16 @@
 #pragma once
 
 #include "core/base/status.h"
+#include "core/script/check/check_tell.h"
 #include "server/build/base/buffer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define DIAGNOSTIC_FILE_BYTES    128
+#define DIAGNOSTIC_FILE_BYTES    CHECK_FILE_BYTES
 #define DIAGNOSTIC_CODE_BYTES    32
-#define DIAGNOSTIC_MESSAGE_BYTES 768
+#define DIAGNOSTIC_MESSAGE_BYTES CHECK_MESSAGE_BYTES
 #define DIAGNOSTICS_MAX          1000
 
 typedef enum DiagnosticLevel { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING } DiagnosticLevel;
@@ -38,6 +39,8 @@ void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic);
 void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *file, uint32_t line,
                      uint32_t column, const char *code, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
+// Adds what a check tells (core/script/check).
+CheckSink diagnostic_list_sink(DiagnosticList *list);
 // How many errors there were, for people: "1 error", "1000 errors or more", because no compiler
 // tells of more than DIAGNOSTICS_MAX.
 void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes);

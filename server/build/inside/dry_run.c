@@ -2,6 +2,7 @@
 // manifest need name them.
 #include "server/build/inside/dry_run.h"
 
+#include "core/script/check/check.h"
 #include "core/script/trial/sample_world.h"
 
 #include <lua.h>
@@ -12,24 +13,6 @@
 #define FAULTS_MAX  8
 #define SCRIPTS_MAX 4
 #define TICKS       2 // loading is queued in the first
-
-const char *worker_split_message(const char *name, const char *message, uint32_t *line)
-{
-    const size_t bytes = strlen(name);
-    if (strncmp(message, name, bytes) != 0 || message[bytes] != ':') {
-        return message;
-    }
-    const char *at = message + bytes + 1;
-    uint32_t number = 0;
-    while (*at >= '0' && *at <= '9' && number < 100000000) {
-        number = number * 10 + (uint32_t)(*at++ - '0');
-    }
-    if (at[0] != ':' || at[1] != ' ') {
-        return message;
-    }
-    *line = number;
-    return at + 2;
-}
 
 // Each mistake is reported once, by the check that knows more about it.
 static bool has_line(const DiagnosticList *list, uint32_t line)
@@ -51,7 +34,7 @@ static bool is_missing_module(const char *message)
 static void tell_fault(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
 {
     uint32_t line = fault->line;
-    const char *message = worker_split_message(fault->file, fault->message, &line);
+    const char *message = check_split_message(fault->file, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
     if (fault->hook == HOOK_LOAD &&
         (is_certain ||

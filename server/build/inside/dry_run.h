@@ -2,7 +2,6 @@
 // of `sandlot script`, with a budget.
 #pragma once
 
-#include "core/script/lint/lint.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
 
@@ -25,5 +24,3 @@ typedef struct DryRun {
 // A fault becomes a warning. Modules are not tried out by themselves; of a script that asks for
 // things of its own place only faults of the budget or memory count.
 void worker_dry_run(const DryRun *run, DiagnosticList *diagnostics);
-// "Workspace/Door.lua:12: what" → what, and the line if there is one: diagnostics have those apart.
-const char *worker_split_message(const char *name, const char *message, uint32_t *line);

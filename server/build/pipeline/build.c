@@ -394,10 +394,10 @@ static Status run_stages(Build *build)
     status = status == STATUS_OK ? check_cancel(build, build_translate_typescript(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_compile_all(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_dry_run(build)) : status;
-    if (status == STATUS_OK) {
-        build_check_requires(build);
-        status = give_runes(build);
+    if (status == STATUS_OK && build_check_requires(build) != STATUS_OK) {
+        status = refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
+    status = status == STATUS_OK ? give_runes(build) : status;
     if (status == STATUS_OK && build->request->pack) {
         status = check_cancel(build, build_pack(build));
     }

@@ -70,7 +70,7 @@ MUST_USE Status build_translate_typescript(Build *build);
 void generated_lua_free(GeneratedLua *made);
 // build_compile.c: Lua to runes; what they require.
 MUST_USE Status build_compile_all(Build *build);
-void build_check_requires(Build *build);
+MUST_USE Status build_check_requires(Build *build);
 CompileJob build_compile_job(const BuildItem *item);
 const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
 // build_pack.c: the runes that players get, in fewer bytes.

@@ -2,14 +2,15 @@
 // run. Only names are looked at; what is inside a file is the worker's to read.
 #pragma once
 
+#include "core/base/limits.h"
+#include "core/script/check/check_name.h"
 #include "core/script/runtime/script.h"
 #include "core/wire/script_path.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
 
-#define SOULS_MAX 1024
+#define SOULS_MAX CHECK_MODULES_MAX
 
-typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
 typedef ScriptService SoulService;
 
 typedef struct Soul {

@@ -3,8 +3,8 @@
 
 #include "core/base/check.h"
 #include "core/base/json.h"
+#include "core/base/text_problem.h"
 #include "server/build/inside/worker_op.h"
-#include "server/build/place/place_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

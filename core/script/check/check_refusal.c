@@ -1,6 +1,8 @@
-// See lua_refusal.h. The texts that are looked for are those of Lua 5.4's lparser.c, lcode.c and
+// See check_refusal.h. The texts that are looked for are those of Lua 5.4's lparser.c, lcode.c and
 // ldo.c; what is not among them stays as Lua says it.
-#include "server/build/base/lua_refusal.h"
+#include "core/script/check/check_refusal.h"
+
+#include "core/base/limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,22 +36,26 @@ static const char *meaning_of(const char *said)
     return NULL;
 }
 
-void lua_refusal_explain(DiagnosticList *list, bool is_made)
+void check_refusal_explain(const char *said, bool is_made, char out[CHECK_MESSAGE_BYTES])
 {
-    for (uint32_t i = 0; i < list->count; i++) {
-        Diagnostic *item = &list->items[i];
-        if (item->level != DIAGNOSTIC_ERROR || strcmp(item->code, "syntax") != 0) {
-            continue;
-        }
-        char said[DIAGNOSTIC_MESSAGE_BYTES];
-        memcpy(said, item->message, sizeof said);
-        const char *meant = meaning_of(said);
-        if (meant != NULL) {
-            snprintf(item->message, sizeof item->message, "%s", meant);
-        } else if (is_made) {
-            snprintf(item->message, sizeof item->message,
-                     "Lua does not take what was made of this (%.500s); write it in a plainer way",
-                     said);
-        }
+    const char *meant = meaning_of(said);
+    if (meant != NULL) {
+        (void)snprintf(out, CHECK_MESSAGE_BYTES, "%s", meant);
+    } else if (is_made) {
+        (void)snprintf(
+            out, CHECK_MESSAGE_BYTES,
+            "Lua does not take what was made of this (%.500s); write it in a plainer way", said);
+    } else {
+        (void)snprintf(out, CHECK_MESSAGE_BYTES, "%s", said);
     }
+}
+
+bool check_refusal_fits(const char *file, size_t source_bytes, const CheckSink *sink)
+{
+    const bool fits = source_bytes <= SCRIPT_SOURCE_BYTES_MAX;
+    if (!fits) {
+        check_tell(sink, CHECK_ERROR, file, 0, "limit", "a script has at most %d KiB",
+                   SCRIPT_SOURCE_BYTES_MAX >> 10);
+    }
+    return fits;
 }
