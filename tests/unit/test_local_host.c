@@ -370,9 +370,9 @@ TEST(what_is_broken_is_refused_and_changes_nothing)
          "ServerScriptService/Sea.lua line 2"},
         {"{\"files\": {\"Workspace/New.lua\": \"x x\"}}", "Workspace/New.lua line 1"},
         {"{\"files\": {\"Elsewhere/New.lua\": \"x = 1\"}}",
-         "Elsewhere/New.lua : this script is in no service"},
+         "Elsewhere/New.lua this script is in no service"},
         // What a build refuses although it compiles.
-        {"{\"files\": {\"StarterGui/New.lua\": \"\\nWorld.Spawn('Crab', Vector3.new(0, 0, 0))\"}}",
+        {"{\"files\": {\"StarterGui/New.lua\": \"\\nNetwork.FireClient(nil, 'x')\"}}",
          "StarterGui/New.lua line 2"},
         {"{\"files\": {\"Workspace/DoorMat.lua\": \"require('ReplicatedStorage/None')\"}}",
          "Workspace/DoorMat.lua line 1"},

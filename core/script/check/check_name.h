@@ -23,6 +23,9 @@ typedef struct CheckModule {
     RunContext context; // the service's, until place.json narrows it
 } CheckModule;
 
+// Of a file that is too large: its bytes (unsigned long long), and how many it may have (size_t).
+#define CHECK_NAME_LARGE_TEXT "has %llu bytes, a file of its kind may have %zu"
+
 extern const char *const check_language_endings[SOUL_LANGUAGE_COUNT];
 
 RunContext check_service_context(ScriptService service);

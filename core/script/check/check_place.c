@@ -178,6 +178,11 @@ Status check_place_script(Heap *heap, const CheckPlace *place, const PlaceFile *
     if (module->language != (is_made ? SOUL_PLAIN : SOUL_LUA)) {
         return STATUS_UNSUPPORTED;
     }
+    if (file->bytes > SCRIPT_SOURCE_BYTES_MAX) {
+        check_tell(sink, CHECK_ERROR, file->path, 0, "file", CHECK_NAME_LARGE_TEXT,
+                   (unsigned long long)file->bytes, (size_t)SCRIPT_SOURCE_BYTES_MAX);
+        return STATUS_MALFORMED;
+    }
     if (!is_text(file, sink)) {
         return STATUS_MALFORMED;
     }
@@ -205,13 +210,15 @@ Status check_place_script(Heap *heap, const CheckPlace *place, const PlaceFile *
 typedef struct OneFile {
     CheckSink to;
     const char *file;
+    bool is_told; // something was said about it
 } OneFile;
 
 static void tell_of_one(void *user, const CheckDiagnostic *diagnostic)
 {
-    const OneFile *one = user;
-    if (strcmp(diagnostic->file, one->file) == 0 ||
-        strcmp(diagnostic->file, CHECK_CONTEXTS_FILE) == 0) {
+    OneFile *one = user;
+    const bool is_own = strcmp(diagnostic->file, one->file) == 0;
+    one->is_told = one->is_told || is_own;
+    if (is_own || strcmp(diagnostic->file, CHECK_CONTEXTS_FILE) == 0) {
         one->to.tell(one->to.user, diagnostic);
     }
 }
@@ -245,7 +252,8 @@ static Status check_one(Heap *heap, const PlaceFile *files, uint32_t file_count,
                         const PlaceFile *file, CheckList *list, ByteWriter *out)
 {
     char soul[CHECK_FILE_BYTES];
-    OneFile one = {check_list_sink(list), soul_of(file->path, soul) ? soul : file->path};
+    OneFile one = {.to = check_list_sink(list),
+                   .file = soul_of(file->path, soul) ? soul : file->path};
     const CheckSink sink = {tell_of_one, &one};
     CheckPlace place;
     Status status = check_place_open(heap, files, file_count, &sink, &place);
@@ -254,9 +262,8 @@ static Status check_one(Heap *heap, const PlaceFile *files, uint32_t file_count,
     }
     CheckOutput output = {0};
     status = check_place_script(heap, &place, file, &sink, &output);
-    const bool is_told =
-        status == STATUS_MALFORMED || (status == STATUS_NOT_FOUND && list->error_count > 0);
-    if (status == STATUS_OK || is_told) {
+    const bool is_misplaced = status == STATUS_NOT_FOUND && one.is_told;
+    if (status == STATUS_OK || status == STATUS_MALFORMED || is_misplaced) {
         status = write_answer(check_place_module(&place, file->path), &output, list, out);
     } else if (status == STATUS_NOT_FOUND) {
         status = STATUS_UNSUPPORTED;

@@ -127,8 +127,8 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     const uint64_t left = PLACE_FOLDER_BYTES_MAX - walk->folder->bytes;
     char why[96];
     if ((uint64_t)about.st_size > bytes_max) {
-        snprintf(why, sizeof why, "has %llu bytes, a file of its kind may have %zu",
-                 (unsigned long long)about.st_size, bytes_max);
+        snprintf(why, sizeof why, CHECK_NAME_LARGE_TEXT, (unsigned long long)about.st_size,
+                 bytes_max);
         return refuse_file(walk, STATUS_LIMIT, path, why);
     }
     if ((uint64_t)about.st_size > left) {
