@@ -4,6 +4,7 @@ import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm pre
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
 import type { FromWorker, ToWorker } from './channel.ts';
+import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
 
 const UPDATE_MS = 1000 / 60;
@@ -19,6 +20,7 @@ const scope = self as unknown as WorkerScope;
 const tell = (message: FromWorker, transfer: Transferable[] = []): void =>
     scope.postMessage(message, transfer);
 
+let module: Promise<WebAssembly.Module> | null = null;
 let core: Promise<Core> | null = null;
 let loaded: Core | null = null;
 let link: Link | null = null;
@@ -167,9 +169,17 @@ function sendFrame(): void {
 
 // --- what the page says ---
 
+function compiled(): Promise<WebAssembly.Module> {
+    module ??= WebAssembly.compileStreaming(fetch(wasmUrl)).catch((error: unknown) => {
+        module = null; // the next one who asks tries again
+        throw error;
+    });
+    return module;
+}
+
 async function start(origin: string, room: string, name: string): Promise<void> {
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
-    core ??= WebAssembly.compileStreaming(fetch(wasmUrl)).then((module) => Core.load(module));
+    core ??= compiled().then((ready) => Core.load(ready));
     const ready = await core;
     loaded = ready;
     link?.abandon();
@@ -177,6 +187,17 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     sceneHash = '';
     link = new Link(ready, origin, room, name, tell);
     await link.start();
+}
+
+// In an instance of its own, so that what goes wrong in it does not end a game, and its memory is
+// given back.
+async function check(files: Map<string, Uint8Array>): Promise<void> {
+    try {
+        const checker = await Core.load(await compiled());
+        tell({ type: 'checked', failure: '', ...checkPlace(checker, files) });
+    } catch (error) {
+        tell({ type: 'checked', failure: String(error), scripts: 0, diagnostics: [] });
+    }
 }
 
 function command(feature: string, action: string, payload: object): void {
@@ -236,6 +257,9 @@ function hear(message: ToWorker): void {
             break;
         case 'command':
             command(message.feature, message.action, message.payload);
+            break;
+        case 'check':
+            void check(message.files);
             break;
         case 'leave':
             link?.leave();

@@ -6,7 +6,7 @@ const SHOWN_MAX = 5;
 const KEPT_MAX = 50;
 
 // A world that gives everybody a ticket runs on this machine, in development.
-const isDevelopment = (): boolean =>
+export const isDevelopment = (): boolean =>
     /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 export class FaultList {
