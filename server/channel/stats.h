@@ -7,6 +7,7 @@
 // X(field, COUNTER or GAUGE, name in /metrics, what it is). Microseconds are printed as seconds.
 #define HOST_STATS(X)                                                                         \
     X(tick, GAUGE, "tick", "Tick of the simulation")                                          \
+    X(paused, GAUGE, "paused", "1 while nobody is here and ticks stand still")                \
     X(sessions, GAUGE, "sessions", "Open sessions")                                           \
     X(players, GAUGE, "players", "Players with a body, dropped ones included")                \
     X(json_sessions, GAUGE, "json_sessions", "Sessions that speak JSON")                      \

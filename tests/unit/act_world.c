@@ -104,7 +104,7 @@ static void note_store(ActWorld *act, const Command *command)
     act->store_request = command->request;
 }
 
-static void take_commands(ActWorld *act)
+void act_world_answer(ActWorld *act)
 {
     uint32_t count = 0;
     const Command *commands = world_commands(act->world, &count);
@@ -291,7 +291,7 @@ void act_world_tick(ActWorld *act, uint32_t count)
         }
         act->unix_ms += 16;
         CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
-        take_commands(act);
+        act_world_answer(act);
         for (uint32_t c = 0; c < ACT_CLIENTS; c++) {
             if (act->clients[c].connection != 0) {
                 hear(act, &act->clients[c]);

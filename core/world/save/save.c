@@ -313,6 +313,14 @@ void save_tick(Saves *saves)
     flush(saves);
 }
 
+void save_all(Saves *saves)
+{
+    look_at_meta(saves);
+    save_look_at_structures(saves, true);
+    save_look_at_attributes(saves, true);
+    flush(saves);
+}
+
 void save_hash(const Saves *saves, Hash64 *hash)
 {
     hash_u64(hash, saves->queue_head);

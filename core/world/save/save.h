@@ -42,6 +42,9 @@ uint64_t save_manifest_version(const Saves *saves);
 
 // --- going out ----------------------------------------------------------------------------------
 void save_tick(Saves *saves); // checkpoints when due; rows that changed become a command
+// Everything that changed becomes a command, or as much as one has room for; when that is answered,
+// the rest. For a world without a next tick.
+void save_all(Saves *saves);
 // ENTRY_STORED answers a save or a DataStore request, and the number says which.
 bool save_is_store_request(uint64_t request);
 MUST_USE Status save_stored(Saves *saves, const Entry *entry); // a save
