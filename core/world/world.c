@@ -75,7 +75,7 @@ static Status admin_stop(World *world, const Entry *entry)
         .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
     say_goodbye(world->sessions, entry); // which stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
-        save_tick(world->saves);
+        save_all(world->saves);
     }
     world->run.stopping = true;
     return save_command(world->saves, &command);

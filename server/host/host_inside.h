@@ -80,6 +80,7 @@ typedef struct Host {
 
     Store *store;
     StoreWorld row;
+    bool same_place; // the world was stored when it ran from this place
     HttpServer *http;
     SigningKey key;
     UsedTickets used_tickets;

@@ -447,6 +447,37 @@ def test_servers_own_scripts_never_leave(program, places, folder):
 
 # --- lives ------------------------------------------------------------------------------------------
 
+def test_attributes_stay_with_their_entity(program, places, folder):
+    """A part is put before another one that has no name: what was stored of that one stays with it."""
+    place = write_place(folder, {"Workspace/Chest.lua": """
+function onStart(self)
+    print("chest", self.Position.X, "has", self:GetAttribute("gold"))
+    if self.Position.X == 9 then
+        self:SetAttribute("gold", 12, {persistent = true})
+    end
+end
+"""})
+
+    def chest(number, x):
+        return {"id": number, "transform": {"position": [x, 0.5, 9]},
+                "shape": {"size": [1, 1, 1]}, "scriptPath": "Workspace/Chest"}
+
+    start = {"id": 1, "type": "spawn", "transform": {"position": [0, 0, 0]}}
+    terrain = SCENE["terrain"]
+    data = os.path.join(folder, "data")
+    for entities, lines in (
+            ([start, chest(7, 9)], [r"chest 9(\.0)? has nil"]),
+            ([start, chest(8, 5), chest(7, 9)], [r"chest 5(\.0)? has nil", r"chest 9(\.0)? has 12"])):
+        write(place, "scene.json", {"format": 1, "terrain": terrain, "entities": entities})
+        world = World(program, place, data)
+        try:
+            for line in lines:
+                world.wait_line(line)
+            world.stop()
+        finally:
+            world.kill()
+
+
 def test_versions_rise_over_every_death(program, places, folder):
     place = write_place(folder)
     data = os.path.join(folder, "data")

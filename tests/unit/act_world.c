@@ -43,6 +43,14 @@ static void row_keep(ActStore *store, const Row *row)
     kept->row.value = kept->value;
 }
 
+void act_store_keep(ActStore *store, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    CHECK_OK(row_read(&reader, &row));
+    row_keep(store, &row);
+}
+
 static void save_keep(ActWorld *act, const Command *command)
 {
     ActStore *store = act->store;
@@ -185,10 +193,11 @@ void act_world_rows(ActWorld *act)
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
         row_write(&act->store->rows[i].row, &writer);
         CHECK_OK(writer.status);
-        act->store->refused +=
-            act_world_enter(act,
-                            &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}) !=
-            STATUS_OK;
+        const Entry entry = {.type = ENTRY_ROW,
+                             .flags = act->same_place ? ENTRY_OK : 0,
+                             .bytes = bytes,
+                             .byte_count = writer.at};
+        act->store->refused += act_world_enter(act, &entry) != STATUS_OK;
     }
 }
 

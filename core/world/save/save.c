@@ -23,7 +23,7 @@ static SaveSizes sizes_of(const SaveConfig *config)
     sizes.account_max = 1024 + 4 * config->sessions->count;
     sizes.asker_max = 256 + 16 * config->sessions->count;
     sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + config->sessions->count + 8;
-    const uint32_t items = 1 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
+    const uint32_t items = 2 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
                            2 * sizes.account_max + sizes.account_max;
     sizes.queue_size = 1024;
     while (sizes.queue_size < items) {

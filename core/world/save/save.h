@@ -11,6 +11,7 @@
 // - Rows that come back are trusted no more than anything else from outside.
 #pragma once
 
+#include "core/place/place.h"
 #include "core/world/save/command.h"
 #include "core/world/save/row.h"
 #include "core/world/session/session.h"
@@ -28,7 +29,7 @@ typedef struct SaveConfig {
     LogSink *log;
     uint64_t epoch;
     uint32_t checkpoint_ms;
-    uint32_t place_entity_count; // entities that get the same net id in every run
+    const Place *place;
 } SaveConfig;
 
 MUST_USE Status save_create(const SaveConfig *config, Saves **out);
@@ -43,7 +44,7 @@ uint64_t save_manifest_version(const Saves *saves);
 // --- going out ----------------------------------------------------------------------------------
 void save_tick(Saves *saves); // checkpoints when due; rows that changed become a command
 // Everything that changed becomes a command, or as much as one has room for; when that is answered,
-// the rest. For a world without a next tick.
+// the rest. For a world without a next tick. Players are saved as they leave.
 void save_all(Saves *saves);
 // ENTRY_STORED answers a save or a DataStore request, and the number says which.
 bool save_is_store_request(uint64_t request);
