@@ -241,6 +241,13 @@ WorldStats world_stats(const World *world)
     return stats;
 }
 
+WorldCounters world_counters(const World *world)
+{
+    return (WorldCounters){.sim = *sim_counters(world->sim),
+                           .authority = authority_counters(world->authority),
+                           .saves = save_counters(world->saves)};
+}
+
 Sim *world_sim(World *world)
 {
     return world->sim;

@@ -25,7 +25,7 @@
 #include "core/script/runtime/script.h"
 #include "core/world/entry/entry.h"
 #include "core/world/replicate/replicate.h"
-#include "core/world/save/command.h"
+#include "core/world/save/save.h"
 #include "core/world/session/world_state.h"
 
 typedef struct World World;
@@ -91,6 +91,14 @@ void world_commands_clear(World *world);
 
 // --- looking ------------------------------------------------------------------------------------
 WorldStats world_stats(const World *world);
+
+// What did not fit or made no sense, since the world began.
+typedef struct WorldCounters {
+    SimCounters sim;
+    AuthorityCounters authority;
+    SaveCounters saves;
+} WorldCounters;
+WorldCounters world_counters(const World *world);
 
 Sim *world_sim(World *world); // to look; entries alone change a world
 const Replicator *world_replicator(const World *world);

@@ -97,6 +97,7 @@ typedef struct Host {
     uint64_t epoch;
     bool lease_held, lease_lost;
     Metrics metrics;
+    ScriptTable scripts; // what the world's scripts cost, as it said last
     pid_t pid;
 
     int epoll, signals, wake;

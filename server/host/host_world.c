@@ -502,6 +502,18 @@ static void heard_stats(Host *host, const ChannelReport *report)
     pthread_mutex_unlock(&host->lock);
 }
 
+static void heard_scripts(Host *host, const ChannelReport *report)
+{
+    static ScriptTable table; // large, and the main thread's
+    if (script_table_read(report->bytes, report->byte_count, &table) != STATUS_OK) {
+        host_world_kill(host, "it sent an invalid table of scripts");
+        return;
+    }
+    pthread_mutex_lock(&host->lock);
+    host->scripts = table;
+    pthread_mutex_unlock(&host->lock);
+}
+
 static void heard_journal(Host *host, const ChannelReport *report)
 {
     if (host->journal.descriptor < 0 || host->journal.ended) {
@@ -560,6 +572,9 @@ static void heard(Host *host, const ChannelReport *report)
         break;
     case CHANNEL_STATS:
         heard_stats(host, report);
+        break;
+    case CHANNEL_SCRIPTS:
+        heard_scripts(host, report);
         break;
     case CHANNEL_JOURNAL:
         heard_journal(host, report);
@@ -675,6 +690,7 @@ void host_world_ended(Host *host, int code)
     host->metrics.ready = false;
     host->metrics.world.sessions = 0;
     host->metrics.world.sockets = 0;
+    host->scripts = (ScriptTable){0};
     pthread_mutex_unlock(&host->lock);
     host_save_drain(host, drain_ms(host));
     if (host->stop_wanted) {

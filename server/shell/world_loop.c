@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/channel/journal_file.h"
+#include "server/shell/script_report.h"
 #include "server/sys/clock.h"
 
 #include <poll.h>
@@ -343,12 +344,40 @@ static void fill_world_stats(HostStats *out, const WorldStats *stats)
     out->replication_events_dropped = stats->replication.events_dropped;
 }
 
+static void fill_counters(HostStats *out, const WorldCounters *counters)
+{
+    out->sim_events_dropped = counters->sim.events_dropped;
+    out->sim_colliders_dropped = counters->sim.colliders_dropped;
+    out->sim_query_overflow = counters->sim.query_overflow;
+    out->sim_moves_refused = counters->sim.moves_refused;
+    out->sim_unstuck = counters->sim.unstuck;
+    out->sim_inputs_sanitised = counters->sim.inputs_sanitised;
+    out->sim_triggers_dropped = counters->sim.triggers_dropped;
+    out->sim_paths_given_up = counters->sim.paths_given_up;
+    out->authority_events_dropped = counters->authority.events_dropped;
+    out->authority_binds_dropped = counters->authority.binds_dropped;
+    out->authority_binds_failed = counters->authority.binds_failed;
+    out->authority_effects_dropped = counters->authority.effects_dropped;
+    out->authority_records_refused = counters->authority.records_refused;
+    out->save_rows_refused = counters->saves.rows_refused;
+    out->save_structures_unfit = counters->saves.structures_unfit;
+    out->save_structures_waiting = counters->saves.structures_waiting;
+    out->save_accounts_evicted = counters->saves.accounts_evicted;
+    out->save_askers_dropped = counters->saves.askers_dropped;
+    out->save_attributes_refused = counters->saves.attributes_refused;
+    out->save_attributes_cut = counters->saves.attributes_cut;
+    out->save_old_rows_dropped = counters->saves.old_rows_dropped;
+}
+
 static void report_stats(WorldLoop *loop)
 {
     const WorldStats world = world_stats(loop->world);
+    const WorldCounters counters = world_counters(loop->world);
     const SocketsStats sockets = sockets_stats(loop->sockets);
     HostStats *stats = &loop->stats;
     fill_world_stats(stats, &world);
+    fill_counters(stats, &counters);
+    script_report(loop, stats);
     stats->paused = loop->paused;
     stats->sockets = sockets.open;
     stats->socket_bytes_down = sockets.bytes_down;

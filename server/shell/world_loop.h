@@ -38,6 +38,8 @@ typedef struct WorldLoop {
     uint32_t late_count;
     uint64_t work_max_us;
     uint64_t journal_dropped, heap_bytes;
+    ScriptStats script_stats; // of the last second; too large for a stack
+    ScriptTable script_table;
 } WorldLoop;
 
 MUST_USE Status world_loop_init(WorldLoop *loop, Channel *channel);

@@ -321,6 +321,11 @@ void save_all(Saves *saves)
     flush(saves);
 }
 
+SaveCounters save_counters(const Saves *saves)
+{
+    return saves->counters;
+}
+
 void save_hash(const Saves *saves, Hash64 *hash)
 {
     hash_u64(hash, saves->queue_head);

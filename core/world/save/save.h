@@ -74,3 +74,15 @@ MUST_USE Status save_command(Saves *saves, const Command *command);
 const Command *save_commands(const Saves *saves, uint32_t *count);
 void save_commands_clear(Saves *saves);
 void save_hash(const Saves *saves, Hash64 *hash);
+
+typedef struct SaveCounters {
+    uint64_t rows_refused;       // stored rows that made no sense
+    uint64_t structures_unfit;   // stored structures that the place has no room for any more
+    uint64_t structures_waiting; // looked at again later: too many wait for the owner
+    uint64_t accounts_evicted;   // forgotten in this run, because others came; their rows stay
+    uint64_t askers_dropped;     // players who are not told that something is durable
+    uint64_t attributes_refused; // persistent attributes without room for a row, or of no use
+    uint64_t attributes_cut;     // that did not fit the row of their entity
+    uint64_t old_rows_dropped;   // by net id, of another place
+} SaveCounters;
+SaveCounters save_counters(const Saves *saves);

@@ -150,10 +150,7 @@ struct Saves {
     uint8_t chunk_bytes[CHUNK_BYTES_MAX];
     uint8_t book_bytes[NET_BOOK_BYTES_MAX];
     void *block; // the small arrays
-    struct SaveCounters {
-        uint64_t rows_refused, structures_unfit, structures_waiting, accounts_evicted,
-            askers_dropped, attributes_refused, attributes_cut, old_rows_dropped;
-    } counters;
+    SaveCounters counters;
 };
 
 // save.c
