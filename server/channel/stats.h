@@ -125,6 +125,8 @@
     X(work_us, COUNTER, "tick_work_seconds_total", "Time spent in ticks")                          \
     X(work_max_us, GAUGE, "tick_work_max_seconds", "Longest tick of the last second")              \
     X(cpu_us, COUNTER, "cpu_seconds_total", "Processor time of the world process")                 \
+    X(heap_frozen, GAUGE, "heap_frozen", "1 once the world runs: it asks for no more memory")      \
+    X(heap_late, COUNTER, "heap_late_calls_total", "Calls of its heap after that; a bug of ours")  \
     X(heap_bytes, GAUGE, "heap_bytes", "What the world asked for at its start")
 
 // How late ticks began: bounds in microseconds, the last is without one.

@@ -9,6 +9,7 @@
 #include "server/sys/clock.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -369,6 +370,23 @@ static void fill_counters(HostStats *out, const WorldCounters *counters)
     out->save_old_rows_dropped = counters->saves.old_rows_dropped;
 }
 
+// A world asks for its memory at the start. If it does so later, what it wanted was refused, and
+// somebody should hear of it.
+static void report_heap(WorldLoop *loop, HostStats *stats)
+{
+    if (loop->heap->frozen_count > stats->heap_late) {
+        LogEvent event = {.tick = stats->tick, .level = LOG_ERROR, .area = "world"};
+        snprintf(event.text, sizeof event.text,
+                 "the world asked for memory after its start, %llu times, and was refused: this is "
+                 "a bug",
+                 (unsigned long long)(loop->heap->frozen_count - stats->heap_late));
+        world_loop_log(loop, &event);
+    }
+    stats->heap_frozen = loop->heap->frozen;
+    stats->heap_late = loop->heap->frozen_count;
+    stats->heap_bytes = loop->heap->bytes_now;
+}
+
 static void report_stats(WorldLoop *loop)
 {
     const WorldStats world = world_stats(loop->world);
@@ -392,7 +410,7 @@ static void report_stats(WorldLoop *loop)
     stats->late_p99_us = latest(loop);
     stats->work_max_us = loop->work_max_us;
     stats->cpu_us = clock_cpu_us();
-    stats->heap_bytes = loop->heap_bytes;
+    report_heap(loop, stats);
     const ChannelReport report = {.type = CHANNEL_STATS, .stats = *stats};
     (void)world_loop_report(loop, &report); // the next one has all of it
     loop->late_count = 0;

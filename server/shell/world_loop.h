@@ -37,7 +37,8 @@ typedef struct WorldLoop {
     uint32_t late_us[64]; // of the last second
     uint32_t late_count;
     uint64_t work_max_us;
-    uint64_t journal_dropped, heap_bytes;
+    uint64_t journal_dropped;
+    const Heap *heap;         // of the world; looked at for the numbers
     ScriptStats script_stats; // of the last second; too large for a stack
     ScriptTable script_table;
 } WorldLoop;

@@ -252,7 +252,7 @@ static int run_world(void)
         return report_failure("the world cannot be created", status_text(status));
     }
     process.loop.journal = process.start.journal;
-    process.loop.heap_bytes = process.heap.bytes_now;
+    process.loop.heap = &process.heap;
     status = world_loop_open(&process.loop, world, process.place->tick_rate,
                              world_socket_max(process.config.player_max), process.epoll);
     if (status == STATUS_OK) {
@@ -263,6 +263,7 @@ static int run_world(void)
                               process.reason[0] != '\0' ? process.reason : status_text(status));
     }
     rune_gate_close(&process.gate);
+    heap_freeze_live(&process.heap); // all it will ever need is there, for a reload too
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
     (void)world_loop_report(&process.loop, &ready); // the queue is empty but for the log
     world_loop_run(&process.loop);
