@@ -11,6 +11,8 @@
 // A world.
 #define WORLD_PLAYERS_DEFAULT 100
 #define WORLD_PLAYERS_MAX     4000
+// A world without a session pauses after this long: its ticks stand still until somebody comes.
+#define WORLD_EMPTY_MS 10000
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64

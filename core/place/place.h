@@ -86,6 +86,9 @@ typedef struct Place {
     const Scene *scene;
     const ChunkStore *chunks; // NULL: no base terrain
     const Text *scene_names;  // by scene index, "" for none
+    // By net id - 1, anchored parts and then entities: the id in scene.json. Net ids follow the
+    // order of the scene; these stay the same when something is put before. NULL: not known.
+    const uint32_t *scene_ids;
     const PlaceLook *scene_looks;
     const Text *piece_names;
     const PlaceLook *piece_looks;
@@ -114,6 +117,9 @@ typedef struct Place {
     bool has_secrets; // an entity or a prefab is for the server alone
     uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
 } Place;
+
+// The id in scene.json of what has that net id; 0: it is not of the scene.
+uint32_t place_scene_id(const Place *place, uint64_t net_id);
 
 // Any bytes give a place or a status.
 MUST_USE Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out);

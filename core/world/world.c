@@ -15,6 +15,13 @@ static void start(World *world)
     script_host_start(world->script_host);
 }
 
+// A dropped player's body is a session until it is removed.
+bool world_is_paused(const World *world)
+{
+    return world->run.started && world->sessions->high == 0 &&
+           world->clock.tick - world->run.busy_tick >= world_ticks(&world->clock, WORLD_EMPTY_MS);
+}
+
 static void tick(World *world, uint64_t unix_ms)
 {
     world->clock.unix_ms = unix_ms;
@@ -39,6 +46,11 @@ static void tick(World *world, uint64_t unix_ms)
     debug_truth_tick(world->sessions);
     transfer_tick(world->script_host);
     save_tick(world->saves);
+    if (world->sessions->high > 0) {
+        world->run.busy_tick = world->clock.tick;
+    } else if (world_is_paused(world)) {
+        save_all(world->saves); // there may be no other tick for hours
+    }
 }
 
 // --- the operator -------------------------------------------------------------------------------
@@ -63,7 +75,7 @@ static Status admin_stop(World *world, const Entry *entry)
         .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
     say_goodbye(world->sessions, entry); // which stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
-        save_tick(world->saves);
+        save_all(world->saves);
     }
     world->run.stopping = true;
     return save_command(world->saves, &command);
@@ -141,7 +153,11 @@ static Status enter_message(Sessions *sessions, const Entry *entry)
 static Status enter_stored(World *world, const Entry *entry)
 {
     if (!save_is_store_request(entry->number)) {
-        return save_stored(world->saves, entry);
+        const Status status = save_stored(world->saves, entry);
+        if (world_is_paused(world)) {
+            save_all(world->saves); // what the commands before had no room for
+        }
+        return status;
     }
     save_store_answered(world->saves, entry->number);
     return script_host_stored(world->script_host, entry);
@@ -168,8 +184,10 @@ Status world_enter(World *world, const Entry *entry)
     case ENTRY_SCRIPT:
         return script_host_add(world->script_host, entry);
     case ENTRY_RELOAD:
+        world->run.busy_tick = world->clock.tick;
         return script_host_reload(world->script_host, entry);
     case ENTRY_ADMIN:
+        world->run.busy_tick = world->clock.tick;
         return admin(world, entry);
     case ENTRY_NONE:
     case ENTRY_TYPE_COUNT:
@@ -223,6 +241,13 @@ WorldStats world_stats(const World *world)
     return stats;
 }
 
+WorldCounters world_counters(const World *world)
+{
+    return (WorldCounters){.sim = *sim_counters(world->sim),
+                           .authority = authority_counters(world->authority),
+                           .saves = save_counters(world->saves)};
+}
+
 Sim *world_sim(World *world)
 {
     return world->sim;
@@ -264,6 +289,9 @@ uint64_t world_hash(const World *world)
     hash_u64(&hash, sim_hash(world->sim));
     hash_u64(&hash, world->clock.unix_ms);
     hash_u64(&hash, world->run.next_player);
+    if (world_is_paused(world)) { // before that it only says when a pause would begin
+        hash_u64(&hash, world->run.busy_tick);
+    }
     hash_u64(&hash, world->token_count);
     hash_u64(&hash, (uint64_t)world->run.manifest_version << 2 | (uint64_t)world->run.started << 1 |
                         world->run.stopping);

@@ -25,7 +25,7 @@
 #include "core/script/runtime/script.h"
 #include "core/world/entry/entry.h"
 #include "core/world/replicate/replicate.h"
-#include "core/world/save/command.h"
+#include "core/world/save/save.h"
 #include "core/world/session/world_state.h"
 
 typedef struct World World;
@@ -65,6 +65,13 @@ void world_destroy(Heap *heap, World *world);
 // had no effect, or that of ending its session.
 MUST_USE Status world_enter(World *world, const Entry *entry);
 
+// Nobody has been here for WORLD_EMPTY_MS, and the last state is in commands: the owner enters no
+// more ticks until this is false again, so time stands still for everything but the wall clock.
+// Every other entry is allowed meanwhile. A CONNECT ends the pause, and so do a RELOAD and an
+// ADMIN, which the world then has WORLD_EMPTY_MS to act on; a STORED is kept for the next tick. It
+// depends on entries alone, so a replay, which has no ticks either, comes to the same state.
+bool world_is_paused(const World *world);
+
 // --- what comes out: messages -------------------------------------------------------------------
 // The oldest message for a connection that was not taken yet; valid until the next entry. False
 // when there is none. Binary messages, or JSON text for a JSON connection. Taking is no entry and
@@ -84,6 +91,14 @@ void world_commands_clear(World *world);
 
 // --- looking ------------------------------------------------------------------------------------
 WorldStats world_stats(const World *world);
+
+// What did not fit or made no sense, since the world began.
+typedef struct WorldCounters {
+    SimCounters sim;
+    AuthorityCounters authority;
+    SaveCounters saves;
+} WorldCounters;
+WorldCounters world_counters(const World *world);
 
 Sim *world_sim(World *world); // to look; entries alone change a world
 const Replicator *world_replicator(const World *world);

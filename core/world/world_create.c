@@ -161,7 +161,7 @@ static Status create_saves(World *world)
         .log = world->config.log,
         .epoch = world->config.epoch,
         .checkpoint_ms = world->config.checkpoint_ms,
-        .place_entity_count = world->config.place->entity_count,
+        .place = world->config.place,
     };
     return save_create(&config, &world->saves);
 }

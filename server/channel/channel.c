@@ -395,6 +395,9 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
     case CHANNEL_BEAT:
         byte_write_varint(writer, report->tick);
         break;
+    case CHANNEL_SCRIPTS:
+        byte_write_bytes(writer, report->bytes, report->byte_count);
+        break;
     case CHANNEL_JOURNAL:
         byte_write_bool(writer, report->gap);
         byte_write_bytes(writer, report->bytes, report->byte_count);
@@ -456,6 +459,9 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_BEAT:
         report->tick = byte_read_varint(reader);
+        break;
+    case CHANNEL_SCRIPTS:
+        read_rest(reader, report, SCRIPT_TABLE_BYTES);
         break;
     case CHANNEL_JOURNAL:
         report->gap = byte_read_bool(reader);

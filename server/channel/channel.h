@@ -14,6 +14,7 @@
 
 #include "core/base/log.h"
 #include "core/world/world.h"
+#include "server/channel/script_table.h"
 #include "server/channel/stats.h"
 
 #define CHANNEL_PACKET_BYTES  (60u << 10)
@@ -45,6 +46,7 @@ typedef enum ChannelType {
     CHANNEL_STOP,    // COMMAND_STOP: reason
     CHANNEL_LOG,     // level, tick, area, text
     CHANNEL_STATS,   // HostStats
+    CHANNEL_SCRIPTS, // what its scripts cost (script_table.h)
     CHANNEL_BEAT,    // still alive: tick
     CHANNEL_JOURNAL, // bytes for the journal (journal_file.h); flag: something is missing before
     CHANNEL_TYPE_COUNT
@@ -106,7 +108,7 @@ typedef struct ChannelReport {
     uint64_t connection;  // AUTH
     uint64_t request;     // SAVE, STORE
     uint64_t epoch, seq;  // SAVE, STORE (epoch)
-    const uint8_t *bytes; // AUTH, SAVE, JOURNAL
+    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS
     size_t byte_count;
     StoreRequest store;              // STORE
     LogLevel level;                  // LOG

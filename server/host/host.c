@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
+#include "core/world/save/row.h"
 #include "server/build/place/place_home.h"
 #include "server/host/host_build.h"
 #include "server/host/host_inside.h"
@@ -252,9 +253,16 @@ static void make_world_id(const char *name, char out[65])
     }
 }
 
-static void skip_row(void *user, const uint8_t *row, size_t bytes)
+// Rows as older programs wrote them, which only the place they were stored with can tell apart.
+static void count_old_row(void *user, const uint8_t *bytes, size_t count)
 {
-    (void)user, (void)row, (void)bytes;
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    Text name;
+    uint64_t number;
+    *(uint32_t *)user += row_read(&reader, &row) == STATUS_OK &&
+                         row_attribute_key(&row, &name, &number) == STATUS_OK && name.bytes == 0 &&
+                         (number & ROW_SCENE_ID) == 0;
 }
 
 static Status open_world_row(Host *host)
@@ -264,6 +272,7 @@ static Status open_world_row(Host *host)
     const char *name =
         host->config.name != NULL ? host->config.name : last_part(host->config.place);
     make_world_id(name, world_id);
+    uint32_t old_rows = 0;
     Status status = store_world_find(host->store, world_id, row);
     if (status == STATUS_NOT_FOUND) {
         *row = (StoreWorld){.created_unix_ms = clock_unix_ms()};
@@ -271,13 +280,16 @@ static Status open_world_row(Host *host)
         make_room_code(row->room_code);
         status = STATUS_OK;
     } else if (status == STATUS_OK) { // all that it has, before anything is written
-        status = store_rows(host->store, world_id, skip_row, NULL);
+        status = store_rows(host->store, world_id, count_old_row, &old_rows);
     }
     if (status != STATUS_OK) {
         return status;
     }
     snprintf(row->name, sizeof row->name, "%s", host->built.facts.name);
-    memcpy(row->place_hash, host->scene_hash, sizeof row->place_hash);
+    host->same_place = memcmp(row->place_hash, host->scene_hash, sizeof row->place_hash) == 0;
+    if (old_rows == 0) { // else it is kept until the world has replaced them
+        memcpy(row->place_hash, host->scene_hash, sizeof row->place_hash);
+    }
     status = store_world_put(host->store, row);
     for (uint32_t i = 0; i < 8 && status == STATUS_EXISTS; i++) { // another world has that code
         make_room_code(row->room_code);

@@ -27,6 +27,7 @@
 #define METRICS_BYTES     (64u << 10)
 #define BODY_BYTES        4096
 #define ANSWER_BYTES      4096
+#define SCRIPTS_BYTES     (96u << 10) // 40 rows with 17 numbers, 16 faults, every character escaped
 #define QUERY_TOKEN_BYTES 2048
 #define QUERY_FRAME_BYTES 4096
 #define TOKEN_LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:|@"
@@ -614,6 +615,50 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
     finish(request, response, &json, text, &writer);
 }
 
+// --- scripts ------------------------------------------------------------------------------------
+
+// Paths and faults of server scripts are for who makes them: this machine, in development.
+static bool refuse_stranger(const Host *host, HttpRequest *request, HttpResponse *response)
+{
+    if (!host->development || !http_is_loopback(request)) {
+        http_fail(request, response, 403, "denied",
+                  "what scripts cost is told by a world on a loopback address alone");
+        return true;
+    }
+    if (!http_origin_is_allowed(request)) {
+        http_fail(request, response, 403, "origin", "this page may not ask here");
+        return true;
+    }
+    return host_http_refuse_forwarded(host, request, response);
+}
+
+// GET /api/worlds/<id>/scripts
+static void get_scripts(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Host *host = user;
+    static uint8_t text[SCRIPTS_BYTES];
+    static ScriptTable table; // there is one HTTP thread, and the answer is copied
+    if (refuse_stranger(host, request, response)) {
+        return;
+    }
+    if (!is_our_room(host, http_path_part(request, 0))) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
+    pthread_mutex_lock(&host->lock);
+    const bool ready = host->ready;
+    table = host->scripts;
+    pthread_mutex_unlock(&host->lock);
+    if (!ready) {
+        http_fail(request, response, 503, "starting", "the world does not run yet");
+        return;
+    }
+    ByteWriter writer = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&writer, 0);
+    script_table_json(&table, &json);
+    finish(request, response, &json, text, &writer);
+}
+
 // --- the table ----------------------------------------------------------------------------------
 
 static const HttpRoute routes[] = {
@@ -627,6 +672,7 @@ static const HttpRoute routes[] = {
     {"GET", "/api/assets", host_asset_list, 0},
     {"GET", "/api/rooms/*/ws", get_socket, 0},
     {"GET", "/api/rooms/*", get_room, 0},
+    {"GET", "/api/worlds/*/scripts", get_scripts, 0},
     {"POST", "/login", post_login, BODY_BYTES},
     {"POST", "/join", post_join, BODY_BYTES},
     HOST_BUILD_ROUTES,

@@ -80,6 +80,7 @@ typedef struct Host {
 
     Store *store;
     StoreWorld row;
+    bool same_place; // the world was stored when it ran from this place
     HttpServer *http;
     SigningKey key;
     UsedTickets used_tickets;
@@ -96,6 +97,7 @@ typedef struct Host {
     uint64_t epoch;
     bool lease_held, lease_lost;
     Metrics metrics;
+    ScriptTable scripts; // what the world's scripts cost, as it said last
     pid_t pid;
 
     int epoll, signals, wake;

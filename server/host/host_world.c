@@ -47,7 +47,8 @@ typedef struct Beginning {
     uint8_t *bytes;
     size_t count, capacity;
     bool failed;
-    RowMeta meta; // of the life before; all zero: there was none
+    bool same_place; // as in Host
+    RowMeta meta;    // of the life before; all zero: there was none
 } Beginning;
 
 static void begin_with(Beginning *all, const Entry *entry)
@@ -88,7 +89,10 @@ static void take_row(void *user, const uint8_t *row, size_t bytes)
     Beginning *all = user;
     take_meta(all, row, bytes);
     if (!all->failed && bytes <= ENTRY_BYTES_MAX) {
-        const Entry entry = {.type = ENTRY_ROW, .bytes = row, .byte_count = bytes};
+        const Entry entry = {.type = ENTRY_ROW,
+                             .flags = all->same_place ? ENTRY_OK : 0,
+                             .bytes = row,
+                             .byte_count = bytes};
         begin_with(all, &entry);
     }
 }
@@ -126,7 +130,7 @@ static void begin_with_manifest(Beginning *all, const HostManifests *manifests)
 
 static Status make_beginning(Host *host, Beginning *all, HostManifests *manifests)
 {
-    *all = (Beginning){0};
+    *all = (Beginning){.same_place = host->same_place};
     Status status = store_rows(host->store, host->row.world_id, take_row, all);
     if (status != STATUS_OK) {
         host_log(LOG_ERROR, "host", "what was stored cannot be read: %s", status_text(status));
@@ -498,6 +502,18 @@ static void heard_stats(Host *host, const ChannelReport *report)
     pthread_mutex_unlock(&host->lock);
 }
 
+static void heard_scripts(Host *host, const ChannelReport *report)
+{
+    static ScriptTable table; // large, and the main thread's
+    if (script_table_read(report->bytes, report->byte_count, &table) != STATUS_OK) {
+        host_world_kill(host, "it sent an invalid table of scripts");
+        return;
+    }
+    pthread_mutex_lock(&host->lock);
+    host->scripts = table;
+    pthread_mutex_unlock(&host->lock);
+}
+
 static void heard_journal(Host *host, const ChannelReport *report)
 {
     if (host->journal.descriptor < 0 || host->journal.ended) {
@@ -556,6 +572,9 @@ static void heard(Host *host, const ChannelReport *report)
         break;
     case CHANNEL_STATS:
         heard_stats(host, report);
+        break;
+    case CHANNEL_SCRIPTS:
+        heard_scripts(host, report);
         break;
     case CHANNEL_JOURNAL:
         heard_journal(host, report);
@@ -671,6 +690,7 @@ void host_world_ended(Host *host, int code)
     host->metrics.ready = false;
     host->metrics.world.sessions = 0;
     host->metrics.world.sockets = 0;
+    host->scripts = (ScriptTable){0};
     pthread_mutex_unlock(&host->lock);
     host_save_drain(host, drain_ms(host));
     if (host->stop_wanted) {

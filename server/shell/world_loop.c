@@ -5,8 +5,11 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/channel/journal_file.h"
+#include "server/shell/script_report.h"
 #include "server/sys/clock.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +20,8 @@
 #define MESSAGES_PER_TICK  512        // from the host
 #define LOGS_PER_SECOND    200
 #define BEATS_PER_SECOND   5
+#define PAUSED_BEAT_NS     (NS_PER_SECOND / 2)  // the host waits a second for a sign of life
+#define PAUSED_STATS_NS    (NS_PER_SECOND * 10) // nothing in them changes but processor time
 #define CLOSE_NORMAL       1000
 #define CLOSE_GOING_AWAY   1001
 #define NS_PER_SECOND      1000000000ull
@@ -340,12 +345,58 @@ static void fill_world_stats(HostStats *out, const WorldStats *stats)
     out->replication_events_dropped = stats->replication.events_dropped;
 }
 
+static void fill_counters(HostStats *out, const WorldCounters *counters)
+{
+    out->sim_events_dropped = counters->sim.events_dropped;
+    out->sim_colliders_dropped = counters->sim.colliders_dropped;
+    out->sim_query_overflow = counters->sim.query_overflow;
+    out->sim_moves_refused = counters->sim.moves_refused;
+    out->sim_unstuck = counters->sim.unstuck;
+    out->sim_inputs_sanitised = counters->sim.inputs_sanitised;
+    out->sim_triggers_dropped = counters->sim.triggers_dropped;
+    out->sim_paths_given_up = counters->sim.paths_given_up;
+    out->authority_events_dropped = counters->authority.events_dropped;
+    out->authority_binds_dropped = counters->authority.binds_dropped;
+    out->authority_binds_failed = counters->authority.binds_failed;
+    out->authority_effects_dropped = counters->authority.effects_dropped;
+    out->authority_records_refused = counters->authority.records_refused;
+    out->save_rows_refused = counters->saves.rows_refused;
+    out->save_structures_unfit = counters->saves.structures_unfit;
+    out->save_structures_waiting = counters->saves.structures_waiting;
+    out->save_accounts_evicted = counters->saves.accounts_evicted;
+    out->save_askers_dropped = counters->saves.askers_dropped;
+    out->save_attributes_refused = counters->saves.attributes_refused;
+    out->save_attributes_cut = counters->saves.attributes_cut;
+    out->save_old_rows_dropped = counters->saves.old_rows_dropped;
+}
+
+// A world asks for its memory at the start. If it does so later, what it wanted was refused, and
+// somebody should hear of it.
+static void report_heap(WorldLoop *loop, HostStats *stats)
+{
+    if (loop->heap->frozen_count > stats->heap_late) {
+        LogEvent event = {.tick = stats->tick, .level = LOG_ERROR, .area = "world"};
+        snprintf(event.text, sizeof event.text,
+                 "the world asked for memory after its start, %llu times, and was refused: this is "
+                 "a bug",
+                 (unsigned long long)(loop->heap->frozen_count - stats->heap_late));
+        world_loop_log(loop, &event);
+    }
+    stats->heap_frozen = loop->heap->frozen;
+    stats->heap_late = loop->heap->frozen_count;
+    stats->heap_bytes = loop->heap->bytes_now;
+}
+
 static void report_stats(WorldLoop *loop)
 {
     const WorldStats world = world_stats(loop->world);
+    const WorldCounters counters = world_counters(loop->world);
     const SocketsStats sockets = sockets_stats(loop->sockets);
     HostStats *stats = &loop->stats;
     fill_world_stats(stats, &world);
+    fill_counters(stats, &counters);
+    script_report(loop, stats);
+    stats->paused = loop->paused;
     stats->sockets = sockets.open;
     stats->socket_bytes_down = sockets.bytes_down;
     stats->socket_bytes_up = sockets.bytes_up;
@@ -359,7 +410,7 @@ static void report_stats(WorldLoop *loop)
     stats->late_p99_us = latest(loop);
     stats->work_max_us = loop->work_max_us;
     stats->cpu_us = clock_cpu_us();
-    stats->heap_bytes = loop->heap_bytes;
+    report_heap(loop, stats);
     const ChannelReport report = {.type = CHANNEL_STATS, .stats = *stats};
     (void)world_loop_report(loop, &report); // the next one has all of it
     loop->late_count = 0;
@@ -411,11 +462,82 @@ static bool tick(WorldLoop *loop)
     return channel_flush(loop->channel) != STATUS_TRUNCATED;
 }
 
+// --- the pause ----------------------------------------------------------------------------------
+
+// A connection keeps ticks going even before it says a word: they are what times it out.
+static bool may_pause(const WorldLoop *loop)
+{
+    return world_is_paused(loop->world) && sockets_stats(loop->sockets).open == 0;
+}
+
+// Sleeps until the host says something, or takes what waits for it, or a sign of life is due.
+static void wait_for_host(const WorldLoop *loop, uint64_t until_ns)
+{
+    const bool waits = channel_free(loop->channel) < loop->channel->out_capacity;
+    struct pollfd end = {.fd = loop->channel->end,
+                         .events = (short)(waits ? POLLIN | POLLOUT : POLLIN)};
+    const uint64_t now = clock_ns();
+    const int wait_ms = until_ns > now ? (int)((until_ns - now) / 1000000u) + 1 : 0;
+    (void)poll(&end, 1, wait_ms); // whatever it says, the channel is looked at
+}
+
+static void report_pause(WorldLoop *loop, bool paused)
+{
+    loop->paused = paused;
+    report_stats(loop);
+}
+
+static void report_paused_life(WorldLoop *loop, uint64_t now, uint64_t *beat_due,
+                               uint64_t *stats_due)
+{
+    if (now >= *beat_due) {
+        const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
+        (void)world_loop_report(loop, &beat);
+        *beat_due = now + PAUSED_BEAT_NS;
+    }
+    if (now >= *stats_due) {
+        report_stats(loop);
+        *stats_due = now + PAUSED_STATS_NS;
+    }
+}
+
+// While nobody is here: no tick, and no wake-up but for the host. What enters meanwhile is
+// journaled, and what the world answers goes out. False when the host is gone.
+static bool pause_ticks(WorldLoop *loop)
+{
+    uint64_t beat_due = clock_ns();
+    uint64_t stats_due = beat_due + PAUSED_STATS_NS;
+    report_pause(loop, true);
+    while (may_pause(loop)) {
+        const uint64_t now = clock_ns();
+        loop->now_ms = now / 1000000;
+        send_journal(loop);
+        report_commands(loop);
+        report_paused_life(loop, now, &beat_due, &stats_due);
+        if (channel_flush(loop->channel) == STATUS_TRUNCATED) {
+            return false;
+        }
+        wait_for_host(loop, beat_due);
+        loop->now_ms = clock_ns() / 1000000;
+        if (!hear_host(loop)) {
+            return false;
+        }
+    }
+    report_pause(loop, false);
+    return true;
+}
+
 void world_loop_run(WorldLoop *loop)
 {
     const uint64_t interval = NS_PER_SECOND / loop->tick_rate;
     uint64_t due = clock_ns();
     for (;;) {
+        if (may_pause(loop)) {
+            if (!pause_ticks(loop)) {
+                return;
+            }
+            due = clock_ns(); // no tick was missed
+        }
         clock_sleep_until(due);
         const uint64_t now = clock_ns();
         const uint64_t late = now > due ? now - due : 0;

@@ -109,6 +109,13 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
     return jail_enter(&jail, layers, reason, bytes);
 }
 
+// For people alone: what scripts cost by the clock.
+static double script_clock_ms(void *user)
+{
+    (void)user;
+    return (double)clock_ns() / 1e6;
+}
+
 static Status make_world(World **out)
 {
     const uint8_t *scene = process.scene;
@@ -123,6 +130,7 @@ static Status make_world(World **out)
     config->stripped = scene + process.start.whole_bytes;
     config->stripped_bytes = (size_t)process.start.stripped_bytes;
     config->log = &process.log;
+    config->script.clock_ms = script_clock_ms;
     ByteReader reader = byte_reader(process.start.header, process.start.header_bytes);
     status = journal_read_header(&reader, config);
     return status == STATUS_OK ? world_create(&process.heap, config, out) : status;
@@ -244,7 +252,7 @@ static int run_world(void)
         return report_failure("the world cannot be created", status_text(status));
     }
     process.loop.journal = process.start.journal;
-    process.loop.heap_bytes = process.heap.bytes_now;
+    process.loop.heap = &process.heap;
     status = world_loop_open(&process.loop, world, process.place->tick_rate,
                              world_socket_max(process.config.player_max), process.epoll);
     if (status == STATUS_OK) {
@@ -255,6 +263,7 @@ static int run_world(void)
                               process.reason[0] != '\0' ? process.reason : status_text(status));
     }
     rune_gate_close(&process.gate);
+    heap_freeze_live(&process.heap); // all it will ever need is there, for a reload too
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
     (void)world_loop_report(&process.loop, &ready); // the queue is empty but for the log
     world_loop_run(&process.loop);

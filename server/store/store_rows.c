@@ -63,22 +63,12 @@ static uint64_t key_number(const Row *row)
 
 typedef struct EntityKey {
     Text name;
-    uint64_t net_id;
+    uint64_t net_id; // or ROW_SCENE_ID and the scene's id
 } EntityKey;
 
 static bool key_entity(const Row *row, EntityKey *out)
 {
-    ByteReader reader = byte_reader(row->key, row->key_bytes);
-    const uint8_t by = byte_read_u8(&reader);
-    *out = (EntityKey){{"", 0}, 0};
-    if (by == 'n') {
-        out->name = (Text){(const char *)row->key + 1, row->key_bytes - 1};
-        return out->name.bytes >= 1 && out->name.bytes <= WORLD_NAME_BYTES_MAX &&
-               text_is_valid(out->name.data, out->name.bytes);
-    }
-    out->net_id = byte_read_u64(&reader);
-    return by == 'i' && byte_reader_finish(&reader) == STATUS_OK && out->net_id > 0 &&
-           out->net_id <= SIM_NET_ID_MAX;
+    return row_attribute_key(row, &out->name, &out->net_id) == STATUS_OK;
 }
 
 // A deletion has nothing but its key.

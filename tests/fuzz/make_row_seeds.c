@@ -38,6 +38,7 @@ static void keep_attributes(const char *folder)
     ASSERT(inner.status == STATUS_OK);
     row_put_attributes(text("Vault"), 0, book, inner.at, &writer);
     row_put_attributes(text(""), 7, book, inner.at, &writer);
+    row_put_attributes(text(""), ROW_SCENE_ID | 7, book, inner.at, &writer);
     row_delete_attributes(text("Vault"), 0, &writer);
     keep(folder, "attributes");
 }

@@ -240,7 +240,9 @@ static void random_attributes(Rng *rng, ByteWriter *writer)
     net_book_write_end(&book);
     const bool named = rng_below(rng, 2) == 0;
     const Text name = named ? (Text){"Tür", 4} : (Text){"", 0};
-    row_put_attributes(name, 1 + rng_below(rng, 5), bytes, book.at, writer);
+    const uint64_t entity = 1 + rng_below(rng, 5);
+    row_put_attributes(name, rng_below(rng, 2) == 0 ? entity : ROW_SCENE_ID | entity, bytes,
+                       book.at, writer);
 }
 
 void fixture_row(Rng *rng, ByteWriter *writer)

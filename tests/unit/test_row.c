@@ -147,16 +147,18 @@ TEST(attributes)
     net_book_write_end(&inner);
     net_book_write_end(&inner);
     uint8_t bytes[512];
-    for (uint32_t by_name = 0; by_name < 2; by_name++) {
+    for (uint32_t form = 0; form < 3; form++) {
+        const bool by_name = form == 1;
+        const uint64_t number = form == 2 ? ROW_SCENE_ID | UINT32_MAX : 17;
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
-        row_put_attributes(by_name ? text("Vault") : text(""), 17, book, inner.at, &writer);
+        row_put_attributes(by_name ? text("Vault") : text(""), number, book, inner.at, &writer);
         const Row row = read_one(bytes, writer.at);
         Text name;
         uint64_t net_id = 0;
         const uint8_t *found = NULL;
         size_t count = 0;
         CHECK_OK(row_attributes(&row, &name, &net_id, &found, &count));
-        CHECK_INT(net_id, by_name ? 0 : 17);
+        CHECK(net_id == (by_name ? 0 : number));
         CHECK(row_text_equal(name, by_name ? text("Vault") : text("")));
         CHECK_INT(count, inner.at);
         CHECK_BYTES(found, book, inner.at);
@@ -169,6 +171,16 @@ TEST(attributes)
     const uint8_t *found = NULL;
     size_t count = 0;
     CHECK(row_attributes(&broken, &name, &net_id, &found, &count) != STATUS_OK);
+    // A key of no entity: a scene's id of 0, one that is too long, another letter.
+    static const struct {
+        uint8_t data[9];
+        uint32_t bytes;
+    } keys[] = {{"s\0\0\0\0", 5}, {"s\1\0\0\0\0", 6}, {"s\1\0\0", 4}, {"t\1\0\0\0", 5}};
+    for (uint32_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        Row row = {.type = ROW_ATTRIBUTE, .key_bytes = keys[i].bytes};
+        memcpy(row.key, keys[i].data, keys[i].bytes);
+        CHECK(row_attribute_key(&row, &name, &net_id) != STATUS_OK);
+    }
 }
 
 static WireProfile profile(const char *id, const char *name)

@@ -85,6 +85,7 @@ static void punish(ScriptSystem *system, Script *script)
         script->state = SCRIPT_THROTTLED;
         script->wake_tick = system->tick + ((uint64_t)system->config.tick_rate << doublings) / 2;
         script->account.throttle_count += 1;
+        system->totals.throttle_count += 1;
         account_say(system, LOG_WARN, script->path, "paused for a while after repeated faults");
     }
 }
@@ -157,6 +158,7 @@ void account_over_share(ScriptSystem *system, Script *script)
 {
     ScriptShare *share = &script->share;
     script->account.throttle_count += 1;
+    system->totals.throttle_count += 1;
     if (share->over_said != 0 &&
         system->tick < share->over_said + SAY_SECONDS * system->config.tick_rate) {
         return;
@@ -321,6 +323,9 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         account.debt_steps = script->share.credit_steps < 0 ? -script->share.credit_steps : 0;
         account.waiting_count = script->share.ready_count;
         account.memory_bytes = vm_owned_bytes(system->vm, i);
+        account.time_p99_ms = account_time_p99_ms(&script->times);
+        out->throttled_count += account.state == SCRIPT_THROTTLED;
+        out->off_count += account.state == SCRIPT_OFF;
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->scripts, &out->scripts_listed, &account);
         out->pending_loads += script->load == LOAD_PENDING;

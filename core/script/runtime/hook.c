@@ -341,11 +341,13 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     account_enter(system, instance_at(system, thread->instance));
     const uint32_t owner = memory_enter(system, thread->script);
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
+    const double began_ms = script_now_ms(system);
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
     const uint64_t steps = vm_steps_used(system->vm);
     system->current_thread = 0;
     account_call(system, instance_at(system, thread->instance), steps);
+    account_time(system, thread->instance, began_ms, steps);
     account_leave(system);
     settle(system, slot, outcome, result_count);
     memory_leave(system, owner);

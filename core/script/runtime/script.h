@@ -212,7 +212,10 @@ typedef struct ScriptAccount {
     uint64_t entity; // in per-entity rows
     ScriptState state;
     uint64_t call_count, step_count, fault_count, throttle_count;
-    double exec_ms;      // by VM_STEPS_PER_MS
+    double exec_ms;     // by VM_STEPS_PER_MS
+    double time_ms;     // by the clock that was given, for people; without one, as exec_ms
+    double time_p99_ms; // 99 of 100 calls took less, of the last two thousand; rows of scripts only
+    double compile_ms;  // compiling and loading it, by that clock; rows of scripts only
     size_t memory_bytes; // that the script holds, also in the rows of its entities
     // A script that uses more than its share: how far it is in debt, how many calls of it wait, how
     // many were dropped because too many waited.
@@ -227,8 +230,9 @@ typedef struct ScriptAccount {
 #define SCRIPT_STATS_ROWS 20
 typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
-    double compile_ms, exec_ms;
-    uint32_t pending_loads;
+    double compile_ms, exec_ms, time_ms;
+    uint64_t call_count, throttle_count;
+    uint32_t pending_loads, throttled_count, off_count; // scripts
     uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed,
         messages_dropped;
     VmMemory memory;

@@ -82,6 +82,15 @@ typedef struct Blame {
 } Blame;
 
 // One source, with its environment. A slot of ScriptSystem.scripts.
+// How long calls took, in buckets of about a fifth of their own size: microseconds up to a second.
+// When it holds SCRIPT_TIMES_MAX calls, all counts are halved, so that old ones are forgotten.
+#define SCRIPT_TIME_BUCKETS 76
+#define SCRIPT_TIMES_MAX    2048
+typedef struct ScriptTimes {
+    uint16_t counts[SCRIPT_TIME_BUCKETS];
+    uint16_t total;
+} ScriptTimes;
+
 typedef struct Script {
     char path[SCRIPT_PATH_BYTES];
     char file[SCRIPT_FILE_BYTES]; // what Lua calls it
@@ -108,6 +117,7 @@ typedef struct Script {
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
     ScriptAccount account;
+    ScriptTimes times;
 } Script;
 
 // A script bound to an entity, or to none. A slot of ScriptSystem.instances.
@@ -427,6 +437,12 @@ void blame_forget(ScriptSystem *system, Handle script); // it has changed
 bool account_may_run(ScriptSystem *system, Script *script);
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
+
+// --- account_time.c ----------------------------------------------------------------------------
+// An entry that began then, by script_now_ms, is over.
+void account_time(ScriptSystem *system, Handle instance, double began_ms, uint64_t steps);
+void account_compile_time(ScriptSystem *system, Handle script, double ms);
+double account_time_p99_ms(const ScriptTimes *times); // 0: no call yet
 
 // --- account_work.c -----------------------------------------------------------------------------
 // Around an entry: the world knows who calls, and its work is charged to that script. A call that

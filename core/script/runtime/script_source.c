@@ -180,6 +180,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
     take_file(system, fresh);
     if (script->path[0] != 0) {
         fresh->account = script->account;
+        fresh->times = script->times;
         fresh->share = script->share;
         fresh->share.good_ticks = 0;
         blame_forget(system, handle);
@@ -222,7 +223,7 @@ static CompileResult compile_now(ScriptSystem *system, const CompileRequest *req
         return refuse(system, request->script_id, result.error);
     }
     result.compile_ms = script_now_ms(system) - began;
-    system->totals.compile_ms += result.compile_ms;
+    account_compile_time(system, handle, result.compile_ms);
     return result;
 }
 
@@ -304,6 +305,7 @@ static Status load_rune_now(ScriptSystem *system, const char *script_id, const v
     if (handle_is_none(handle)) {
         return STATUS_LIMIT;
     }
+    const double began = script_now_ms(system);
     Script fresh = {.load = LOAD_PENDING};
     const uint32_t owner = memory_enter(system, handle);
     const int environment = push_environment(system);
@@ -315,6 +317,7 @@ static Status load_rune_now(ScriptSystem *system, const char *script_id, const v
     }
     lua_settop(system->lua, environment - 1);
     leave_slot(system, handle, owner);
+    account_compile_time(system, handle, script_now_ms(system) - began);
     if (loaded == STATUS_OK && !handle_is_none(before)) {
         restart_instances(system, before, reload);
     }

@@ -18,7 +18,8 @@ typedef enum EntryType {
     ENTRY_DISCONNECT, // connection
     ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
     ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
-    ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h)
+    ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h); ok: it was stored when
+                      // the world ran from this very place
     ENTRY_SCRIPT,     // name: path; number: entry_context; bytes: a rune, or the source; before the
                       // first tick, or staged for a reload
     ENTRY_RELOAD,     // version; bytes: the signed manifest of clients (manifest.h), or none; the
@@ -29,7 +30,7 @@ typedef enum EntryType {
 
 typedef enum EntryFlag {
     ENTRY_JSON = 1 << 0,      // CONNECT: the subprotocol is JSON
-    ENTRY_OK = 1 << 1,        // AUTH, STORED
+    ENTRY_OK = 1 << 1,        // AUTH, STORED, ROW
     ENTRY_GUEST = 1 << 2,     // AUTH
     ENTRY_OPERATOR = 1 << 3,  // AUTH
     ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune

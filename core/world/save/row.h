@@ -17,7 +17,7 @@ typedef enum RowType {
     ROW_META,      // next net id, next player number, time the world has run
     ROW_STRUCTURE, // by net id
     ROW_CHUNK,     // by coordinate: difference over the place's terrain
-    ROW_ATTRIBUTE, // persistent attributes of an entity, by name of the entity or net id
+    ROW_ATTRIBUTE, // persistent attributes of an entity, by its name or its number
     ROW_PLAYER,    // checkpoint, by account
     ROW_PROFILES,  // character profiles of an account, and which is active
     ROW_RESUME,    // resumable session, by hash of its token
@@ -94,12 +94,17 @@ void row_put_structure(const RowStructure *structure, ByteWriter *writer);
 void row_delete_structure(uint64_t net_id, ByteWriter *writer);
 // `difference` is what terrain_write_difference wrote.
 void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteWriter *writer);
-// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by net id.
-void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
+// An entity without a name is known by its number: ROW_SCENE_ID and its id in scene.json. Without
+// ROW_SCENE_ID it is a net id, as older programs wrote it, and good for the same place alone.
+#define ROW_SCENE_ID (1ull << 62)
+// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by number.
+void row_put_attributes(Text entity_name, uint64_t number, const uint8_t *attributes, size_t bytes,
                         ByteWriter *writer);
 
 void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer);
-void row_delete_attributes(Text entity_name, uint64_t net_id, ByteWriter *writer);
+void row_delete_attributes(Text entity_name, uint64_t number, ByteWriter *writer);
+// Whose attributes those are, also of a deletion. The name points into the row.
+MUST_USE Status row_attribute_key(const Row *row, Text *entity_name, uint64_t *number);
 
 // STATUS_MISMATCH for a row of another type; a deletion has no content: STATUS_NOT_FOUND.
 MUST_USE Status row_meta(const Row *row, RowMeta *out);
@@ -109,5 +114,5 @@ MUST_USE Status row_profiles(const Row *row, RowProfiles *out);
 MUST_USE Status row_structure(const Row *row, RowStructure *out);
 MUST_USE Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference,
                           size_t *bytes);
-MUST_USE Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
+MUST_USE Status row_attributes(const Row *row, Text *entity_name, uint64_t *number,
                                const uint8_t **attributes, size_t *bytes);

@@ -23,7 +23,7 @@ static SaveSizes sizes_of(const SaveConfig *config)
     sizes.account_max = 1024 + 4 * config->sessions->count;
     sizes.asker_max = 256 + 16 * config->sessions->count;
     sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + config->sessions->count + 8;
-    const uint32_t items = 1 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
+    const uint32_t items = 2 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
                            2 * sizes.account_max + sizes.account_max;
     sizes.queue_size = 1024;
     while (sizes.queue_size < items) {
@@ -311,6 +311,19 @@ void save_tick(Saves *saves)
         }
     }
     flush(saves);
+}
+
+void save_all(Saves *saves)
+{
+    look_at_meta(saves);
+    save_look_at_structures(saves, true);
+    save_look_at_attributes(saves, true);
+    flush(saves);
+}
+
+SaveCounters save_counters(const Saves *saves)
+{
+    return saves->counters;
 }
 
 void save_hash(const Saves *saves, Hash64 *hash)

@@ -11,6 +11,7 @@
 // - Rows that come back are trusted no more than anything else from outside.
 #pragma once
 
+#include "core/place/place.h"
 #include "core/world/save/command.h"
 #include "core/world/save/row.h"
 #include "core/world/session/session.h"
@@ -28,7 +29,7 @@ typedef struct SaveConfig {
     LogSink *log;
     uint64_t epoch;
     uint32_t checkpoint_ms;
-    uint32_t place_entity_count; // entities that get the same net id in every run
+    const Place *place;
 } SaveConfig;
 
 MUST_USE Status save_create(const SaveConfig *config, Saves **out);
@@ -42,6 +43,9 @@ uint64_t save_manifest_version(const Saves *saves);
 
 // --- going out ----------------------------------------------------------------------------------
 void save_tick(Saves *saves); // checkpoints when due; rows that changed become a command
+// Everything that changed becomes a command, or as much as one has room for; when that is answered,
+// the rest. For a world without a next tick. Players are saved as they leave.
+void save_all(Saves *saves);
 // ENTRY_STORED answers a save or a DataStore request, and the number says which.
 bool save_is_store_request(uint64_t request);
 MUST_USE Status save_stored(Saves *saves, const Entry *entry); // a save
@@ -70,3 +74,15 @@ MUST_USE Status save_command(Saves *saves, const Command *command);
 const Command *save_commands(const Saves *saves, uint32_t *count);
 void save_commands_clear(Saves *saves);
 void save_hash(const Saves *saves, Hash64 *hash);
+
+typedef struct SaveCounters {
+    uint64_t rows_refused;       // stored rows that made no sense
+    uint64_t structures_unfit;   // stored structures that the place has no room for any more
+    uint64_t structures_waiting; // looked at again later: too many wait for the owner
+    uint64_t accounts_evicted;   // forgotten in this run, because others came; their rows stay
+    uint64_t askers_dropped;     // players who are not told that something is durable
+    uint64_t attributes_refused; // persistent attributes without room for a row, or of no use
+    uint64_t attributes_cut;     // that did not fit the row of their entity
+    uint64_t old_rows_dropped;   // by net id, of another place
+} SaveCounters;
+SaveCounters save_counters(const Saves *saves);

@@ -34,6 +34,7 @@ typedef enum SaveKind {
     SAVE_STRUCTURE,
     SAVE_CHUNK,
     SAVE_ATTRIBUTE,
+    SAVE_OLD_ATTRIBUTES,
     SAVE_PLAYER,
     SAVE_PROFILES,
     SAVE_RESUME
@@ -66,10 +67,11 @@ typedef struct SavedChunk {
 } SavedChunk;
 
 typedef struct SavedAttributes {
-    ShortName name;  // bytes 0: by net id
-    uint64_t net_id; // as above
+    ShortName name;  // bytes 0: by number
+    uint64_t number; // ROW_SCENE_ID and the scene's id; 0: by name
     bool queued;
     bool waits;     // came in, and its entity is not there yet
+    bool was_old;   // came in by net id
     uint32_t maker; // the script that keeps something there first
     uint32_t byte_count;
     uint8_t bytes[NET_BOOK_BYTES_MAX];
@@ -121,6 +123,11 @@ struct Saves {
     SavedAttributes *attributes;
     uint32_t attribute_count, attributes_waiting;
     IdMap attribute_map;
+    // Net ids of rows that came in as older programs wrote them; their rows are deleted.
+    uint64_t old_rows[ATTRIBUTE_ROWS_MAX];
+    uint32_t old_row_count;
+    bool old_rows_queued;
+    bool same_place;       // of the row that is being read
     uint64_t book_version; // looked at up to here
     SavedAccount *accounts;
     uint32_t account_count, account_max;
@@ -143,10 +150,7 @@ struct Saves {
     uint8_t chunk_bytes[CHUNK_BYTES_MAX];
     uint8_t book_bytes[NET_BOOK_BYTES_MAX];
     void *block; // the small arrays
-    struct SaveCounters {
-        uint64_t rows_refused, structures_unfit, structures_waiting, accounts_evicted,
-            askers_dropped, attributes_refused, attributes_cut;
-    } counters;
+    SaveCounters counters;
 };
 
 // save.c
@@ -161,8 +165,8 @@ SavedAccount *save_account(Saves *saves, uint64_t account); // makes one
 void save_account_put(SavedAccount *account, const RowPlayer *row);
 SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slot); // NULL: full
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
-// By name or by net id; NULL when there is none and no room for one, or `make` is false.
-SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
+// By name or by number; NULL when there is none and no room for one, or `make` is false.
+SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
 void save_look_at_structures(Saves *saves, bool checkpoint);
 void save_look_at_attributes(Saves *saves, bool checkpoint);

@@ -459,20 +459,20 @@ static void resume_done(Saves *saves, uint32_t slot)
 
 // --- attributes ---------------------------------------------------------------------------------
 
-static uint64_t attribute_id(Text name, uint64_t net_id)
+static uint64_t attribute_id(Text name, uint64_t number)
 {
     if (name.bytes == 0) {
-        return net_id;
+        return number;
     }
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, name.data, name.bytes);
-    return hash.state | 1ull << 63; // above every net id
+    return hash.state | 1ull << 63; // above every number
 }
 
-SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make)
+SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, bool make)
 {
     ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
-    const uint64_t id = attribute_id(name, net_id);
+    const uint64_t id = attribute_id(name, number);
     const uint32_t slot = id_map_find(&saves->attribute_map, id);
     if (slot != 0) {
         SavedAttributes *found = &saves->attributes[slot - 1];
@@ -486,24 +486,25 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, b
     if (name.bytes > 0) {
         memcpy(saved->name.data, name.data, name.bytes);
     }
-    saved->net_id = name.bytes > 0 ? 0 : net_id;
+    saved->number = name.bytes > 0 ? 0 : number;
     id_map_put(&saves->attribute_map, id, saves->attribute_count);
     return saved;
 }
 
 // What an entity is called in the next life of the world: by its name if it is the first of that
-// name, by its net id if the place gives it the same one again. False: nobody will know it.
-static bool identity(const Saves *saves, uint64_t net_id, Text *name)
+// name, by its id in the scene if it is of the scene. Its net id would be another one as soon as
+// the creator puts something before it. False: nobody will know it.
+static bool identity(const Saves *saves, uint64_t net_id, Text *name, uint64_t *number)
 {
     ScriptWorld *script_world = authority_world(saves->config.authority);
     *name = script_world->methods->name(script_world, net_id);
+    *number = ROW_SCENE_ID | place_scene_id(saves->config.place, net_id);
     if (name->bytes > 0 && name->bytes <= WORLD_NAME_BYTES_MAX &&
         script_world->methods->find(script_world, *name) == net_id) {
         return true;
     }
     *name = (Text){"", 0};
-    return net_id <= (uint64_t)scene_part_count(sim_scene(saves->config.sim)) +
-                         saves->config.place_entity_count;
+    return *number != ROW_SCENE_ID;
 }
 
 static bool net_value(const ScriptValue *from, NetValue *to)
@@ -576,7 +577,7 @@ static size_t write_book(Saves *saves, const AttributeTable *book, const Record 
 }
 
 // A row for what has none yet. Rows that came from the store are nobody's.
-static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
+static SavedAttributes *make_row(Saves *saves, Text name, uint64_t number, const Record *record)
 {
     uint32_t own = 0;
     for (uint32_t i = 0; i < saves->attribute_count; i++) {
@@ -584,7 +585,7 @@ static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
     }
     SavedAttributes *saved = NULL;
     if (record->maker == 0 || part_is_fair(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
-        saved = save_attribute_slot(saves, name, record->net_id, true);
+        saved = save_attribute_slot(saves, name, number, true);
     }
     if (saved != NULL) {
         saved->maker = record->maker;
@@ -592,13 +593,29 @@ static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
     return saved;
 }
 
+static void queue_row(Saves *saves, SavedAttributes *saved)
+{
+    save_queue(saves, SAVE_ATTRIBUTE, (uint32_t)(saved - saves->attributes), &saved->queued);
+}
+
+// An entity that had no name when it was stored and has one now has one row, not two.
+static void forget_number(Saves *saves, uint64_t number)
+{
+    SavedAttributes *saved = save_attribute_slot(saves, (Text){"", 0}, number, false);
+    if (saved != NULL && saved->byte_count > 0) {
+        saved->byte_count = 0;
+        queue_row(saves, saved);
+    }
+}
+
 static void look_at_record(Saves *saves, const Record *record)
 {
     Text name;
-    if (!identity(saves, record->net_id, &name)) {
+    uint64_t number;
+    if (!identity(saves, record->net_id, &name, &number)) {
         return;
     }
-    SavedAttributes *saved = save_attribute_slot(saves, name, record->net_id, false);
+    SavedAttributes *saved = save_attribute_slot(saves, name, number, false);
     if (saved != NULL && saved->waits) {
         save_apply_attributes(saves, saved, record->net_id);
         return;
@@ -607,7 +624,7 @@ static void look_at_record(Saves *saves, const Record *record)
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
-    saved = saved != NULL ? saved : make_row(saves, name, record);
+    saved = saved != NULL ? saved : make_row(saves, name, number, record);
     if (saved == NULL) {
         saves->counters.attributes_refused += 1;
         return;
@@ -615,7 +632,10 @@ static void look_at_record(Saves *saves, const Record *record)
     if (saved->byte_count != bytes || memcmp(saved->bytes, saves->book_bytes, bytes) != 0) {
         memcpy(saved->bytes, saves->book_bytes, bytes);
         saved->byte_count = (uint32_t)bytes;
-        save_queue(saves, SAVE_ATTRIBUTE, (uint32_t)(saved - saves->attributes), &saved->queued);
+        queue_row(saves, saved);
+    }
+    if (name.bytes > 0) {
+        forget_number(saves, number);
     }
 }
 
@@ -641,9 +661,17 @@ static void write_attributes(const SavedAttributes *saved, ByteWriter *writer)
 {
     const Text name = {saved->name.data, saved->name.bytes};
     if (saved->byte_count == 0) {
-        row_delete_attributes(name, saved->net_id, writer);
+        row_delete_attributes(name, saved->number, writer);
     } else {
-        row_put_attributes(name, saved->net_id, saved->bytes, saved->byte_count, writer);
+        row_put_attributes(name, saved->number, saved->bytes, saved->byte_count, writer);
+    }
+}
+
+// At most 512 keys of 9 bytes: they fit one command.
+static void delete_old_attributes(const Saves *saves, ByteWriter *writer)
+{
+    for (uint32_t i = 0; i < saves->old_row_count; i++) {
+        row_delete_attributes((Text){"", 0}, saves->old_rows[i], writer);
     }
 }
 
@@ -663,6 +691,9 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
         break;
     case SAVE_ATTRIBUTE:
         write_attributes(&saves->attributes[item.slot], writer);
+        break;
+    case SAVE_OLD_ATTRIBUTES:
+        delete_old_attributes(saves, writer);
         break;
     case SAVE_PLAYER:
         write_player(&saves->accounts[item.slot], writer);
@@ -700,6 +731,9 @@ void save_item_done(Saves *saves, SaveItem item)
         break;
     case SAVE_ATTRIBUTE:
         saves->attributes[item.slot].queued = false;
+        break;
+    case SAVE_OLD_ATTRIBUTES:
+        saves->old_rows_queued = false;
         break;
     case SAVE_PLAYER:
         saves->accounts[item.slot].player_queued = false;

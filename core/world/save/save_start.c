@@ -59,26 +59,49 @@ static Status take_chunk(Saves *saves, const Row *row)
     return byte_reader_finish(&reader);
 }
 
+// Older programs stored what has no name by its net id, which follows the order of the scene: whose
+// row it is, only the same place can tell. Whether it is used or not, it is deleted, and what is
+// used is stored by the scene's id. False: it is not used.
+static bool take_old_number(Saves *saves, uint64_t *number)
+{
+    const uint32_t scene_id = place_scene_id(saves->config.place, *number);
+    saves->old_rows[saves->old_row_count++] = *number;
+    *number = ROW_SCENE_ID | scene_id;
+    if (!saves->same_place || scene_id == 0) {
+        saves->counters.old_rows_dropped += 1;
+        return false;
+    }
+    const SavedAttributes *newer = save_attribute_slot(saves, (Text){"", 0}, *number, false);
+    return newer == NULL || !newer->waits;
+}
+
 static Status take_attributes(Saves *saves, const Row *row)
 {
     Text name;
-    uint64_t net_id = 0;
+    uint64_t number = 0;
     const uint8_t *bytes = NULL;
     size_t count = 0;
-    const Status status = row_attributes(row, &name, &net_id, &bytes, &count);
+    const Status status = row_attributes(row, &name, &number, &bytes, &count);
     if (status != STATUS_OK) {
         return status;
     }
     if (count > NET_BOOK_BYTES_MAX) {
         return STATUS_RANGE;
     }
-    const Text text = {name.data, name.bytes};
-    SavedAttributes *saved = save_attribute_slot(saves, text, net_id, true);
+    const bool is_old = name.bytes == 0 && (number & ROW_SCENE_ID) == 0;
+    if (is_old && saves->old_row_count == ATTRIBUTE_ROWS_MAX) {
+        return STATUS_LIMIT;
+    }
+    if (is_old && !take_old_number(saves, &number)) {
+        return STATUS_OK;
+    }
+    SavedAttributes *saved = save_attribute_slot(saves, name, number, true);
     if (saved == NULL) {
         return STATUS_LIMIT;
     }
     saves->attributes_waiting += !saved->waits;
     saved->waits = true;
+    saved->was_old = is_old;
     saved->byte_count = (uint32_t)count;
     memcpy(saved->bytes, bytes, count);
     return STATUS_OK;
@@ -145,6 +168,7 @@ Status save_row(Saves *saves, const Entry *entry)
     if (status == STATUS_OK) {
         status = byte_reader_finish(&reader);
     }
+    saves->same_place = (entry->flags & ENTRY_OK) != 0;
     if (status == STATUS_OK) {
         status = row.value_bytes > 0 ? take[row.type](saves, &row) : STATUS_OK;
     }
@@ -305,21 +329,55 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     }
 }
 
-static void restore_attributes(Saves *saves)
+static void restore_on(Saves *saves, SavedAttributes *stored, uint64_t net_id)
 {
     ScriptWorld *script_world = authority_world(saves->config.authority);
+    ScriptEntityInfo info;
+    if (stored->waits && net_id != 0 &&
+        script_world->methods->entity(script_world, net_id, &info)) {
+        save_apply_attributes(saves, stored, net_id);
+    }
+}
+
+// By name last: what has a name now is stored by it from now on.
+static void restore_attributes(Saves *saves)
+{
+    const Place *place = saves->config.place;
+    ScriptWorld *script_world = authority_world(saves->config.authority);
+    const uint64_t count = (uint64_t)scene_part_count(place->scene) + place->entity_count;
+    for (uint64_t net_id = 1; net_id <= count && saves->attributes_waiting > 0; net_id++) {
+        const uint64_t number = ROW_SCENE_ID | place_scene_id(place, net_id);
+        SavedAttributes *stored = save_attribute_slot(saves, (Text){"", 0}, number, false);
+        if (stored != NULL) {
+            restore_on(saves, stored, net_id);
+        }
+    }
     for (uint32_t i = 0; i < saves->attribute_count; i++) {
         SavedAttributes *stored = &saves->attributes[i];
-        ScriptEntityInfo info;
-        uint64_t net_id = stored->net_id;
-        if (stored->name.bytes > 0) {
-            net_id = script_world->methods->find(script_world,
-                                                 (Text){stored->name.data, stored->name.bytes});
+        const Text name = {stored->name.data, stored->name.bytes};
+        if (name.bytes > 0) {
+            restore_on(saves, stored, script_world->methods->find(script_world, name));
         }
-        if (stored->waits && net_id != 0 &&
-            script_world->methods->entity(script_world, net_id, &info)) {
-            save_apply_attributes(saves, stored, net_id);
+    }
+}
+
+// Rows of older programs: first what they held is stored by the scene's ids, then they go.
+static void replace_old_rows(Saves *saves)
+{
+    if (saves->old_row_count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < saves->attribute_count; i++) {
+        if (saves->attributes[i].was_old) {
+            save_queue(saves, SAVE_ATTRIBUTE, i, &saves->attributes[i].queued);
         }
+    }
+    save_queue(saves, SAVE_OLD_ATTRIBUTES, 0, &saves->old_rows_queued);
+    if (saves->counters.old_rows_dropped > 0) {
+        log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
+                  "%llu stored rows of entities without a name were dropped: the place has changed "
+                  "since, and they do not say whose they are",
+                  (unsigned long long)saves->counters.old_rows_dropped);
     }
 }
 
@@ -365,6 +423,7 @@ void save_start(Saves *saves)
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
     restore_structures(saves);
     restore_attributes(saves);
+    replace_old_rows(saves);
     // What is there now is what is stored; only what changes from here on goes out.
     saves->structure_live = UINT32_MAX;
 }

@@ -24,8 +24,9 @@ static inline uint32_t world_ticks(const WorldClock *clock, uint64_t ms)
 
 // Numbers are never given twice: a stored world goes on where the last run stopped (save_start.c).
 typedef struct WorldRun {
-    bool started;  // the first tick came
-    bool stopping; // nobody is let in any more, and nothing is saved any more
+    bool started;       // the first tick came
+    bool stopping;      // nobody is let in any more, and nothing is saved any more
+    uint64_t busy_tick; // the last tick with a session, or in which an operator or a reload came
     uint64_t next_player;
     uint32_t manifest_version;
     uint32_t effect_maker; // the script whose effect is passed on now; 0: none
