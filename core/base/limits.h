@@ -128,6 +128,8 @@
 #define SCRIPT_DEFERRED_SHARED        4096
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
+#define SCRIPT_CONNECTIONS_MAX        8192 // of one script, to all signals
+#define SCRIPT_SIGNALS_MAX            4096 // that one script has made and something still holds
 
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from

@@ -3,6 +3,7 @@
 //   script.c    binding, events, the tick           script_source.c  sources to code, run once
 //   hook.c      the only place that enters Lua      schedule.c  sleeping and waiting coroutines
 //   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
+//   signal_count.c  how many of them a script has
 //   share.c     who may run in a tick, and caps     params.c    parameters from JSON
 //   object.c    objects that scripts hold           value.c     values as bytes
 //   blame.c     players who cause faults in scripts
@@ -46,6 +47,13 @@ typedef enum ScriptLoad {
     LOAD_ENDED // it held too much memory; there is no code until it changes
 } ScriptLoad;
 
+// How many signals or connections a script has (signal_count.c).
+typedef struct SignalCount {
+    uint32_t count;   // made, and not known to be gone
+    uint32_t held;    // of them, after the last collection
+    bool was_refused; // one more, since then
+} SignalCount;
+
 // What a script has of the things that all scripts share: time, coroutines, deferred calls
 // (share.c).
 typedef struct ScriptShare {
@@ -58,11 +66,13 @@ typedef struct ScriptShare {
     uint64_t over_until;    // it counts as throttled until this tick
     uint64_t over_said;     // the tick in which that was last said, 0: never
     uint64_t drop_said;     // the tick in which a dropped call was last said, 0: never
+    uint64_t skip_said;     // the tick in which an onUpdate left out was last said, 0: never
     bool has_called;        // something besides its top level has run in that tick
     bool waits;             // something of it could not run in this round
     bool is_listed;         // in ScriptSystem.ready_scripts
     uint32_t ready_first, ready_last, ready_count; // threads that wait for its share, in order
     uint32_t thread_count, deferred_count;
+    SignalCount signals, connections;
 } ScriptShare;
 
 // Which player made something happen.
@@ -211,6 +221,8 @@ struct ScriptSystem {
     uint64_t next_request;
     uint32_t update_next;   // slot at which onUpdate goes on when a tick ran out of steps
     uint32_t update_missed; // the first slot whose onUpdate had to wait in this round, 0: none
+    uint64_t skip_tick;     // the second in which `skip_lines` have said that one was left out
+    uint32_t skip_lines;
 
     // The time of a tick, and who gets it (share.c).
     int64_t tick_steps_left;
@@ -247,6 +259,8 @@ struct ScriptSystem {
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
     uint64_t connections_made;
+    uint64_t counted_tick;     // in which signals and connections were last counted
+    bool count_is_due;         // a script comes near its limit
     uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
     ScriptEvent *events;       // names and payloads point into event_data
     uint32_t event_count;
@@ -369,7 +383,7 @@ void schedule_forget(ScriptSystem *system, Thread *thread); // schedule_find fin
 Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
 
 // --- signal.c -----------------------------------------------------------------------------------
-// Pushes a new Signal.
+// Pushes a new Signal. It counts as one of the script that runs, and raises when that has too many.
 void signal_push_new(lua_State *thread);
 // Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
 // asked; false and nothing pushed when there is none.
@@ -386,6 +400,10 @@ void signal_forget_script(ScriptSystem *system, Handle script);
 Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
+// How many of the signals that a script has made there are, and of its connections that are alive:
+// tells `count_one` of every Signal and Connection, after what nothing holds is gone.
+void signal_visit(ScriptSystem *system,
+                  void (*count_one)(ScriptSystem *system, Handle script, bool is_signal));
 // Rows of api.def.
 int signal_connect(lua_State *thread);
 int signal_once(lua_State *thread);
@@ -397,12 +415,22 @@ bool connection_is_connected(lua_State *thread, int index);
 int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
 
+// --- signal_count.c -----------------------------------------------------------------------------
+// Counts one more signal or connection for the script that runs, or raises when it has too many.
+void signal_count_take(lua_State *thread, bool is_signal);
+// A connection has ended.
+void signal_count_give(ScriptSystem *system, Handle script);
+// At the end of a tick: counts again if a script is near its limit, at most once a second.
+void signal_count_again(ScriptSystem *system);
+
 // --- account.c ----------------------------------------------------------------------------------
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
 // Charges a script for work that something else did for it, as if it had used the steps itself.
 void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
 // Something that happened was not told to the script, which is behind or has too much waiting.
 void account_dropped(ScriptSystem *system, Script *script, const char *what);
+// The onUpdate of one of the script's instances was left out, because the tick was full.
+void account_update_skipped(ScriptSystem *system, Script *script, Instance *instance);
 // Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
 // being switched off.
 void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
