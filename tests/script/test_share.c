@@ -233,3 +233,33 @@ TEST(loading_keeps_to_the_time_of_a_tick)
     check_loads(50, signals);
     check_loads(50, loops);
 }
+
+// --- coroutines ---------------------------------------------------------------------------------
+
+// The coroutines of calls are used again. A script that kept one cannot reach what another script
+// does with it later: neither end it, nor go on with it.
+TEST(a_coroutine_that_one_script_kept_is_not_used_by_another)
+{
+    script_fixture_open(&fixture, NULL);
+    add_numbered("Thief", 0,
+                 "local kept = {}\n"
+                 "local function keep() kept[coroutine.running()] = true end\n"
+                 "for _ = 1, 10 do Timer.Every(0, keep) end\n"
+                 "for _ = 1, 10 do kept[task.delay(0, keep)] = true end\n"
+                 "function onUpdate()\n"
+                 "  for co in pairs(kept) do\n"
+                 "    pcall(task.cancel, co)\n"
+                 "    pcall(coroutine.resume, co)\n"
+                 "    pcall(coroutine.close, co)\n"
+                 "  end\n"
+                 "end");
+    script_fixture_run(&fixture, 5);
+    add_numbered("Honest", 0,
+                 "local beats, woken = 0, 0\n"
+                 "for _ = 1, 5 do Timer.Every(0.1, function() beats = beats + 1 end) end\n"
+                 "function onStart() while true do task.wait(0.1) woken = woken + 1 end end\n"
+                 "Timer.After(1.05, function() print('beats', beats, 'woken', woken) end)");
+    script_fixture_run(&fixture, 80);
+    CHECK_INT(script_fixture_lines(&fixture, "beats\t50\twoken\t10"), 1);
+    script_fixture_close(&fixture);
+}

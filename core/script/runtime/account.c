@@ -124,7 +124,8 @@ static void punish(ScriptSystem *system, Script *script)
     }
 }
 
-bool account_may_run(ScriptSystem *system, Script *script)
+// Whether a script that does not run may do so again from now on.
+bool account_wakes(ScriptSystem *system, Script *script)
 {
     if (script->state == SCRIPT_THROTTLED && system->tick >= script->wake_tick) {
         script->state = SCRIPT_RUNNING;

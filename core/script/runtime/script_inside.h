@@ -33,11 +33,13 @@
 // counting.
 #define SCRIPT_DROP_STEPS  20
 #define SCRIPT_ENTRY_STEPS 200
-#define SCRIPT_ROUNDS_MAX  16 // handlers that fire signals, one inside the other
-#define SCRIPT_REQUIRE_MAX 32
-#define SCRIPT_IDLE_MAX    64
-#define SCRIPT_JSON_BYTES  (4 << 20) // scratch for one JSON text
-#define SCHEDULE_ELAPSED   (-1)      // argument_count of a sleeper that gets the time slept
+// A coroutine that cannot be used again, so that another one has to be made.
+#define SCRIPT_COROUTINE_STEPS 400
+#define SCRIPT_ROUNDS_MAX      16 // handlers that fire signals, one inside the other
+#define SCRIPT_REQUIRE_MAX     32
+#define SCRIPT_IDLE_MAX        64
+#define SCRIPT_JSON_BYTES      (4 << 20) // scratch for one JSON text
+#define SCHEDULE_ELAPSED       (-1)      // argument_count of a sleeper that gets the time slept
 
 typedef enum ScriptLoad {
     LOAD_PENDING,
@@ -156,6 +158,7 @@ typedef struct Thread {
     int ref; // anchors it in the registry
     ThreadState state;
     bool pooled; // made by us, used again
+    bool shown;  // a script has it, and might go on with it: not used again
     Handle instance;
     Handle script;                      // of the instance, also when that is gone
     uint32_t ready_before, ready_after; // queued: its neighbours in the script's queue
@@ -185,6 +188,12 @@ typedef struct Deferred {
     Cause cause;
 } Deferred;
 
+// A coroutine of ours, and the reference that holds it.
+typedef struct Coroutine {
+    lua_State *lua;
+    int ref;
+} Coroutine;
+
 typedef struct SleepEntry {
     uint64_t due_tick;
     uint64_t number;
@@ -205,10 +214,10 @@ struct ScriptSystem {
     lua_State *lua; // the main thread: for building things, never for running scripts
     const ScriptWorldMethods *methods;
 
-    Pool scripts;                   // of Script
-    Pool instances;                 // of Instance
-    Pool threads;                   // of Thread
-    int idle_refs[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
+    Pool scripts;                    // of Script
+    Pool instances;                  // of Instance
+    Pool threads;                    // of Thread
+    Coroutine idle[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
     uint32_t idle_count;
     SleepEntry *sleepers; // heap
     uint32_t sleeper_count, sleeper_max;
@@ -381,6 +390,9 @@ void schedule_cancel_instance(ScriptSystem *system, Handle instance);
 // Runs the queues, then what is due in this tick, by due tick, then number. What has to wait is
 // queued.
 void schedule_run(ScriptSystem *system);
+// From now on schedule_find finds it. A thread is asked for by its coroutine once that pauses or a
+// script has it; what a timer will call is not.
+void schedule_list(ScriptSystem *system, uint32_t slot);
 void schedule_forget(ScriptSystem *system, Thread *thread); // schedule_find finds it no more
 Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
 
@@ -454,14 +466,18 @@ bool blame_is_barred(const ScriptSystem *system, Handle script);
 void blame_forget(ScriptSystem *system, Handle script); // it has changed
 
 // Whether the script may run in this tick.
-bool account_may_run(ScriptSystem *system, Script *script);
+bool account_wakes(ScriptSystem *system, Script *script);
+static inline bool account_may_run(ScriptSystem *system, Script *script)
+{
+    return script->state == SCRIPT_RUNNING || account_wakes(system, script);
+}
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
 
 // --- account_work.c -----------------------------------------------------------------------------
 // Around an entry: the world knows who calls, and its work is charged to that script. A call that
 // raised has not been charged by api_charge_work; leaving does it.
-void account_enter(ScriptSystem *system, const Instance *instance);
+void account_enter(ScriptSystem *system, uint32_t script);
 void account_leave(ScriptSystem *system);
 // --- script_memory.c ----------------------------------------------------------------------------
 // Between these two, what is allocated belongs to the script, or to all if there is none.
@@ -475,15 +491,28 @@ MUST_USE bool memory_protect(ScriptSystem *system, void (*call)(void *user), voi
 // who hold most are ended, once a tick.
 bool memory_has_room(ScriptSystem *system, size_t wire_bytes);
 // After an entry: if memory was short, those who hold most are ended until it is not.
-void memory_settle(ScriptSystem *system);
+void memory_end_largest(ScriptSystem *system);
+static inline void memory_settle(ScriptSystem *system)
+{
+    if (vm_is_pressed(system->vm)) {
+        memory_end_largest(system);
+    }
+}
 
 // --- share.c ------------------------------------------------------------------------------------
 void share_begin(ScriptSystem *system); // of a tick
 // Whether there is another round in this tick: somebody waits, and there is time.
 bool share_next_round(ScriptSystem *system);
 void share_end(ScriptSystem *system);
-// Whether the script may run something now; if not, it is noted that it waits.
-bool share_may_run(ScriptSystem *system, Script *script);
+bool share_decide(ScriptSystem *system, Script *script);
+// Whether the script may run something now; if not, it is noted that it waits. The first answer is
+// the one of a tick in which everything fits so far.
+static inline bool share_may_run(ScriptSystem *system, Script *script)
+{
+    const bool fits = system->short_until <= system->tick && system->tick_steps_left > 0 &&
+                      script->share.used_tick == system->tick && script->share.ready_count == 0;
+    return (fits && !system->ignores_share) || share_decide(system, script);
+}
 void share_use(ScriptSystem *system, Script *script, uint64_t steps); // script may be NULL
 // The same at any time, also between ticks.
 void share_charge(ScriptSystem *system, Script *script, uint64_t steps);
@@ -491,9 +520,28 @@ void share_charge(ScriptSystem *system, Script *script, uint64_t steps);
 void share_queue(ScriptSystem *system, Script *script, uint32_t thread, int argument_count);
 void share_unqueue(ScriptSystem *system, uint32_t thread);
 // Whether a script that has `own` things may take one more, and the counting of it.
-bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
-                uint32_t shared_max);
-void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max);
+static inline bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
+                              uint32_t shared_max)
+{
+    if (*own >= own_max) {
+        if (*own >= most || *shared >= shared_max) {
+            return false;
+        }
+        *shared += 1;
+    }
+    *own += 1;
+    return true;
+}
+
+static inline void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max)
+{
+    ASSERT(*own > 0);
+    *own -= 1;
+    if (*own >= own_max) {
+        ASSERT(*shared > 0);
+        *shared -= 1;
+    }
+}
 void share_forget(ScriptSystem *system, Handle script); // before its slot is released
 
 // --- params.c -----------------------------------------------------------------------------------
