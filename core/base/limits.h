@@ -130,6 +130,16 @@
 #define SCRIPT_DEFERRED_SHARED        4096
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
+#define SCRIPT_CONNECTIONS_MAX        8192 // of one script, to all signals
+#define SCRIPT_SIGNALS_MAX            4096 // that one script has made and something still holds
+
+// What a script wants shown on the screen of a player (UI.Show). The page lays it out anew when it
+// changes, so a tree must not be larger than a screen can show.
+#define UI_WIDGETS_MAX      256  // in a tree, and tables inside of them
+#define UI_FIELDS_MAX       4096 // in all of them together
+#define UI_DEPTH_MAX        6    // widgets inside each other
+#define UI_TEXT_BYTES_MAX   1024 // of one text
+#define UI_CHANGES_PER_TICK 4    // by one script; the page shows the last
 
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from

@@ -23,6 +23,8 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
     ScriptSystem *system = script_of(thread);
     const int argument_count = lua_gettop(thread) - function_index;
     const uint32_t slot = schedule_call(thread, function_index, argument_count, due_tick);
+    thread_at(system, slot)->shown = true;
+    schedule_list(system, slot);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, thread_at(system, slot)->ref);
     return 1;
 }

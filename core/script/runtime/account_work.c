@@ -7,10 +7,9 @@
 
 #define LOST_SECONDS 10 // between two faults for messages that are dropped
 
-void account_enter(ScriptSystem *system, const Instance *instance)
+void account_enter(ScriptSystem *system, uint32_t slot)
 {
     ScriptWorld *world = system->config.world;
-    const uint32_t slot = instance != NULL ? instance->script.index : 0;
     world->caller = slot <= SIM_MAKERS_MAX ? slot : SIM_MAKERS_MAX;
     system->work_seen = system->methods->work(world);
 }
@@ -20,7 +19,7 @@ void account_leave(ScriptSystem *system)
     ScriptWorld *world = system->config.world;
     const uint64_t left = system->methods->work(world) - system->work_seen;
     system->work_seen += left;
-    if (pool_is_live(&system->scripts, world->caller)) {
+    if (left > 0 && pool_is_live(&system->scripts, world->caller)) {
         Script *script = pool_at(&system->scripts, world->caller);
         account_charge_work(system, pool_handle(&system->scripts, world->caller), left);
         script->account.work_step_count += left;

@@ -28,8 +28,8 @@ const char *hook_name(ScriptHook hook)
     return (unsigned)hook < HOOK_COUNT ? hook_names[hook] : "?";
 }
 
-static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle, Script *script,
-                        ScriptHook hook)
+static inline Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle,
+                               Script *script, ScriptHook hook)
 {
     ScriptShare *share = &script->share;
     if (!share_take(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN,
@@ -71,36 +71,37 @@ static void release_slot(ScriptSystem *system, uint32_t slot)
     (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
 }
 
-// A coroutine of ours, behind a reference. Making one may raise.
-static int take_coroutine(ScriptSystem *system, Handle script)
+static Coroutine make_coroutine(ScriptSystem *system, Handle script)
 {
-    if (system->idle_count > 0) {
-        return system->idle_refs[--system->idle_count];
-    }
     lua_State *lua = vm_running(system->vm);
     const uint32_t owner = memory_enter(system, script);
-    (void)lua_newthread(lua);
-    const int ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    Coroutine made = {.lua = lua_newthread(lua)};
+    made.ref = luaL_ref(lua, LUA_REGISTRYINDEX);
     memory_leave(system, owner);
-    return ref;
+    return made;
 }
 
-static void keep_coroutine(ScriptSystem *system, int ref)
+// Making one may raise.
+static inline Coroutine take_coroutine(ScriptSystem *system, Handle script)
+{
+    return system->idle_count > 0 ? system->idle[--system->idle_count]
+                                  : make_coroutine(system, script);
+}
+
+static void keep_coroutine(ScriptSystem *system, Coroutine coroutine)
 {
     if (system->idle_count < SCRIPT_IDLE_MAX) {
-        system->idle_refs[system->idle_count++] = ref;
+        system->idle[system->idle_count++] = coroutine;
     } else {
-        luaL_unref(system->lua, LUA_REGISTRYINDEX, ref);
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, coroutine.ref);
     }
 }
 
-static uint32_t fill_slot(ScriptSystem *system, Handle handle, int ref)
+static inline uint32_t fill_slot(ScriptSystem *system, Handle handle, Coroutine coroutine)
 {
     Thread *thread = thread_at(system, handle.index);
-    thread->ref = ref;
-    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref);
-    thread->lua = lua_tothread(system->lua, -1);
-    lua_pop(system->lua, 1);
+    thread->ref = coroutine.ref;
+    thread->lua = coroutine.lua;
     ASSERT(lua_gettop(thread->lua) == 0);
     thread->pooled = true;
     thread->state = THREAD_READY;
@@ -110,13 +111,14 @@ static uint32_t fill_slot(ScriptSystem *system, Handle handle, int ref)
 uint32_t hook_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
 {
     const Instance *instance = instance_at(system, handle);
-    const int ref = take_coroutine(system, instance != NULL ? instance->script : HANDLE_NONE);
+    const Coroutine coroutine =
+        take_coroutine(system, instance != NULL ? instance->script : HANDLE_NONE);
     const Handle made = hook_slot(system, handle, hook); // after what may raise
     if (handle_is_none(made)) {
-        keep_coroutine(system, ref);
+        keep_coroutine(system, coroutine);
         return 0;
     }
-    return fill_slot(system, made, ref);
+    return fill_slot(system, made, coroutine);
 }
 
 uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
@@ -149,9 +151,9 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
-    if (reusable && thread->pooled) {
+    if (reusable && thread->pooled && !thread->shown) {
         lua_settop(thread->lua, 0);
-        keep_coroutine(system, thread->ref);
+        keep_coroutine(system, (Coroutine){thread->lua, thread->ref});
     } else {
         luaL_unref(system->lua, LUA_REGISTRYINDEX, thread->ref);
     }
@@ -338,13 +340,14 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     const Cause outer = system->cause;
     system->cause = thread->cause;
     int result_count = 0;
-    account_enter(system, instance_at(system, thread->instance));
-    const uint32_t owner = memory_enter(system, thread->script);
+    account_enter(system, thread->script.index);
+    const uint32_t owner = vm_set_owner(system->vm, thread->script.index);
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
     const double began_ms = script_now_ms(system);
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
-    const uint64_t steps = vm_steps_used(system->vm);
+    thread->shown = thread->shown || vm_entry_was_shown(system->vm);
+    const uint64_t steps = vm_steps_used(system->vm) + (thread->shown ? SCRIPT_COROUTINE_STEPS : 0);
     system->current_thread = 0;
     account_call(system, instance_at(system, thread->instance), steps);
     account_time(system, thread->instance, began_ms, steps);

@@ -55,8 +55,7 @@ static void heap_sweep(ScriptSystem *system)
     }
 }
 
-// Only a thread that pauses is ever asked for by its coroutine.
-static void list_thread(ScriptSystem *system, uint32_t slot)
+void schedule_list(ScriptSystem *system, uint32_t slot)
 {
     Thread *thread = thread_at(system, slot);
     if (!thread->listed) {
@@ -80,7 +79,6 @@ static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
     thread->due_tick = due_tick;
     thread->began_tick = system->tick;
     thread->number = ++system->next_number;
-    list_thread(system, slot);
     if (system->sleeper_count == system->sleeper_max) {
         heap_sweep(system);
     }
@@ -116,6 +114,7 @@ static uint32_t pausing_thread(lua_State *lua)
         luaL_error(lua, "this function cannot pause here");
     }
     if (thread_at(system, system->current_thread)->lua == lua) {
+        schedule_list(system, system->current_thread);
         return system->current_thread;
     }
     uint32_t slot = 0;
@@ -132,6 +131,7 @@ static uint32_t pausing_thread(lua_State *lua)
     Thread *thread = thread_at(system, handle.index);
     thread->ref = ref;
     thread->lua = lua;
+    schedule_list(system, handle.index);
     return handle.index;
 }
 
@@ -148,7 +148,6 @@ uint64_t schedule_request(lua_State *lua)
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = pausing_thread(lua);
     Thread *thread = thread_at(system, slot);
-    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = ++system->next_request;
     thread->number = ++system->next_number;
@@ -160,7 +159,6 @@ Handle schedule_wait(lua_State *lua)
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = pausing_thread(lua);
     Thread *thread = thread_at(system, slot);
-    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = 0;
     thread->number = ++system->next_number;

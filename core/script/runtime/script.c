@@ -631,13 +631,18 @@ static void run_starts(ScriptSystem *system)
     }
 }
 
+// Whether onUpdate is still to be called in this tick.
+static bool may_update(ScriptSystem *system, const Instance *instance, Script *script)
+{
+    return instance->started && instance->enabled && script->hook_refs[HOOK_UPDATE] != 0 &&
+           instance->update_tick != system->tick && account_may_run(system, script);
+}
+
 static void update_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
-    if (script == NULL || !instance->started || !instance->enabled ||
-        script->hook_refs[HOOK_UPDATE] == 0 || instance->update_tick == system->tick ||
-        !account_may_run(system, script)) {
+    if (script == NULL || !may_update(system, instance, script)) {
         return;
     }
     if (!share_may_run(system, script)) {
@@ -681,10 +686,11 @@ static void count_missed_updates(ScriptSystem *system)
     for (uint32_t i = pool_next(&system->instances, 1); i != 0;
          i = pool_next(&system->instances, i + 1)) {
         Instance *instance = pool_at(&system->instances, i);
-        const Script *script = script_at(system, instance->script);
-        if (script != NULL && script->share.waits && instance->started && instance->enabled &&
-            instance->update_tick != system->tick) {
+        Script *script = script_at(system, instance->script);
+        if (script != NULL && script->share.used_tick == system->tick && script->share.waits &&
+            may_update(system, instance, script)) {
             instance->missed_updates += 1;
+            account_update_skipped(system, script, instance);
         }
     }
 }
@@ -707,6 +713,7 @@ static void run_tick(void *user)
     } while (share_next_round(system));
     share_end(system);
     count_missed_updates(system);
+    signal_count_again(system);
     vm_collect(system->vm, 64);
 }
 

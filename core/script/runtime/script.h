@@ -222,6 +222,7 @@ typedef struct ScriptAccount {
     int64_t debt_steps;
     uint32_t waiting_count;
     uint64_t dropped_count;
+    uint64_t update_skipped_count; // times that an onUpdate was left out because the tick was full
     uint64_t ignored_write_count;
     uint64_t work_step_count;    // that the world took for its things; not in step_count
     uint64_t work_skipped_count; // times that one of them stood still in a tick
@@ -234,7 +235,7 @@ typedef struct ScriptStats {
     uint64_t call_count, throttle_count;
     uint32_t pending_loads, throttled_count, off_count; // scripts
     uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed,
-        messages_dropped;
+        messages_dropped, updates_skipped;
     VmMemory memory;
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_STATS_ROWS];

@@ -70,7 +70,7 @@ static void end_or_empty(ScriptSystem *system, uint32_t slot)
     script_end(system, pool_handle(&system->scripts, slot));
 }
 
-void memory_settle(ScriptSystem *system)
+void memory_end_largest(ScriptSystem *system)
 {
     ASSERT(system->current_thread == 0);
     charge_collections(system);

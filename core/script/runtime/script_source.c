@@ -183,6 +183,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
         fresh->times = script->times;
         fresh->share = script->share;
         fresh->share.good_ticks = 0;
+        fresh->share.signals = fresh->share.connections = (SignalCount){0};
         blame_forget(system, handle);
         if (keep_old) {
             fresh->old_ref = script->environment_ref;

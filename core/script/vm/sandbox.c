@@ -207,18 +207,30 @@ static const luaL_Reg OWN_OS[] = {
     {NULL, NULL},
 };
 
+// As Lua's own, and it is noted that the script has the coroutine now.
+static int coroutine_running(lua_State *L)
+{
+    vm_note_shown(L);
+    const int is_main = lua_pushthread(L);
+    lua_pushboolean(L, is_main);
+    return 2;
+}
+
+static const luaL_Reg OWN_COROUTINE[] = {{"running", coroutine_running}, {NULL, NULL}};
+
 typedef struct Library {
     const char *name;
     lua_CFunction open;
-    const char *absent; // a function of it that scripts do not get
+    const char *absent;  // a function of it that scripts do not get
+    const luaL_Reg *own; // ours instead of Lua's, or NULL
 } Library;
 
 static const Library LIBRARIES[] = {
-    {"coroutine", luaopen_coroutine, "close"},
-    {"math", luaopen_math, NULL},
-    {"string", luaopen_string, "dump"},
-    {"table", luaopen_table, NULL},
-    {"utf8", luaopen_utf8, NULL},
+    {"coroutine", luaopen_coroutine, "close", OWN_COROUTINE},
+    {"math", luaopen_math, NULL, NULL},
+    {"string", luaopen_string, "dump", NULL},
+    {"table", luaopen_table, NULL, NULL},
+    {"utf8", luaopen_utf8, NULL, NULL},
 };
 #define LIBRARY_COUNT (sizeof LIBRARIES / sizeof LIBRARIES[0])
 
@@ -231,6 +243,9 @@ static void add_library(lua_State *L, const Library *library)
     if (library->absent != NULL) {
         lua_pushnil(L);
         lua_setfield(L, -2, library->absent);
+    }
+    if (library->own != NULL) {
+        luaL_setfuncs(L, library->own, 0);
     }
     guard_freeze(L, -1);
     lua_setfield(L, -2, library->name);

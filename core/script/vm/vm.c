@@ -29,6 +29,8 @@ struct Vm {
     uint32_t press_pages; // with fewer free pages there is a collection
     uint64_t refuse_in;   // allocations until one is refused, for tests; 0: none is
     uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
+    lua_State *entry;     // the thread of the entry that runs
+    bool entry_was_shown; // the script was given it
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
     uint32_t fault_line;
@@ -173,6 +175,11 @@ uint64_t vm_refuse_allocation(Vm *vm, uint64_t number)
     const uint64_t left = vm->refuse_in;
     vm->refuse_in = number;
     return left;
+}
+
+bool vm_is_pressed(const Vm *vm)
+{
+    return vm->was_short || guard_of(vm->main)->uncharged_bytes > 0;
 }
 
 bool vm_was_short(Vm *vm)
@@ -472,6 +479,9 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     vm->traceback_bytes = 0;
     vm->traceback[0] = '\0';
     vm->fault_thread = NULL;
+    lua_State *const outer_entry = vm->entry;
+    vm->entry = thread;
+    vm->entry_was_shown = vm->entry_was_shown && outer_entry != NULL;
     const uint32_t outer_owner = vm->entry_owner;
     vm->entry_owner = vm->heap.owner;
     const int64_t steps = steps_max < STEPS_UNLIMITED ? (int64_t)steps_max : STEPS_UNLIMITED;
@@ -483,6 +493,7 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     const GuardFault fault = guard_leave(thread, steps, &outer, &used);
     vm->heap.owner = vm->entry_owner;
     vm->entry_owner = outer_owner;
+    vm->entry = outer_entry;
     vm->steps_used = used;
     vm->steps_total += used;
     const VmOutcome outcome = outcome_of(status, fault);
@@ -494,6 +505,17 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     }
     *result_count = results;
     return outcome;
+}
+
+void vm_note_shown(lua_State *thread)
+{
+    Vm *vm = vm_of(thread);
+    vm->entry_was_shown = vm->entry_was_shown || thread == vm->entry;
+}
+
+bool vm_entry_was_shown(const Vm *vm)
+{
+    return vm->entry_was_shown;
 }
 
 typedef struct OwnCall {

@@ -84,6 +84,10 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
 // For what the owner does in Lua outside of entries: calls the function, and false when there was
 // no memory for it. Then the Vm is dead. Inside an entry it only calls: the entry has the error.
 MUST_USE bool vm_protect(Vm *vm, void (*call)(void *user), void *user);
+// Whether the script has got hold of the thread of the last vm_resume (coroutine.running). It may
+// keep it, so the thread is never used for another script.
+bool vm_entry_was_shown(const Vm *vm);
+void vm_note_shown(lua_State *thread);
 uint64_t vm_steps_used(const Vm *vm);  // by the last vm_resume
 uint64_t vm_steps_total(const Vm *vm); // since create
 // "\n\tpath:line: in function 'name'" lines of the last failed entry, at most `capacity` bytes with
@@ -117,6 +121,8 @@ uint64_t vm_refuse_allocation(Vm *vm, uint64_t number);
 // To whom belongs what is allocated from now on; 0: to all. Gives what it was before.
 uint32_t vm_set_owner(Vm *vm, uint32_t owner);
 size_t vm_owned_bytes(const Vm *vm, uint32_t owner);
+// Whether one of vm_was_short and vm_uncharged_steps has something to say.
+bool vm_is_pressed(const Vm *vm);
 // Whether memory was short since the last call.
 bool vm_was_short(Vm *vm);
 // What an owner held at the last vm_collect_all that cannot be used for anything else: with the
