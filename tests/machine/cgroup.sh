@@ -242,7 +242,7 @@ test_killed() {
 check_without() { # GROUP REASON
     check "the log says why" log_has "no cgroup ($2"
     check "the host is where it was" is "$(group_of $host)" /$1
-    check "and so is the world" is "$(group_of $world)" /$1
+    check "and so is the world" wait_until world_is_in "$1"
     stop_world
     check "a stop is no failure" is $stopped 0
     check "no group was made" is "$(ls -d $tree/$1/sandlot-* 2>/dev/null)" ""
