@@ -877,6 +877,22 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     close_world(&w);
 }
 
+TEST(a_clear_gives_every_script_its_part_again)
+{
+    AuthorityConfig config = authority_config_default();
+    config.effect_max = 8;
+    World w = open_world_with(&config, 64);
+    w.world->caller = 3;
+    for (int tick = 0; tick < 2; tick++) {
+        for (int i = 0; i < 4; i++) {
+            CHECK_OK(w.methods->chat(w.world, text("a"), 0));
+        }
+        CHECK_INT(w.methods->chat(w.world, text("a"), 0), STATUS_LIMIT); // half of all
+        authority_effects_clear(w.authority);
+    }
+    close_world(&w);
+}
+
 TEST(events_wait_and_have_caps)
 {
     AuthorityConfig config = authority_config_default();

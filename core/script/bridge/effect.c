@@ -23,10 +23,12 @@ Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_max, size_t
 
 void effect_clear(EffectQueue *queue)
 {
+    if (queue->count > 0) { // else all of it is zero; most ticks have none
+        memset(queue->maker_counts, 0, sizeof queue->maker_counts);
+        memset(queue->maker_bytes, 0, sizeof queue->maker_bytes);
+    }
     queue->count = 0;
     queue->bytes_used = 0;
-    memset(queue->maker_counts, 0, sizeof queue->maker_counts);
-    memset(queue->maker_bytes, 0, sizeof queue->maker_bytes);
 }
 
 static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
