@@ -15,12 +15,12 @@ void host_build_get_script(void *user, HttpRequest *request, HttpResponse *respo
 void host_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
 void host_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
 
-#define HOST_BUILD_ROUTES                                                      \
-    {"POST", "/api/script/save", host_build_post_save, HOST_BUILD_BODY_BYTES}, \
-        {"GET", "/api/script", host_build_get_script, 0},                      \
-        {"GET", "/api/jobs/*", host_build_get_job, 0},                         \
-    {                                                                          \
-        "DELETE", "/api/jobs/*", host_build_delete_job, 0                      \
+#define HOST_BUILD_ROUTES                                                                  \
+    {"POST", "/api/script/save", host_build_post_save, .body_max = HOST_BUILD_BODY_BYTES}, \
+        {"GET", "/api/script", .handler = host_build_get_script},                          \
+        {"GET", "/api/jobs/*", .handler = host_build_get_job},                             \
+    {                                                                                      \
+        "DELETE", "/api/jobs/*", .handler = host_build_delete_job                          \
     }
 
 // Ends the builds that run. After the HTTP server has stopped.

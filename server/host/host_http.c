@@ -617,18 +617,18 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
 // --- the table ----------------------------------------------------------------------------------
 
 static const HttpRoute routes[] = {
-    {"GET", "/healthz", get_health, 0},
-    {"GET", "/health", get_health, 0},
-    {"GET", "/api/health", get_health, 0},
-    {"GET", "/readyz", get_ready, 0},
-    {"GET", "/metrics", get_metrics, 0},
-    {"GET", "/blob/*", get_blob, 0},
-    {"GET", "/packed/*/*", get_packed, 0},
-    {"GET", "/api/assets", host_asset_list, 0},
-    {"GET", "/api/rooms/*/ws", get_socket, 0},
-    {"GET", "/api/rooms/*", get_room, 0},
-    {"POST", "/login", post_login, BODY_BYTES},
-    {"POST", "/join", post_join, BODY_BYTES},
+    {"GET", "/healthz", .handler = get_health},
+    {"GET", "/health", .handler = get_health},
+    {"GET", "/api/health", .handler = get_health},
+    {"GET", "/readyz", .handler = get_ready},
+    {"GET", "/metrics", .handler = get_metrics},
+    {"GET", "/blob/*", .handler = get_blob},
+    {"GET", "/packed/*/*", .handler = get_packed},
+    {"GET", "/api/assets", .handler = host_asset_list},
+    {"GET", "/api/rooms/*/ws", .handler = get_socket},
+    {"GET", "/api/rooms/*", .handler = get_room},
+    {"POST", "/login", post_login, .body_max = BODY_BYTES},
+    {"POST", "/join", post_join, .body_max = BODY_BYTES},
     HOST_BUILD_ROUTES,
 };
 
