@@ -1,6 +1,11 @@
 // The HTTP server: libmicrohttpd behind a small face. Routes are a table; a handler gets a request
-// and fills a response, or takes the socket over (WebSocket). Handlers run on the server's own
-// threads and must not block; what blocks goes to a worker and is answered later.
+// and fills a response, takes the socket over (WebSocket), or answers later. Handlers run on the
+// server's own threads and must not block: a route that says so has its handler on a pool of
+// threads (http_work), and whoever waits for something else takes a handle (http_defer) and answers
+// from any thread (http_complete). How many may wait is bounded; more are answered 503.
+//
+// Memory that a handler needs until its answer is sent comes from the request (http_arena).
+// Handlers use no static buffers, since several of them may run at once.
 //
 // Every response has the security headers; every error is {"error":{"code","message"}}. Bodies,
 // headers, connections and time are bounded. A GET that is answered with 200 and no encoding may
@@ -8,9 +13,11 @@
 // know. (What is no HTTP at all is answered by libmicrohttpd itself.)
 #pragma once
 
+#include "core/base/arena.h"
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "server/net/http_rules.h"
+#include "server/sys/work_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +25,12 @@
 
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
+typedef struct HttpDeferred HttpDeferred; // a request that is answered later
 
 // A body that is read while it is sent, so that its size costs no memory. `read` fills at most
 // `bytes` bytes from that place on, at least one; 0 or less ends the connection, and the client
-// knows that it was not all. `end` is called once, whether it was sent or not. Both on the server's
-// thread.
+// knows that it was not all. `end` is called once, whether it was sent or not: on the server's
+// thread, or in http_complete when nobody waits any more. `read` is on the server's thread.
 typedef struct HttpStream {
     int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
     void (*end)(void *user);
@@ -32,7 +40,7 @@ typedef struct HttpStream {
 typedef struct HttpResponse {
     uint32_t status;          // 200
     const char *content_type; // "application/json"
-    const uint8_t *body;      // copied unless body_is_static
+    const uint8_t *body;      // copied, unless body_is_static or from the request's arena
     size_t bytes;
     bool body_is_static;                 // outlives the server
     HttpStream stream;                   // in place of a body, of `bytes` bytes
@@ -51,7 +59,9 @@ typedef struct HttpRoute {
     const char *method; // "GET"; HEAD comes with it
     const char *path;   // "/blob/*": a star takes one segment, two take the rest
     HttpHandler handler;
-    size_t body_max; // 0: no body
+    size_t body_max;    // 0: no body
+    bool blocks;        // the handler runs on the pool, see http_work
+    size_t arena_bytes; // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
 } HttpRoute;
 
 typedef struct HttpConfig {
@@ -64,6 +74,10 @@ typedef struct HttpConfig {
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
     uint32_t timeout_ms;     // for a whole request, and of silence; 0: 15 s
+    uint32_t thread_count;   // 0: 1
+    // For routes that block, and http_work; destroyed after http_stop. NULL: they block the server.
+    WorkPool *pool;
+    uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
@@ -74,7 +88,17 @@ typedef struct HttpConfig {
 
 MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
 uint16_t http_port(const HttpServer *server);
+// Requests that wait for http_complete are cut off; completing them later is fine, and frees them.
 void http_stop(HttpServer *server);
+
+typedef struct HttpStats {
+    uint64_t requests;
+    uint64_t deferred;              // answered later, or waiting for it
+    uint32_t waiting, waiting_peak; // now, and at most
+    uint64_t waiting_refused;       // 503: too many waited, or the pool was full
+} HttpStats;
+
+HttpStats http_stats(HttpServer *server);
 
 void *http_user(const HttpRequest *request);                           // of the config
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
@@ -82,6 +106,8 @@ const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
 bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
+// Memory until the answer is sent; arena_alloc gives NULL when it is used up.
+Arena *http_arena(HttpRequest *request);
 bool http_is_loopback(const HttpRequest *request);
 // A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
 uint64_t http_address(const HttpRequest *request);
@@ -92,6 +118,21 @@ bool http_is_forwarded(const HttpRequest *request);
 bool http_origin_is_allowed(const HttpRequest *request);
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message);
+
+// As a handler gets it: 200, JSON, no body.
+HttpResponse http_response_default(void);
+
+// In a handler: the answer comes later, and what the handler does with its response is ignored.
+// Until then the request is the handle's: it may be asked everything, on one thread at a time.
+// NULL: too many wait already, and the response says so (503).
+HttpDeferred *http_defer(HttpRequest *request, HttpResponse *response);
+HttpRequest *http_deferred_request(HttpDeferred *deferred);
+// From any thread, exactly once; the handle and the request are gone afterwards. What the response
+// points at is copied. A client that left, or a server that stopped, is no error.
+void http_complete(HttpDeferred *deferred, const HttpResponse *response);
+// In a handler: lets `work` answer on a thread of the pool, where it may block. 503 when the pool
+// is full. `work` itself cannot answer later.
+void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 
 // Turns the request into a WebSocket: checks version, key, subprotocol and Origin, answers 101, and
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is

@@ -166,11 +166,16 @@ static void get_stream(void *user, HttpRequest *request, HttpResponse *response)
 }
 
 static const HttpRoute routes[] = {
-    {"GET", "/hello", get_hello, 0},        {"GET", "/part/*", get_part, 0},
-    {"GET", "/rest/**", get_part, 0},       {"GET", "/digits", get_digits, 0},
-    {"POST", "/echo", post_echo, BODY_MAX}, {"GET", "/ws/*", get_socket, 0},
-    {"GET", "/failure", get_failure, 0},    {"PUT", "/hello", get_hello, 0},
-    {"GET", "/late/*", get_late, 0},        {"GET", "/stream", get_stream, 0},
+    {"GET", "/hello", .handler = get_hello},
+    {"GET", "/part/*", .handler = get_part},
+    {"GET", "/rest/**", .handler = get_part},
+    {"GET", "/digits", .handler = get_digits},
+    {"POST", "/echo", post_echo, .body_max = BODY_MAX},
+    {"GET", "/ws/*", .handler = get_socket},
+    {"GET", "/failure", .handler = get_failure},
+    {"PUT", "/hello", .handler = get_hello},
+    {"GET", "/late/*", .handler = get_late},
+    {"GET", "/stream", .handler = get_stream},
 };
 
 static HttpConfig test_config(void)

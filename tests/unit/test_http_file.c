@@ -265,7 +265,7 @@ static HttpServer *start_with_files(void)
                                            {"web/coded.js.gz", "gzip"},
                                            {"web/.hidden", "secret"},
                                            {"web/.git/config", "secret"}};
-    static const HttpRoute route = {"GET", "/hello", get_hello, 0};
+    static const HttpRoute route = {"GET", "/hello", .handler = get_hello};
     static char web[INSIDE_BYTES];
     HttpServer *server = NULL;
     served = test_folder_make();

@@ -1,0 +1,175 @@
+// What handlers ask of their request, and the answer when something is wrong with it.
+#define _GNU_SOURCE
+#include "core/base/check.h"
+#include "core/base/json_write.h"
+#include "core/base/limits.h"
+#include "server/net/http_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void *http_user(const HttpRequest *request)
+{
+    return request->server->config.user;
+}
+
+const char *http_path_part(const HttpRequest *request, uint32_t star)
+{
+    return star < request->parts.count ? request->parts.text[star] : NULL;
+}
+
+// Once it is deferred the copies are asked: the connection may be gone.
+static const char *find_value(const HttpRequest *request, enum MHD_ValueKind kind, const char *name)
+{
+    if (request->fields == NULL) {
+        return MHD_lookup_connection_value(request->connection, kind, name);
+    }
+    for (uint32_t i = 0; i < request->field_count; i++) {
+        const HttpField *field = &request->fields[i];
+        if (field->kind == kind && strcasecmp(field->name, name) == 0) {
+            return field->value;
+        }
+    }
+    return NULL;
+}
+
+const char *http_query(const HttpRequest *request, const char *name)
+{
+    return find_value(request, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *http_header(const HttpRequest *request, const char *name)
+{
+    return find_value(request, MHD_HEADER_KIND, name);
+}
+
+void http_each_header(const HttpRequest *request, HttpEach each, void *user)
+{
+    if (request->fields == NULL) {
+        (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, each, user);
+        return;
+    }
+    for (uint32_t i = 0; i < request->field_count; i++) {
+        const HttpField *field = &request->fields[i];
+        if (field->kind == MHD_HEADER_KIND &&
+            each(user, field->kind, field->name, field->value) != MHD_YES) {
+            return;
+        }
+    }
+}
+
+Arena *http_arena(HttpRequest *request)
+{
+    if (request->arena.base == NULL) {
+        const size_t bytes = request->route != NULL && request->route->arena_bytes > 0
+                                 ? request->route->arena_bytes
+                                 : HTTP_ARENA_BYTES;
+        void *block = malloc(bytes);
+        arena_init(&request->arena, block, block != NULL ? bytes : 0);
+    }
+    return &request->arena;
+}
+
+static enum MHD_Result add_accept(void *user, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    (void)kind;
+    if (strcasecmp(name, "Accept-Encoding") == 0 && value != NULL) {
+        http_rules_accept(user, value);
+    }
+    return MHD_YES;
+}
+
+HttpAccept http_accept(const HttpRequest *request)
+{
+    HttpAccept accept = {0};
+    http_each_header(request, add_accept, &accept);
+    return accept;
+}
+
+bool http_prefers_coding(const HttpRequest *request, HttpCoding coding)
+{
+    const HttpAccept accept = http_accept(request);
+    return http_rules_choose(&accept, 1u << coding) == coding;
+}
+
+const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
+{
+    *bytes = request->body_bytes;
+    return request->body;
+}
+
+bool http_is_loopback(const HttpRequest *request)
+{
+    return request->is_loopback;
+}
+
+uint64_t http_address(const HttpRequest *request)
+{
+    return request->client;
+}
+
+static enum MHD_Result find_forwarded(void *user, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
+{
+    static const char prefix[] = "X-Forwarded-";
+    bool *is_found = user;
+    (void)kind;
+    (void)value;
+    *is_found = strncasecmp(name, prefix, sizeof prefix - 1) == 0;
+    return *is_found ? MHD_NO : MHD_YES; // MHD_NO: no more of them
+}
+
+bool http_is_forwarded(const HttpRequest *request)
+{
+    static const char *const names[] = {"CF-Connecting-IP", "Forwarded", "Via", "X-Real-IP"};
+    bool is_found = false;
+    http_each_header(request, find_forwarded, &is_found);
+    if (is_found) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (http_header(request, names[i]) != NULL) {
+            return true;
+        }
+    }
+    return request->http_1_0;
+}
+
+void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
+               const char *message)
+{
+    ByteWriter writer = byte_writer(request->error_text, HTTP_ERROR_BYTES);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "error");
+    json_write_object_begin(&json);
+    json_write_name(&json, "code");
+    json_write_text(&json, code);
+    json_write_name(&json, "message");
+    json_write_text(&json, message);
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    *response = (HttpResponse){.status = status,
+                               .content_type = "application/json",
+                               .body = (const uint8_t *)request->error_text,
+                               .bytes = writer.at};
+    if (json_writer_finish(&json) != STATUS_OK) {
+        static const char plain[] = "{\"error\":{\"code\":\"failed\",\"message\":\"\"}}";
+        response->body = (const uint8_t *)plain;
+        response->bytes = sizeof plain - 1;
+    }
+}
+
+HttpOriginRule http_origin_rule(const HttpRequest *request)
+{
+    const HttpConfig *config = &request->server->config;
+    return (HttpOriginRule){config->origins, config->origin_same_host};
+}
+
+bool http_origin_is_allowed(const HttpRequest *request)
+{
+    const HttpOriginRule rule = http_origin_rule(request);
+    return http_rules_origin(&rule, http_header(request, "Origin"), http_header(request, "Host"));
+}
