@@ -349,8 +349,9 @@ void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *respo
     if (build == NULL) {
         return;
     }
+    Serve *serve = user;
     pthread_mutex_lock(&serve->build_lock);
-    JobQueue *queue = queue_of(user, build);
+    JobQueue *queue = queue_of(serve, build);
     pthread_mutex_unlock(&serve->build_lock);
     if (queue == NULL) {
         http_fail(request, response, 503, "failed", "no builds can be started");
@@ -392,6 +393,7 @@ void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *resp
 static void answer_job(ServeBuild *build, HttpRequest *request, HttpResponse *response,
                        bool is_cancel)
 {
+    Serve *serve = http_user(request);
     const char *id = http_path_part(request, 0);
     JobStatus *status = malloc(sizeof *status);
     Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;

@@ -322,19 +322,19 @@ static void get_worlds(void *user, HttpRequest *request, HttpResponse *response)
 // --- the table ----------------------------------------------------------------------------------
 
 static const HttpRoute routes[] = {
-    {"GET", "/healthz", get_health, 0},
-    {"GET", "/health", get_health, 0},
-    {"GET", "/api/health", get_health, 0},
-    {"GET", "/readyz", get_ready, 0},
-    {"GET", "/metrics", get_metrics, 0},
-    {"GET", "/blob/*", get_blob, 0},
-    {"GET", "/packed/*/*", get_packed, 0},
-    {"GET", "/api/assets", serve_asset_list, 0},
-    {"GET", "/worlds", get_worlds, 0},
-    {"GET", "/api/rooms/*/ws", serve_get_socket, 0},
-    {"GET", "/api/rooms/*", get_room, 0},
-    {"POST", "/login", serve_post_login, SERVE_BODY_BYTES},
-    {"POST", "/join", serve_post_join, SERVE_BODY_BYTES},
+    {"GET", "/healthz", .handler = get_health},
+    {"GET", "/health", .handler = get_health},
+    {"GET", "/api/health", .handler = get_health},
+    {"GET", "/readyz", .handler = get_ready},
+    {"GET", "/metrics", .handler = get_metrics},
+    {"GET", "/blob/*", .handler = get_blob},
+    {"GET", "/packed/*/*", .handler = get_packed},
+    {"GET", "/api/assets", .handler = serve_asset_list},
+    {"GET", "/worlds", .handler = get_worlds},
+    {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
+    {"GET", "/api/rooms/*", .handler = get_room},
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
+    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES},
     SERVE_BUILD_ROUTES,
 };
 

@@ -15,6 +15,7 @@
 #include "server/host/serve/serve.h"
 #include "server/sys/work_pool.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #define SERVE_PATH_BYTES 4096
