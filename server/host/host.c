@@ -315,31 +315,14 @@ static void wake_main(Host *host)
 static void *lease_main(void *user)
 {
     Host *host = user;
-    uint64_t good_ns = clock_ns(), epoch_seen = 0;
     pthread_mutex_lock(&host->lock);
     while (!host->lease_thread_stop) {
         lease_pause(host, HOST_LEASE_RENEW_MS);
-        const uint64_t epoch = host->epoch;
         if (host->lease_thread_stop || !host->lease_held) {
-            good_ns = clock_ns();
             continue;
         }
-        pthread_mutex_unlock(&host->lock);
-        // Counted from before the renewal is sent: how long it took must not count for us.
-        const uint64_t before = clock_ns();
-        const Status status = store_lease_renew(host->store, host->row.world_id, epoch,
-                                                clock_unix_ms(), HOST_LEASE_MS);
-        pthread_mutex_lock(&host->lock);
-        // A full disk takes no renewal. The data folder is locked, so nobody else can take the
-        // lease meanwhile, and play goes on; who shares a store has no such lock and must stop.
-        const bool kept = status == STATUS_OK || status == STATUS_BLOCKED;
-        if (kept || epoch != host->epoch || epoch != epoch_seen) {
-            good_ns = before;
-            epoch_seen = epoch;
-        }
-        const bool same = epoch == host->epoch;
-        const bool over = clock_ns() - good_ns > HOST_LEASE_STOP_MS * 1000000ull;
-        if (same && (status == STATUS_DENIED || over)) {
+        host_lease_renew(host);
+        if (clock_ns() - host->lease_good_ns > HOST_LEASE_STOP_MS * 1000000ull) {
             host->lease_lost = true;
             wake_main(host);
         }
@@ -490,7 +473,8 @@ static void close_host(Host *host)
     }
     if (host->store != NULL) {
         if (host->lease_held && !host->fenced && !host->lease_lost) {
-            store_lease_release(host->store, host->row.world_id, host->world.epoch);
+            // If it fails the lease runs out by itself.
+            (void)!store_world_release(host->store, host->row.world_id, host->world.epoch, 0);
         }
         store_close(host->store);
     }

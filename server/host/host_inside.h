@@ -95,6 +95,10 @@ typedef struct Host {
     uint16_t port;
     uint64_t epoch;
     bool lease_held, lease_lost;
+    uint64_t lease_sent_ns, lease_good_ns; // the last renewal, and the last one that was good
+    bool take_waits;                       // the main thread's, with what the answer was
+    Status take_status;
+    uint64_t take_epoch;
     Metrics metrics;
     pid_t pid;
 
@@ -185,6 +189,11 @@ void host_world_kill(Host *host, const char *why);
 void host_world_flush(Host *host);
 // The process is gone: its last words are heard, everything of it is let go.
 void host_world_ended(Host *host, int code);
+
+// Queues the renewal of this host's row; with the lock, or before there are threads.
+void host_lease_renew(Host *host);
+// What the store says of this host's row and of the world's lease.
+void host_lease_completed(Host *host, const StoreCompletion *done);
 
 // --- host_save.c --------------------------------------------------------------------------------
 void host_save_receive(Host *host, const ChannelReport *report);

@@ -258,6 +258,10 @@ void host_store_poll(Host *host)
 {
     StoreCompletion done;
     while (store_poll(host->store, &done)) {
+        if (done.type != STORE_SAVED && done.type != STORE_REQUESTED) {
+            host_lease_completed(host, &done);
+            continue;
+        }
         if (done.tag >> TAG_INCARNATE != host->incarnation) {
             continue; // of a process that is gone
         }

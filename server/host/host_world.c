@@ -267,11 +267,56 @@ static Status start_process(Host *host)
     return STATUS_OK;
 }
 
+void host_lease_renew(Host *host)
+{
+    StoreHost row = {.draining = host->closing};
+    _Static_assert(sizeof row.boot == sizeof host->boot, "a boot");
+    memcpy(row.host_id, host->host_id, sizeof host->host_id);
+    memcpy(row.boot, host->boot, sizeof row.boot);
+    snprintf(row.address, sizeof row.address, "%s", host->config.address);
+    memcpy(row.public_key, host->key.public_half, sizeof row.public_key);
+    // Counted from before it is sent: how long it takes must not count for us.
+    const uint64_t before = clock_ns();
+    if (store_host_renew(host->store, &row, clock_unix_ms(), HOST_LEASE_MS, 0) == STATUS_OK) {
+        host->lease_sent_ns = before;
+    }
+}
+
+void host_lease_completed(Host *host, const StoreCompletion *done)
+{
+    if (done->type == STORE_WORLD_TAKEN) {
+        host->take_waits = false;
+        host->take_status = done->status;
+        host->take_epoch = done->epoch;
+        free(done->rows);
+    } else if (done->type == STORE_HOST_RENEWED) {
+        pthread_mutex_lock(&host->lock);
+        // A full disk takes no renewal. The data folder is locked, so nobody else can take the
+        // world meanwhile, and play goes on; who shares a store has no such lock and must stop.
+        if (done->status == STATUS_OK || done->status == STATUS_BLOCKED) {
+            host->lease_good_ns = host->lease_sent_ns;
+        } else {
+            host->lease_lost = true;
+        }
+        pthread_mutex_unlock(&host->lock);
+    }
+}
+
 static Status take_lease(Host *host)
 {
-    uint64_t epoch = 0;
-    const Status status = store_lease_take(host->store, host->row.world_id, host->host_id,
-                                           clock_unix_ms(), HOST_LEASE_MS, &epoch);
+    pthread_mutex_lock(&host->lock);
+    host_lease_renew(host);
+    pthread_mutex_unlock(&host->lock);
+    Status status = store_world_take(host->store, host->row.world_id, host->host_id, host->boot,
+                                     clock_unix_ms(), 0);
+    host->take_waits = status == STATUS_OK;
+    while (host->take_waits) {
+        struct pollfd answers = {.fd = store_descriptor(host->store), .events = POLLIN};
+        (void)poll(&answers, 1, 20);
+        host_store_poll(host);
+        status = host->take_status;
+    }
+    const uint64_t epoch = host->take_epoch;
     if (status != STATUS_OK) {
         const StoreDisk disk = store_stats(host->store).disk;
         const char *why = disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(status);
