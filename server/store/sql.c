@@ -232,9 +232,11 @@ void sql_put_null(SqlRow *row)
     }
 }
 
-uint64_t sql_checksum(const SqlRow *row)
+Hash64 sql_checksum_begin(SqlTable table)
 {
-    return row->hash.state;
+    Hash64 hash = HASH64_INIT;
+    hash_u64(&hash, (uint64_t)table);
+    return hash;
 }
 
 void sql_put_checksum(SqlRow *row)

@@ -23,7 +23,6 @@ typedef enum SqlName {
 typedef enum SqlTable {
     TABLE_NONE = 0,
     TABLE_WORLDS = 1,
-    TABLE_LEASES = 2,
     TABLE_HEAD = 3,
     TABLE_META = 4,
     TABLE_STRUCTURES = 5,
@@ -37,7 +36,9 @@ typedef enum SqlTable {
     TABLE_DATA = 13,
     TABLE_DATA_USE = 14,
     TABLE_DATA_VERSIONS = 15,
-    TABLE_BLOBS = 16
+    TABLE_BLOBS = 16,
+    TABLE_HOSTS = 17,
+    TABLE_LEASES = 18
 } SqlTable;
 
 typedef struct Sql {
@@ -80,7 +81,8 @@ void sql_put_string(SqlRow *row, const char *text); // up to its terminator
 void sql_put_blob(SqlRow *row, const void *data, size_t bytes);
 void sql_put_null(SqlRow *row);
 void sql_put_checksum(SqlRow *row);
-uint64_t sql_checksum(const SqlRow *row); // of what was put until now
+// For a checksum without a row.
+Hash64 sql_checksum_begin(SqlTable table);
 // Runs a statement without results; true if it changed a row.
 bool sql_run(SqlRow *row);
 // True: there is a row, and its columns can be taken. What they point to is valid until the next

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Entry {
     bool used;   // there is a row
@@ -51,7 +50,7 @@ static bool fail_damaged(const Run *run)
     snprintf(text, sizeof text, "what is stored there is damaged (store \"%.*s\"%s%.*s%s)",
              (int)store.bytes, store.data, key.bytes > 0 ? ", key \"" : "", (int)key.bytes,
              key.bytes > 0 ? key.data : "", key.bytes > 0 ? "\"" : "");
-    run->store->damaged += 1;
+    run->store->found.damaged += 1;
     return store_answer_fail(run->answer, text);
 }
 
@@ -140,22 +139,12 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
     (void)sql_run(&row);
 }
 
-static uint64_t unix_seconds(const Store *store)
-{
-    if (store->config.unix_ms != NULL) {
-        return store->config.unix_ms() / 1000;
-    }
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
-}
-
 static void write_version(const Run *run, uint64_t version)
 {
     SqlRow row = sql_open(run->sql, SQL_VERSION_PUT, TABLE_DATA_VERSIONS);
     put_entry_key(&row, run);
     sql_put_u64(&row, version);
-    sql_put_u64(&row, unix_seconds(run->store));
+    sql_put_u64(&row, store_unix_ms(run->store) / 1000);
     sql_put_checksum(&row);
     (void)sql_run(&row);
     if (version > STORE_VERSIONS_MAX) {

@@ -535,9 +535,6 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
         return STATUS_LIMIT;
     }
     *reading = (Reading){.sql = sql, .world_id = world_id, .sink = sink, .user = user};
-    // One transaction, so that all tables are of one moment.
-    SqlRow begin = sql_open(sql, SQL_BEGIN_READ, TABLE_NONE);
-    (void)sql_run(&begin);
     read_meta(reading);
     read_chunks(reading);
     read_structures(reading);
@@ -546,10 +543,6 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
     read_profiles(reading);
     read_resumes(reading);
     Status status = sql_status(sql);
-    sql_clear(sql);
-    SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
-    (void)sql_run(&end);
-    sql_clear(sql);
     if (status == STATUS_OK && reading->found.damaged > 0) {
         status = STATUS_MALFORMED;
     }
@@ -565,7 +558,15 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
         return STATUS_MALFORMED;
     }
     pthread_mutex_lock(&store->read_lock);
-    const Status status = rows_read(&store->reader, world_id, sink, user, &found);
+    Sql *sql = store->reader;
+    // One transaction, so that all tables are of one moment.
+    SqlRow begin = sql_open(sql, SQL_BEGIN_READ, TABLE_NONE);
+    (void)sql_run(&begin);
+    const Status status = rows_read(sql, world_id, sink, user, &found);
+    sql_clear(sql);
+    SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
+    (void)sql_run(&end);
+    sql_clear(sql);
     pthread_mutex_unlock(&store->read_lock);
     pthread_mutex_lock(&store->lock);
     store->stats.damaged += found.damaged;

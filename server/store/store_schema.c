@@ -81,7 +81,8 @@ static bool is_guarded(const SchemaItem *item)
 {
     return item->table != NULL && strcmp(item->table, "character_profiles") != 0 &&
            strcmp(item->table, "active_character_profiles") != 0 &&
-           strcmp(item->table, "resume_tokens") != 0; // of before version 3
+           strcmp(item->table, "resume_tokens") != 0 && // of before version 3
+           strcmp(item->table, "leases") != 0;          // of before version 4
 }
 
 // The empty value of each key column, which is TEXT, INTEGER or BLOB.

@@ -209,27 +209,37 @@ TEST(a_save_is_the_next_of_the_current_epoch_or_nothing)
     CHECK_INT(fixture_save(&fixture, "w1", first, 1, &writer), STATUS_OK);
     CHECK_INT(fixture_save(&fixture, "w1", first, 1, &writer), STATUS_DENIED);
     CHECK_INT(fixture_save(&fixture, "w1", first, 2, &writer), STATUS_OK);
-    // The same host takes it at once, another when it has expired.
+    // The same host takes it at once, another one only when the row of its host has run out.
     uint64_t epoch = 0;
-    CHECK_OK(store_lease_take(fixture.store, "w1", "host", 2000, 10000, &epoch));
+    CHECK_INT(fixture_renew(&fixture, "host", 1, 2000, 10000), STATUS_OK);
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 1, 2000, &epoch), STATUS_OK);
     CHECK_INT(epoch, 2);
     CHECK_INT(fixture_save(&fixture, "w1", first, 3, &writer), STATUS_DENIED);
-    CHECK_INT(store_lease_renew(fixture.store, "w1", first, 3000, 10000), STATUS_DENIED);
-    CHECK_INT(store_lease_take(fixture.store, "w1", "other", 11999, 10000, &epoch), STATUS_EXISTS);
+    CHECK_INT(fixture_renew(&fixture, "other", 2, 3000, 100000), STATUS_OK);
+    CHECK_INT(fixture_take(&fixture, "w1", "other", 2, 11999, &epoch), STATUS_EXISTS);
     CHECK_INT(epoch, 2);
-    CHECK_OK(store_lease_renew(fixture.store, "w1", 2, 9000, 10000));
-    CHECK_INT(store_lease_take(fixture.store, "w1", "other", 12001, 10000, &epoch), STATUS_EXISTS);
-    CHECK_OK(store_lease_take(fixture.store, "w1", "other", 19000, 10000, &epoch));
+    CHECK_INT(fixture_renew(&fixture, "host", 1, 9000, 10000), STATUS_OK);
+    CHECK_INT(fixture_take(&fixture, "w1", "other", 2, 12001, &epoch), STATUS_EXISTS);
+    CHECK_INT(fixture_take(&fixture, "w1", "other", 2, 19000, &epoch), STATUS_OK);
     CHECK_INT(epoch, 3);
+    CHECK_INT(fixture_renew(&fixture, "other", 2, FIXTURE_FOREVER, 100000), STATUS_OK);
     CHECK_INT(fixture_save(&fixture, "w1", 2, 1, &writer), STATUS_DENIED);
     CHECK_INT(fixture_save(&fixture, "w1", 3, 1, &writer), STATUS_OK);
-    store_lease_release(fixture.store, "w1", 2); // not its lease: nothing happens
-    CHECK_INT(store_lease_take(fixture.store, "w1", "host", 19001, 10000, &epoch), STATUS_EXISTS);
-    store_lease_release(fixture.store, "w1", 3);
-    CHECK_OK(store_lease_take(fixture.store, "w1", "host", 19001, 10000, &epoch));
+    CHECK_INT(fixture_release(&fixture, "w1", 2), STATUS_DENIED); // not its lease
+    CHECK_INT(fixture_renew(&fixture, "host", 1, 19001, 10000), STATUS_OK);
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 1, 19001, &epoch), STATUS_EXISTS);
+    CHECK_INT(fixture_release(&fixture, "w1", 3), STATUS_OK);
+    CHECK_INT(fixture_save(&fixture, "w1", 3, 2, &writer), STATUS_DENIED);
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 1, 19001, &epoch), STATUS_OK);
     CHECK_INT(epoch, 4);
-    CHECK_INT(store_lease_take(fixture.store, "none", "host", 1, 1, &epoch), STATUS_NOT_FOUND);
-    CHECK_INT(store_lease_take(fixture.store, "w1", "a b", 1, 1, &epoch), STATUS_MALFORMED);
+    CHECK_INT(fixture_take(&fixture, "none", "host", 1, 1, &epoch), STATUS_NOT_FOUND);
+    CHECK_INT(fixture_take(&fixture, "w1", "a b", 1, 1, &epoch), STATUS_MALFORMED);
+    CHECK_INT(fixture_take(&fixture, "w 1", "host", 1, 1, &epoch), STATUS_MALFORMED);
+    CHECK_INT(fixture_renew(&fixture, "a b", 1, 1, 1), STATUS_MALFORMED);
+    // Without a row of its own, or when that belongs to another boot, a host takes nothing.
+    CHECK_INT(fixture_take(&fixture, "w1", "third", 1, 1, &epoch), STATUS_BLOCKED);
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 1, 29002, &epoch), STATUS_BLOCKED);
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 9, 19001, &epoch), STATUS_DENIED);
     row_list_free(&got);
     fixture_end(&fixture);
 }
@@ -318,6 +328,7 @@ TEST(worlds_are_found_by_id_and_code)
     CHECK_OK(store_world_put(fixture.store, &world));
     CHECK_OK(store_world_put(fixture.store, &world));
     CHECK_OK(store_world_find(fixture.store, "ABCD", &found));
+    memcpy(world.place_id, "world_a", 8); // without a place it has its own
     CHECK(memcmp(&found, &world, sizeof world) == 0);
     CHECK_OK(store_world_find(fixture.store, "world_a", &found));
     CHECK_INT(store_world_find(fixture.store, "nobody", &found), STATUS_NOT_FOUND);
@@ -341,7 +352,8 @@ TEST(worlds_are_found_by_id_and_code)
     CHECK_TEXT(list[0].world_id, "world_a");
     // Deleting takes everything, and fences who runs it.
     uint64_t epoch = 0;
-    CHECK_OK(store_lease_take(fixture.store, "world_a", "host", 1, 10, &epoch));
+    CHECK_INT(fixture_renew(&fixture, "host", 1, FIXTURE_FOREVER, FIXTURE_FOREVER), STATUS_OK);
+    CHECK_INT(fixture_take(&fixture, "world_a", "host", 1, 1, &epoch), STATUS_OK);
     ByteWriter writer = writer_make();
     put_meta(&writer, 1);
     CHECK_INT(fixture_save(&fixture, "world_a", epoch, 1, &writer), STATUS_OK);
@@ -351,7 +363,7 @@ TEST(worlds_are_found_by_id_and_code)
     CHECK_OK(row_list_read(&got, fixture.store, "world_a"));
     CHECK_INT(got.count, 0);
     CHECK_OK(store_world_put(fixture.store, &world));
-    CHECK_OK(store_lease_take(fixture.store, "world_a", "host", 1, 10, &epoch));
+    CHECK_INT(fixture_take(&fixture, "world_a", "host", 1, 1, &epoch), STATUS_OK);
     CHECK_INT(epoch, 3);
     const uint8_t hash[32] = {1, 2, 3};
     uint64_t bytes = 0;
@@ -523,9 +535,9 @@ TEST(only_a_database_of_ours_is_opened)
         const char *sql;
         Status status;
     } cases[] = {
-        {"PRAGMA user_version = 4", STATUS_UNSUPPORTED},
+        {"PRAGMA user_version = 5", STATUS_UNSUPPORTED},
         {"PRAGMA user_version = 0", STATUS_MALFORMED},
-        {"PRAGMA user_version = 3; PRAGMA application_id = 1", STATUS_MALFORMED},
+        {"PRAGMA user_version = 4; PRAGMA application_id = 1", STATUS_MALFORMED},
         {"PRAGMA application_id = 0x534c4f54; CREATE TABLE more(a)", STATUS_MALFORMED},
         {"DROP TABLE more; ALTER TABLE chunks RENAME TO chunkz", STATUS_MALFORMED},
         {"ALTER TABLE chunkz RENAME TO chunks; DROP INDEX datastore_removed", STATUS_MALFORMED},
