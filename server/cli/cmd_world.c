@@ -1,7 +1,7 @@
 // `sandlot world`: runs one world of a place folder on one port.
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
-#include "server/host/host.h"
+#include "server/host/serve/serve.h"
 #include "server/sys/program.h"
 
 #include <stdio.h>
@@ -41,15 +41,15 @@ static int usage_error(const char *what, const char *value)
     return EXIT_USAGE;
 }
 
-static bool add_origin(HostConfig *config, const char *origin)
+static bool add_origin(ServeConfig *config, const char *origin)
 {
     uint32_t count = 0;
-    while (count < HOST_ORIGINS_MAX && config->origins[count] != NULL) {
+    while (count < SERVE_ORIGINS_MAX && config->origins[count] != NULL) {
         count += 1;
     }
     // A scheme and a host without a path, because that is what browsers send.
     const char *host = strstr(origin, "://");
-    if (count == HOST_ORIGINS_MAX || host == NULL || host[3] == '\0' ||
+    if (count == SERVE_ORIGINS_MAX || host == NULL || host[3] == '\0' ||
         strchr(host + 3, '/') != NULL) {
         return false;
     }
@@ -58,11 +58,11 @@ static bool add_origin(HostConfig *config, const char *origin)
 }
 
 // An option with a value; false if there is no such option, or its value is invalid.
-static bool parse_option(HostConfig *config, const char *name, const char *value)
+static bool parse_option(ServeConfig *config, const char *name, const char *value)
 {
     uint32_t number = 0;
     if (strcmp(name, "--place") == 0) {
-        config->place = value;
+        config->places[0] = value;
     } else if (strcmp(name, "--address") == 0) {
         config->address = value;
     } else if (strcmp(name, "--data") == 0) {
@@ -88,7 +88,7 @@ static bool parse_option(HostConfig *config, const char *name, const char *value
 }
 
 // The page of --web, or the page that was built with this program, from any working directory.
-static bool find_page(HostConfig *config, char found[PROGRAM_PATH_BYTES])
+static bool find_page(ServeConfig *config, char found[PROGRAM_PATH_BYTES])
 {
     char index[PROGRAM_PATH_BYTES];
     if (config->web == NULL) {
@@ -109,7 +109,7 @@ static bool find_page(HostConfig *config, char found[PROGRAM_PATH_BYTES])
 
 int cmd_world(int argc, char **argv)
 {
-    HostConfig config = host_config_default();
+    ServeConfig config = serve_config_default();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
@@ -118,10 +118,10 @@ int cmd_world(int argc, char **argv)
         if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             config.allow_weak_jail = true;
         } else if (argv[i][0] != '-' && argv[i][0] != '\0') {
-            if (config.place != NULL) {
+            if (config.places[0] != NULL) {
                 return usage_error("give only one place at a time; this is a second one:", argv[i]);
             }
-            config.place = argv[i];
+            config.places[0] = argv[i];
         } else if (i + 1 < argc && parse_option(&config, argv[i], argv[i + 1])) {
             i += 1;
         } else {
@@ -130,12 +130,12 @@ int cmd_world(int argc, char **argv)
             return usage_error(why, NULL);
         }
     }
-    if (config.place == NULL) {
+    if (config.places[0] == NULL) {
         return usage_error("no place given; name its folder", NULL);
     }
     char page[PROGRAM_PATH_BYTES];
     if (!find_page(&config, page)) {
         return EXIT_USAGE;
     }
-    return host_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
+    return serve_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
 }

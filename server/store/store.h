@@ -109,6 +109,10 @@ MUST_USE Status store_world_take(Store *store, const char *world_id, const char 
 MUST_USE Status store_world_release(Store *store, const char *world_id, uint64_t epoch,
                                     uint64_t tag);
 
+// As store_world_put, for a world that is new, from a host's loop. STATUS_EXISTS: there is one with
+// that id or room code.
+MUST_USE Status store_world_make(Store *store, const StoreWorld *world, uint64_t tag);
+
 // --- batches ------------------------------------------------------------------------------------
 // The rows of one COMMAND_SAVE; checked row by row before anything is written: STATUS_MALFORMED.
 // The completion may be STATUS_DENIED: fenced. After STATUS_BLOCKED (the disk refuses, or the
@@ -125,7 +129,8 @@ typedef enum StoreCompletionType {
     STORE_REQUESTED,
     STORE_HOST_RENEWED,
     STORE_WORLD_TAKEN,
-    STORE_WORLD_RELEASED
+    STORE_WORLD_RELEASED,
+    STORE_WORLD_MADE
 } StoreCompletionType;
 
 typedef struct StoreCompletion {

@@ -77,6 +77,8 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
         return world_take(store, sql, job);
     case JOB_RELEASE:
         return world_release(sql, job);
+    case JOB_MAKE:
+        return world_make(store, sql, job);
     case JOB_CALL:
         return job->call(store, sql, job->user);
     }

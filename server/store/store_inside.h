@@ -27,6 +27,7 @@ typedef enum JobType {
     JOB_HOST = STORE_HOST_RENEWED,
     JOB_TAKE = STORE_WORLD_TAKEN,
     JOB_RELEASE = STORE_WORLD_RELEASED,
+    JOB_MAKE = STORE_WORLD_MADE,
     JOB_CALL // somebody waits for it
 } JobType;
 
@@ -52,7 +53,7 @@ struct Job {
     JobCall call; // JOB_CALL
     void *user;
     bool done;
-    uint8_t bytes[]; // what rows, request or host point to
+    uint8_t bytes[]; // what rows, request, host or user point to
 };
 
 typedef struct JobList {
@@ -144,6 +145,8 @@ MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reas
 // --- store_world.c ------------------------------------------------------------------------------
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status world_find(Sql *sql, const char *world_id, StoreWorld *out);
+Status world_make(Store *store, Sql *sql, const Job *job);
+bool world_is_valid(const StoreWorld *world);
 void world_take_string(SqlRow *row, char *out, size_t out_bytes);
 
 // --- store_lease.c ------------------------------------------------------------------------------

@@ -434,6 +434,20 @@ Status store_world_take(Store *store, const char *world_id, const char *host_id,
     return job != NULL ? job_submit(store, job, true) : STATUS_LIMIT;
 }
 
+Status store_world_make(Store *store, const StoreWorld *world, uint64_t tag)
+{
+    if (!world_is_valid(world)) {
+        return refuse(store, STATUS_MALFORMED);
+    }
+    Job *job = job_make(JOB_MAKE, world->world_id, tag, sizeof *world);
+    if (job == NULL) {
+        return STATUS_LIMIT;
+    }
+    memcpy(job->bytes, world, sizeof *world);
+    job->user = job->bytes;
+    return job_submit(store, job, true);
+}
+
 Status store_world_release(Store *store, const char *world_id, uint64_t epoch, uint64_t tag)
 {
     if (!store_id_is_valid(world_id)) {

@@ -82,17 +82,29 @@ static Status world_put(Store *store, Sql *sql, void *user)
     return STATUS_OK;
 }
 
+Status world_make(Store *store, Sql *sql, const Job *job)
+{
+    StoreWorld *world = job->user, other;
+    const Status status = world_find(sql, world->world_id, &other);
+    if (status == STATUS_NOT_FOUND) {
+        return world_put(store, sql, world);
+    }
+    return status == STATUS_OK ? STATUS_EXISTS : status;
+}
+
+bool world_is_valid(const StoreWorld *world)
+{
+    const size_t code_bytes = strnlen(world->room_code, sizeof world->room_code);
+    const size_t name_bytes = strnlen(world->name, sizeof world->name);
+    return store_id_is_valid(world->world_id) && code_bytes < sizeof world->room_code &&
+           (code_bytes == 0 || row_id_is_valid((Text){world->room_code, (uint32_t)code_bytes})) &&
+           name_bytes < sizeof world->name && text_is_valid(world->name, name_bytes);
+}
+
 Status store_world_put(Store *store, const StoreWorld *world)
 {
     StoreWorld copy = *world;
-    const size_t code_bytes = strnlen(copy.room_code, sizeof copy.room_code);
-    const size_t name_bytes = strnlen(copy.name, sizeof copy.name);
-    if (!store_id_is_valid(copy.world_id) || code_bytes == sizeof copy.room_code ||
-        (code_bytes > 0 && !row_id_is_valid((Text){copy.room_code, (uint32_t)code_bytes})) ||
-        name_bytes == sizeof copy.name || !text_is_valid(copy.name, name_bytes)) {
-        return STATUS_MALFORMED;
-    }
-    return store_call(store, world_put, &copy);
+    return world_is_valid(world) ? store_call(store, world_put, &copy) : STATUS_MALFORMED;
 }
 
 Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *out)
