@@ -480,6 +480,7 @@ static void close_host(Host *host)
 {
     host_bounds_close(&host->bounds);
     http_stop(host->http);
+    work_pool_destroy(host->pool);
     host_build_stop(host);
     if (host->lease_thread_runs) {
         pthread_mutex_lock(&host->lock);

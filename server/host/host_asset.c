@@ -1,7 +1,7 @@
 // Assets over HTTP, by their hashes: pictures, sounds and models of the place that was built, and
 // its thumbnail. They stay on disk and are read while they are sent, so many large ones at once
-// cost a block each; what is sent are the bytes that were checked, or the connection ends. On the
-// HTTP thread alone.
+// cost a block each; what is sent are the bytes that were checked, or the connection ends. Files
+// are opened and checked on the pool.
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
@@ -26,8 +26,9 @@ typedef struct Verdict {
 } Verdict;
 
 struct HostAssets {
-    Verdict *verdicts; // by asset
-    uint32_t stream_count;
+    Verdict *verdicts;    // by asset
+    pthread_mutex_t lock; // for the verdicts
+    atomic_uint stream_count;
 };
 
 typedef struct AssetStream {
@@ -42,6 +43,7 @@ Status host_asset_open(Host *host)
     if (host->assets == NULL) {
         return STATUS_LIMIT;
     }
+    pthread_mutex_init(&host->assets->lock, NULL);
     host->assets->verdicts =
         calloc((size_t)host->built.asset_count + 1, sizeof *host->assets->verdicts);
     return host->assets->verdicts != NULL ? STATUS_OK : STATUS_LIMIT;
@@ -50,6 +52,7 @@ Status host_asset_open(Host *host)
 void host_asset_close(Host *host)
 {
     if (host->assets != NULL) {
+        pthread_mutex_destroy(&host->assets->lock);
         free(host->assets->verdicts);
         free(host->assets);
         host->assets = NULL;
@@ -71,16 +74,22 @@ static bool is_still(Host *host, uint32_t number, int file, const AssetStamp *st
         return true;
     }
     const uint64_t now = clock_ns();
-    if (verdict->judged_ns != 0 && asset_stamp_equal(stamp, &verdict->stamp) &&
-        (verdict->was_settled || now - verdict->judged_ns < JUDGED_NS)) {
-        return verdict->is_good;
+    pthread_mutex_lock(&host->assets->lock);
+    const Verdict known = *verdict;
+    pthread_mutex_unlock(&host->assets->lock);
+    if (known.judged_ns != 0 && asset_stamp_equal(stamp, &known.stamp) &&
+        (known.was_settled || now - known.judged_ns < JUDGED_NS)) {
+        return known.is_good;
     }
     uint8_t hash[SHA256_BYTES];
-    *verdict = (Verdict){.stamp = *stamp, .was_settled = asset_stamp_is_settled(stamp)};
-    verdict->is_good = asset_file_hash(file, stamp, hash) == STATUS_OK &&
-                       memcmp(hash, asset->hash, sizeof hash) == 0;
-    verdict->judged_ns = clock_ns();
-    return verdict->is_good;
+    Verdict judged = {.stamp = *stamp, .was_settled = asset_stamp_is_settled(stamp)};
+    judged.is_good = asset_file_hash(file, stamp, hash) == STATUS_OK &&
+                     memcmp(hash, asset->hash, sizeof hash) == 0;
+    judged.judged_ns = clock_ns();
+    pthread_mutex_lock(&host->assets->lock);
+    *verdict = judged;
+    pthread_mutex_unlock(&host->assets->lock);
+    return judged.is_good;
 }
 
 // --- streams ------------------------------------------------------------------------------------
@@ -160,32 +169,52 @@ static bool answer_file(Host *host, uint32_t number, HttpResponse *response)
 
 // --- answers ------------------------------------------------------------------------------------
 
-void host_asset_blob(Host *host, const char *name, HttpRequest *request, HttpResponse *response)
+// On the pool. Several files may hold the same bytes; any that still does is as good.
+static void work_asset(void *user, HttpRequest *request, HttpResponse *response)
 {
+    Host *host = user;
     const BuildResult *built = &host->built;
-    uint8_t hash[SHA256_BYTES];
-    if (name == NULL || blob_parse(name, strlen(name), hash) != STATUS_OK) {
-        http_fail(request, response, 404, "not_found", "there is no such blob");
-        return;
-    }
-    if (built->thumbnail != NULL && memcmp(hash, built->thumbnail_hash, sizeof hash) == 0) {
-        fill(response, KIND_PNG, built->thumbnail_bytes);
-        response->body = built->thumbnail;
-        response->body_is_static = true;
-        return;
-    }
+    const char *name = http_path_part(request, 0);
+    uint8_t hash[SHA256_BYTES] = {0};
     if (host->assets->stream_count >= STREAMS_MAX) {
         http_fail(request, response, 503, "busy", "too many assets are being sent; try again");
         return;
     }
-    // Several files may hold the same bytes; any that still does is as good.
-    for (uint32_t i = 0; i < built->asset_count; i++) {
+    const bool is_hash = blob_parse(name, strlen(name), hash) == STATUS_OK;
+    for (uint32_t i = 0; i < built->asset_count && is_hash; i++) {
         if (memcmp(hash, built->assets[i].hash, sizeof hash) == 0 &&
             answer_file(host, i, response)) {
             return;
         }
     }
     http_fail(request, response, 404, "not_found", "there is no such blob");
+}
+
+static bool is_asset(const BuildResult *built, const uint8_t hash[SHA256_BYTES])
+{
+    for (uint32_t i = 0; i < built->asset_count; i++) {
+        if (memcmp(hash, built->assets[i].hash, SHA256_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void host_asset_blob(Host *host, const char *name, HttpRequest *request, HttpResponse *response)
+{
+    const BuildResult *built = &host->built;
+    uint8_t hash[SHA256_BYTES];
+    if (name == NULL || blob_parse(name, strlen(name), hash) != STATUS_OK) {
+        http_fail(request, response, 404, "not_found", "there is no such blob");
+    } else if (built->thumbnail != NULL && memcmp(hash, built->thumbnail_hash, sizeof hash) == 0) {
+        fill(response, KIND_PNG, built->thumbnail_bytes);
+        response->body = built->thumbnail;
+        response->body_is_static = true;
+    } else if (is_asset(built, hash)) {
+        http_work(request, response, work_asset);
+    } else {
+        http_fail(request, response, 404, "not_found", "there is no such blob");
+    }
 }
 
 void host_asset_list(void *user, HttpRequest *request, HttpResponse *response)

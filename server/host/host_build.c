@@ -1,5 +1,5 @@
 // See host_build.h. The queue of builds is made by the first save. Saving touches one small file
-// and waits for the disk, so it is done right here; building is the queue's.
+// and waits for the disk, so it is done on the pool; building is the queue's.
 #define _GNU_SOURCE
 #include "server/host/host_build.h"
 
@@ -12,6 +12,7 @@
 
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,6 @@ typedef struct HostBuild {
     char place[PATH_MAX]; // the folder, without links
     char name[NAME_MAX + 1];
     JobQueue *queue; // NULL until something is saved
-    uint8_t *answer; // until the next one; the server copies it
 } HostBuild;
 
 // --- who may ------------------------------------------------------------------------------------
@@ -55,6 +55,9 @@ static bool refuse_save_by_stranger(const Host *host, HttpRequest *request, Http
     }
     return host_http_refuse_forwarded(host, request, response);
 }
+
+// For what the first request makes; never held while anything else is waited for.
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static HostBuild *build_of(Host *host)
 {
@@ -99,7 +102,6 @@ void host_build_stop(Host *host)
     HostBuild *build = host->build;
     if (build != NULL) {
         job_queue_destroy(build->queue);
-        free(build->answer);
         free(build);
         host->build = NULL;
     }
@@ -112,7 +114,9 @@ static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response
     if (refuse_save_by_stranger(host, request, response)) {
         return NULL;
     }
+    pthread_mutex_lock(&making);
     HostBuild *build = build_of(host);
+    pthread_mutex_unlock(&making);
     if (build == NULL) {
         http_fail(request, response, 500, "failed", "the place's folder cannot be found any more");
     }
@@ -123,20 +127,21 @@ static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response
 
 typedef void (*WriteAnswer)(JsonWriter *json, const void *what);
 
-static void answer(HostBuild *build, HttpRequest *request, HttpResponse *response,
-                   WriteAnswer write, const void *what)
+static void answer(HttpRequest *request, HttpResponse *response, WriteAnswer write,
+                   const void *what)
 {
-    free(build->answer);
-    build->answer = malloc(ANSWER_BYTES_MAX);
-    ByteWriter writer = byte_writer(build->answer, build->answer != NULL ? ANSWER_BYTES_MAX : 0);
+    uint8_t *text = malloc(ANSWER_BYTES_MAX);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES_MAX : 0);
+    http_keep(request, text);
     JsonWriter json = json_writer(&writer, 0);
     write(&json, what);
     if (json_writer_finish(&json) != STATUS_OK) {
         http_fail(request, response, 500, "too_large", "the answer does not fit");
         return;
     }
-    response->body = build->answer;
+    response->body = text;
     response->bytes = writer.at;
+    response->body_is_static = true;
 }
 
 typedef struct Outcome {
@@ -331,10 +336,10 @@ static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpRe
         if (body->known_hash == NULL) {
             host_place_renew_types(host);
         }
-        answer(build, request, response, write_saved, &outcome);
+        answer(request, response, write_saved, &outcome);
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
-        answer(build, request, response, write_conflict, &outcome);
+        answer(request, response, write_conflict, &outcome);
     } else {
         respond_save_failed(request, response, status, reason);
     }
@@ -347,7 +352,9 @@ void host_build_post_save(void *user, HttpRequest *request, HttpResponse *respon
     if (build == NULL) {
         return;
     }
+    pthread_mutex_lock(&making);
     JobQueue *queue = queue_of(user, build);
+    pthread_mutex_unlock(&making);
     if (queue == NULL) {
         http_fail(request, response, 503, "failed", "no builds can be started");
         return;
@@ -379,7 +386,7 @@ void host_build_get_script(void *user, HttpRequest *request, HttpResponse *respo
         return;
     }
     const Outcome outcome = {build->name, &saved, NULL, NULL};
-    answer(build, request, response, write_script, &outcome);
+    answer(request, response, write_script, &outcome);
     free(saved.current);
 }
 
@@ -391,17 +398,20 @@ static void answer_job(HostBuild *build, HttpRequest *request, HttpResponse *res
     const char *id = http_path_part(request, 0);
     JobStatus *status = malloc(sizeof *status);
     Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;
-    if (status != NULL && id != NULL && build->queue != NULL) {
-        found = is_cancel ? job_cancel(build->queue, id) : STATUS_OK;
-        found = found == STATUS_OK ? job_status(build->queue, id, status) : found;
+    pthread_mutex_lock(&making);
+    JobQueue *queue = build->queue;
+    pthread_mutex_unlock(&making);
+    if (status != NULL && id != NULL && queue != NULL) {
+        found = is_cancel ? job_cancel(queue, id) : STATUS_OK;
+        found = found == STATUS_OK ? job_status(queue, id, status) : found;
     }
     if (found == STATUS_OK) {
         Buffer text = buffer_of(ANSWER_BYTES_MAX);
         job_status_json(status, &text);
-        free(build->answer);
-        build->answer = text.data;
+        http_keep(request, text.data);
         response->body = text.data;
         response->bytes = text.bytes;
+        response->body_is_static = true;
         found = text.status;
     }
     if (found != STATUS_OK) {

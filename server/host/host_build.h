@@ -1,5 +1,5 @@
 // Saving and building over HTTP, for an editor beside a world that runs in development: see
-// docs/HTTP.md. On the HTTP thread alone.
+// docs/HTTP.md. What touches the disk runs on the pool.
 #pragma once
 
 #include "core/script/vm/vm.h"
@@ -15,12 +15,13 @@ void host_build_get_script(void *user, HttpRequest *request, HttpResponse *respo
 void host_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
 void host_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
 
-#define HOST_BUILD_ROUTES                                                                  \
-    {"POST", "/api/script/save", host_build_post_save, .body_max = HOST_BUILD_BODY_BYTES}, \
-        {"GET", "/api/script", .handler = host_build_get_script},                          \
-        {"GET", "/api/jobs/*", .handler = host_build_get_job},                             \
-    {                                                                                      \
-        "DELETE", "/api/jobs/*", .handler = host_build_delete_job                          \
+#define HOST_BUILD_ROUTES                                                                 \
+    {"POST", "/api/script/save", host_build_post_save, .body_max = HOST_BUILD_BODY_BYTES, \
+     .blocks = true},                                                                     \
+        {"GET", "/api/script", .handler = host_build_get_script, .blocks = true},         \
+        {"GET", "/api/jobs/*", .handler = host_build_get_job},                            \
+    {                                                                                     \
+        "DELETE", "/api/jobs/*", .handler = host_build_delete_job                         \
     }
 
 // Ends the builds that run. After the HTTP server has stopped.

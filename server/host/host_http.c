@@ -85,9 +85,8 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 
 static void get_metrics(void *user, HttpRequest *request, HttpResponse *response)
 {
-    (void)request;
     Host *host = user;
-    static uint8_t text[METRICS_BYTES]; // there is one HTTP thread, and the answer is copied
+    uint8_t *text = arena_alloc(http_arena(request), METRICS_BYTES);
     pthread_mutex_lock(&host->lock);
     Metrics metrics = host->metrics;
     const pid_t pid = host->pid;
@@ -95,7 +94,7 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
     metrics.store = store_stats(host->store);
     metrics.resident_bytes = process_resident_bytes(pid);
     metrics.host_cpu_us = clock_cpu_us();
-    ByteWriter writer = byte_writer(text, sizeof text);
+    ByteWriter writer = byte_writer(text, text != NULL ? METRICS_BYTES : 0);
     metrics_write(&metrics, &writer);
     response->content_type = PROMETHEUS_TYPE;
     response->body = text;
@@ -202,7 +201,7 @@ void host_write_member(JsonWriter *json, const char *name, const char *text)
 static void get_room(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
-    static uint8_t text[ANSWER_BYTES];
+    uint8_t *text = arena_alloc(http_arena(request), ANSWER_BYTES);
     if (!is_our_room(host, http_path_part(request, 0))) {
         http_fail(request, response, 404, "not_found", "there is no such room");
         return;
@@ -211,7 +210,7 @@ static void get_room(void *user, HttpRequest *request, HttpResponse *response)
     const bool ready = host->ready;
     const uint64_t players = host->metrics.world.sessions;
     pthread_mutex_unlock(&host->lock);
-    ByteWriter writer = byte_writer(text, sizeof text);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES : 0);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
     host_write_member(&json, "roomCode", host->row.room_code);
@@ -392,7 +391,7 @@ static bool copy_member(const JsonNode *root, const char *name, char *out, size_
     return true;
 }
 
-static JoinRequest read_join_request(const HttpRequest *request)
+static JoinRequest read_join_request(HttpRequest *request)
 {
     JoinRequest join = {0};
     size_t bytes;
@@ -400,11 +399,10 @@ static JoinRequest read_join_request(const HttpRequest *request)
     if (bytes == 0) {
         return join;
     }
-    static uint8_t memory[64u << 10];
-    Arena arena;
-    arena_init(&arena, memory, sizeof memory);
-    const JsonConfig config = {
-        .arena = &arena, .bytes_max = BODY_BYTES, .node_count_max = 128, .depth_max = 8};
+    const JsonConfig config = {.arena = http_arena(request),
+                               .bytes_max = BODY_BYTES,
+                               .node_count_max = 128,
+                               .depth_max = 8};
     const JsonNode *root = NULL;
     if (json_parse(&config, (const char *)body, bytes, &root, NULL) != STATUS_OK ||
         root->kind != JSON_OBJECT) {
@@ -492,7 +490,7 @@ static void client_id(const Ticket *ticket, char out[32])
 static void post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
-    static uint8_t text[ANSWER_BYTES];
+    uint8_t *text = arena_alloc(http_arena(request), ANSWER_BYTES);
     if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
@@ -507,7 +505,7 @@ static void post_login(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     client_id(&guest, id);
-    ByteWriter writer = byte_writer(text, sizeof text);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES : 0);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
     host_write_member(&json, "session_token", token);
@@ -573,7 +571,7 @@ static void server_name(Host *host, const HttpRequest *request, char *out, size_
 static void post_join(void *user, HttpRequest *request, HttpResponse *response)
 {
     Host *host = user;
-    static uint8_t text[ANSWER_BYTES];
+    uint8_t *text = arena_alloc(http_arena(request), ANSWER_BYTES);
     if (refuse_ticket_for_stranger(host, request, response)) {
         return;
     }
@@ -608,7 +606,7 @@ static void post_join(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     server_name(host, request, server, sizeof server);
-    ByteWriter writer = byte_writer(text, sizeof text);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES : 0);
     JsonWriter json = json_writer(&writer, 0);
     write_join(host, &json, &guest, token, ticket, server);
     finish(request, response, &json, text, &writer);
@@ -634,18 +632,24 @@ static const HttpRoute routes[] = {
 
 Status host_http_start(Host *host)
 {
+    const WorkPoolConfig pool = {0};
+    Status status = work_pool_create(&pool, &host->pool);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const HttpConfig config = {.address = host->config.address,
                                .port = host->config.port,
                                .routes = routes,
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = host,
+                               .pool = host->pool,
                                .connections_per_address_max = 64,
                                .loopback_unlimited = host->development,
                                .connection_max = 4096,
                                .web_root = host->config.web,
                                .origins = host->config.origins,
                                .origin_same_host = true};
-    const Status status = http_start(&config, &host->http);
+    status = http_start(&config, &host->http);
     if (status == STATUS_OK) {
         pthread_mutex_lock(&host->lock);
         host->port = http_port(host->http);

@@ -81,10 +81,11 @@ typedef struct Host {
     Store *store;
     StoreWorld row;
     HttpServer *http;
+    WorkPool *pool; // for requests that wait for the disk
     SigningKey key;
     UsedTickets used_tickets;
-    HostAssets *assets;      // the HTTP thread's
-    struct HostBuild *build; // the HTTP thread's; NULL until somebody saves
+    HostAssets *assets;      // host_asset.c's
+    struct HostBuild *build; // host_build.c's; NULL until somebody saves
 
     // Between the threads, with the lock.
     pthread_mutex_t lock;
