@@ -146,6 +146,9 @@ void http_request_release(HttpRequest *request)
     if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {
         request->later.stream.end(request->later.stream.user); // the client was gone by then
     }
+    for (uint32_t i = 0; i < request->kept_count; i++) {
+        free(request->kept[i]);
+    }
     free(request->body);
     free(request->later_body);
     free(request->arena.base);

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HTTP_KEPT_MAX 4
+
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 typedef struct HttpDeferred HttpDeferred; // a request that is answered later
@@ -42,7 +44,7 @@ typedef struct HttpResponse {
     const char *content_type; // "application/json"
     const uint8_t *body;      // copied, unless body_is_static or from the request's arena
     size_t bytes;
-    bool body_is_static;                 // outlives the server
+    bool body_is_static;                 // stays until it was sent: constant, or see http_keep
     HttpStream stream;                   // in place of a body, of `bytes` bytes
     bool is_attachment;                  // a stranger's file: never shown as a page
     const char *cache;                   // Cache-Control; NULL: "no-store"
@@ -108,6 +110,9 @@ bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to t
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 // Memory until the answer is sent; arena_alloc gives NULL when it is used up.
 Arena *http_arena(HttpRequest *request);
+// Memory from malloc becomes the request's: it is freed once the answer is sent. NULL is fine; at
+// most HTTP_KEPT_MAX blocks.
+void http_keep(HttpRequest *request, void *memory);
 bool http_is_loopback(const HttpRequest *request);
 // A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
 uint64_t http_address(const HttpRequest *request);

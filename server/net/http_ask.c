@@ -71,6 +71,14 @@ Arena *http_arena(HttpRequest *request)
     return &request->arena;
 }
 
+void http_keep(HttpRequest *request, void *memory)
+{
+    if (memory != NULL) {
+        ASSERT(request->kept_count < HTTP_KEPT_MAX);
+        request->kept[request->kept_count++] = memory;
+    }
+}
+
 static enum MHD_Result add_accept(void *user, enum MHD_ValueKind kind, const char *name,
                                   const char *value)
 {

@@ -70,7 +70,9 @@ struct HttpRequest {
     char error_text[HTTP_ERROR_BYTES];
     char allow[HTTP_LINE_BYTES];
     char protocols[HTTP_LINE_BYTES];
-    Arena arena; // base is NULL until somebody asks for it
+    Arena arena;               // base is NULL until somebody asks for it
+    void *kept[HTTP_KEPT_MAX]; // what it frees
+    uint32_t kept_count;
     // Copies, once it is deferred: the connection may be gone before the handle is.
     const HttpField *fields;
     uint32_t field_count;
