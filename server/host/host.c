@@ -42,7 +42,7 @@ void host_log(const Host *host, LogLevel level, const char *area, const char *fo
     va_end(arguments);
 }
 
-void world_log(const HostWorld *world, LogLevel level, const char *format, ...)
+void hosted_log(const HostWorld *world, LogLevel level, const char *format, ...)
 {
     char area[96];
     snprintf(area, sizeof area, "%s", world->host->config.one_world ? "host" : world->row.world_id);
@@ -97,7 +97,7 @@ void host_destroy(Host *host)
         return;
     }
     for (uint32_t i = 0; i < host->world_count; i++) {
-        world_free(host->worlds[i]);
+        hosted_free(host->worlds[i]);
     }
     for (uint32_t i = 0; i < host->place_count; i++) {
         host_place_destroy(host->places[i]);
@@ -207,11 +207,11 @@ static void answer_one(Host *host, const StoreCompletion *done)
         return; // of a life that is over
     }
     if (kind == TAG_SAVE) {
-        world_save_answer(world, index, done);
+        hosted_save_answer(world, index, done);
     } else if (kind == TAG_REQUEST) {
-        world_request_answer(world, index, done);
+        hosted_request_answer(world, index, done);
     } else {
-        world_answer(world, kind, done);
+        hosted_answer(world, kind, done);
     }
 }
 
@@ -234,7 +234,7 @@ void host_step(Host *host)
     host_store_poll(host);
     host_lease_step(host);
     for (uint32_t i = 0; i < host->world_count; i++) {
-        world_step(host->worlds[i]);
+        hosted_step(host->worlds[i]);
     }
     host_moves_step(host);
     host_joins_step(host);
@@ -254,8 +254,8 @@ Status host_socket(Host *host, const char *name, const HostSocket *socket)
         return STATUS_LIMIT;
     }
     world->sockets[world->socket_count++] = *socket;
-    world_want(world);
-    world_pass_sockets(world);
+    hosted_want(world);
+    hosted_pass_sockets(world);
     return STATUS_OK;
 }
 
@@ -270,7 +270,7 @@ void host_stop(Host *host, uint32_t ms)
     host->stop_ns = host_now(host) + ms * HOST_MS_NS;
     for (uint32_t i = 0; i < host->world_count; i++) {
         host_joins_refuse(host->worlds[i], STATUS_DENIED, "stopping", "this server is going down");
-        world_stop(host->worlds[i]);
+        hosted_stop(host->worlds[i]);
     }
 }
 

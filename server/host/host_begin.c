@@ -100,7 +100,7 @@ static Status make_beginning(HostWorld *world, const uint8_t *rows, size_t bytes
 {
     Status status = begin_with_rows(all, rows, bytes);
     if (status != STATUS_OK) {
-        world_log(world, LOG_ERROR, "what was stored cannot be read: %s", status_text(status));
+        hosted_log(world, LOG_ERROR, "what was stored cannot be read: %s", status_text(status));
         return status;
     }
     // A world that ended before its first save has stored no version, but players have seen one.
@@ -109,7 +109,7 @@ static Status make_beginning(HostWorld *world, const uint8_t *rows, size_t bytes
     status =
         host_place_sign(world->place, world->host->config.key, before, all->meta.tick, manifests);
     if (status != STATUS_OK) {
-        world_log(world, LOG_ERROR, "the manifest cannot be signed: %s", status_text(status));
+        hosted_log(world, LOG_ERROR, "the manifest cannot be signed: %s", status_text(status));
         return status;
     }
     ASSERT(manifests->version > world->manifest_version);
@@ -153,7 +153,7 @@ static Status tell(HostWorld *world, const Beginning *all, const HostManifests *
     return world->link->face->begin(world->link, &beginning);
 }
 
-Status world_begin(HostWorld *world, const uint8_t *rows, size_t bytes)
+Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes)
 {
     Beginning all = {0};
     HostManifests manifests = {0};

@@ -32,16 +32,16 @@ static void hear_ready(HostWorld *world, const ChannelReport *report)
     char jail[160];
     jail_layers_describe(report->layers, jail, sizeof jail);
     const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
-    world_log(world, is_weak ? LOG_WARN : LOG_INFO,
-              "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s", world->epoch,
-              world->manifest_version, jail);
+    hosted_log(world, is_weak ? LOG_WARN : LOG_INFO,
+               "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s", world->epoch,
+               world->manifest_version, jail);
     world->state = WORLD_RUNNING;
     world->deadline_ns = 0;
     world->state_ns = host_now(world->host);
     world->empty_ns = 0;
     world->ever_ready = true;
     world->layers = report->layers;
-    world_pass_sockets(world);
+    hosted_pass_sockets(world);
     host_joins_answer(world);
 }
 
@@ -52,7 +52,7 @@ static uint32_t entry_flags(const Ticket *ticket)
            ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
 }
 
-void world_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
+void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
 {
     Entry entry = {.type = ENTRY_AUTH, .connection = connection};
     if (ticket != NULL) {
@@ -62,7 +62,7 @@ void world_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         entry.name_bytes = (uint32_t)strlen(ticket->name);
         host_account_note(world, ticket->account);
     }
-    world_send_entry(world, &entry);
+    hosted_send_entry(world, &entry);
 }
 
 static void hear_auth(HostWorld *world, const ChannelReport *report)
@@ -80,9 +80,9 @@ static void hear_auth(HostWorld *world, const ChannelReport *report)
     host->counts.tickets_refused += status != STATUS_OK;
     world->invited -= status == STATUS_OK && world->invited > 0;
     if (status != STATUS_OK) {
-        world_admit(world, report->connection, NULL);
+        hosted_admit(world, report->connection, NULL);
     } else if (!host_move_begin(world, report->connection, &ticket)) {
-        world_admit(world, report->connection, &ticket);
+        hosted_admit(world, report->connection, &ticket);
     }
 }
 
@@ -96,14 +96,14 @@ static void hear_log(HostWorld *world, const ChannelReport *report)
         host_log(world->host, report->level, report->area, "tick %" PRIu64 ": %s", report->tick,
                  report->text);
     } else {
-        world_log(world, report->level, "tick %" PRIu64 ": %s: %s", report->tick, report->area,
-                  report->text);
+        hosted_log(world, report->level, "tick %" PRIu64 ": %s: %s", report->tick, report->area,
+                   report->text);
     }
 }
 
 static void hear_stop(HostWorld *world, const ChannelReport *report)
 {
-    world_log(world, LOG_INFO, "the world ends: %s", report->text);
+    hosted_log(world, LOG_INFO, "the world ends: %s", report->text);
     world->heard_stop = true;
     world->quiet_ns = host_now(world->host) + HOST_SECOND_NS / 5;
     if (world->state == WORLD_RUNNING) { // it wants to; only a refused save makes it
@@ -132,10 +132,10 @@ static void hear(HostWorld *world, const ChannelReport *report)
         hear_auth(world, report);
         break;
     case CHANNEL_SAVE:
-        world_save_receive(world, report);
+        hosted_save_receive(world, report);
         break;
     case CHANNEL_STORE:
-        world_request_receive(world, report);
+        hosted_request_receive(world, report);
         break;
     case CHANNEL_STOP:
         hear_stop(world, report);
@@ -158,7 +158,7 @@ static void hear(HostWorld *world, const ChannelReport *report)
 
 static bool can_hear(const HostWorld *world)
 {
-    return world_has_process(world) && world->state != WORLD_ENDING;
+    return hosted_has_process(world) && world->state != WORLD_ENDING;
 }
 
 // False when there is nothing more, or the world has been ended for what it said.
@@ -178,13 +178,13 @@ static bool receive_one(HostWorld *world)
         status = channel_read_report(message.type, message.bytes, message.count, &report);
     }
     if (status != STATUS_OK) {
-        world_kill(world, "it sent an invalid message");
+        hosted_kill(world, "it sent an invalid message");
         return false;
     }
     world->second_messages += 1;
     world->second_bytes += message.count;
     if (world->second_messages > MESSAGES_PER_SECOND || world->second_bytes > BYTES_PER_SECOND) {
-        world_kill(world, "it sent too many messages");
+        hosted_kill(world, "it sent too many messages");
         return false;
     }
     hear(world, &report);
@@ -198,22 +198,22 @@ void host_world_receive(HostWorld *world)
             break;
         }
     }
-    if (world_has_process(world)) {
+    if (hosted_has_process(world)) {
         world->link->face->flush(world->link);
         if (!can_hear(world) || !world->link->face->listens(world->link)) {
-            world_look_for_end(world);
+            hosted_look_for_end(world);
         }
     }
 }
 
 // What it said before it ended counts, saves above all. Nothing is heard of one that was killed.
-void world_hear_rest(HostWorld *world)
+void hosted_hear_rest(HostWorld *world)
 {
     for (uint32_t i = 0; i < MESSAGES_PER_SECOND && can_hear(world) && receive_one(world); i++) {
     }
 }
 
-void world_watch(HostWorld *world)
+void hosted_watch(HostWorld *world)
 {
     const uint64_t now = host_now(world->host);
     const uint64_t passed_ns = now - world->looked_ns;
@@ -227,6 +227,6 @@ void world_watch(HostWorld *world)
     world->silent_ns += passed_ns < LOOK_NS_MAX ? passed_ns : LOOK_NS_MAX;
     const bool speaks = world->state == WORLD_RUNNING || world->state == WORLD_STOPPING;
     if (speaks && world->silent_ns > STUCK_MS * HOST_MS_NS) {
-        world_kill(world, "it does not respond");
+        hosted_kill(world, "it does not respond");
     }
 }

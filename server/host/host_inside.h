@@ -145,7 +145,7 @@ uint64_t host_unix_ms(const Host *host);
 void host_log(const Host *host, LogLevel level, const char *area, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 // The same about a world, which is named where there can be several.
-void world_log(const HostWorld *world, LogLevel level, const char *format, ...)
+void hosted_log(const HostWorld *world, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // --- tags of what the store is asked ------------------------------------------------------------
@@ -168,36 +168,36 @@ bool host_lease_is_good(const Host *host); // worlds may be taken
 
 // --- host_world.c -------------------------------------------------------------------------------
 // Asks the store for a row with another room code and, at first, id; the state is MAKING.
-void world_make(HostWorld *world);
-void world_want(HostWorld *world); // it shall run
-void world_stop(HostWorld *world); // it shall not
-void world_step(HostWorld *world);
-void world_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
-void world_fence(HostWorld *world, const char *why); // it is another host's now
-void world_kill(HostWorld *world, const char *why);
-void world_send_entry(HostWorld *world, const Entry *entry);
-void world_pass_sockets(HostWorld *world);
-void world_free(HostWorld *world);
-bool world_has_process(const HostWorld *world);
-void world_look_for_end(HostWorld *world);
+void hosted_make(HostWorld *world);
+void hosted_want(HostWorld *world); // it shall run
+void hosted_stop(HostWorld *world); // it shall not
+void hosted_step(HostWorld *world);
+void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
+void hosted_fence(HostWorld *world, const char *why); // it is another host's now
+void hosted_kill(HostWorld *world, const char *why);
+void hosted_send_entry(HostWorld *world, const Entry *entry);
+void hosted_pass_sockets(HostWorld *world);
+void hosted_free(HostWorld *world);
+bool hosted_has_process(const HostWorld *world);
+void hosted_look_for_end(HostWorld *world);
 
 // --- host_begin.c -------------------------------------------------------------------------------
 // Tells its new link how it begins, from the rows of the store.
-MUST_USE Status world_begin(HostWorld *world, const uint8_t *rows, size_t bytes);
+MUST_USE Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes);
 
 // --- host_hear.c --------------------------------------------------------------------------------
-void world_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
-void world_hear_rest(HostWorld *world); // what it said before it ended
-void world_watch(HostWorld *world);     // is it stuck?
+void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
+void hosted_hear_rest(HostWorld *world); // what it said before it ended
+void hosted_watch(HostWorld *world);     // is it stuck?
 
 // --- host_save.c --------------------------------------------------------------------------------
-void world_save_receive(HostWorld *world, const ChannelReport *report);
-void world_request_receive(HostWorld *world, const ChannelReport *report);
-void world_save_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
-void world_request_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
-void world_save_retry(HostWorld *world); // what the disk refused, when it is time
-bool world_saves_wait(const HostWorld *world);
-void world_saves_forget(HostWorld *world); // and say what was lost
+void hosted_save_receive(HostWorld *world, const ChannelReport *report);
+void hosted_request_receive(HostWorld *world, const ChannelReport *report);
+void hosted_save_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
+void hosted_request_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
+void hosted_save_retry(HostWorld *world); // what the disk refused, when it is time
+bool hosted_saves_wait(const HostWorld *world);
+void hosted_saves_forget(HostWorld *world); // and say what was lost
 
 // --- host_join.c --------------------------------------------------------------------------------
 void host_joins_answer(HostWorld *world); // it runs
@@ -206,7 +206,7 @@ void host_joins_step(Host *host);
 #define ROOM_CODE_RANDOM 6
 void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17]);
 void room_code_make(const Host *host, char out[17]);
-uint32_t world_player_count(const HostWorld *world); // with those who are on their way
+uint32_t hosted_player_count(const HostWorld *world); // with those who are on their way
 
 // --- host_move.c --------------------------------------------------------------------------------
 // True: the player comes from another world of the place and is let in later.

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#define WORLD_ID_LETTERS  12
+#define WORLD_ID_LETTERS 12
 
 void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17])
 {
@@ -126,7 +126,7 @@ void host_joins_step(Host *host)
 
 // --- which world --------------------------------------------------------------------------------
 
-uint32_t world_player_count(const HostWorld *world)
+uint32_t hosted_player_count(const HostWorld *world)
 {
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < world->host->join_count; i++) {
@@ -137,7 +137,7 @@ uint32_t world_player_count(const HostWorld *world)
 
 static bool has_room(const HostWorld *world)
 {
-    return world_player_count(world) < world->place->numbers.player_max;
+    return hosted_player_count(world) < world->place->numbers.player_max;
 }
 
 // The fullest that has room: players want company. One that runs before one that does not.
@@ -151,7 +151,7 @@ static HostWorld *choose(Host *host, const HostPlace *place)
             continue;
         }
         const uint32_t score =
-            1 + 2 * world_player_count(world) + (world->state == WORLD_RUNNING ? 1 : 0);
+            1 + 2 * hosted_player_count(world) + (world->state == WORLD_RUNNING ? 1 : 0);
         if (score > best_score) {
             best = world;
             best_score = score;
@@ -184,7 +184,7 @@ static HostWorld *make_world(Host *host, HostPlace *place)
     snprintf(world->row.name, sizeof world->row.name, "%s", place->built.facts.name);
     memcpy(world->row.place_id, place->place_id, sizeof world->row.place_id);
     memcpy(world->row.place_hash, place->scene_hash, sizeof world->row.place_hash);
-    world_make(world);
+    hosted_make(world);
     return world;
 }
 
@@ -232,11 +232,11 @@ void host_join(Host *host, const HostJoin *join)
         give_ticket(world, join);
         return;
     }
-    if (!world_has_process(world) && host->process_count >= host->config.world_max) {
+    if (!hosted_has_process(world) && host->process_count >= host->config.world_max) {
         refuse(host, join, STATUS_LIMIT, "full", "this server runs as many worlds as it can");
         return;
     }
     host->joins[host->join_count++] = (WaitingJoin){
         .join = *join, .world = world, .deadline_ns = host_now(host) + HOST_JOIN_MS * HOST_MS_NS};
-    world_want(world);
+    hosted_want(world);
 }

@@ -23,7 +23,7 @@ static void lose(Host *host, const char *why)
              why);
     for (uint32_t i = 0; i < host->world_count; i++) {
         if (host->worlds[i]->has_lease) {
-            world_fence(host->worlds[i], "the lease of this host is lost");
+            hosted_fence(host->worlds[i], "the lease of this host is lost");
         }
     }
 }

@@ -21,7 +21,7 @@ void host_account_note(HostWorld *world, uint64_t account)
 
 static bool may_still_save(const HostWorld *world)
 {
-    return world_has_process(world) || world_saves_wait(world);
+    return hosted_has_process(world) || hosted_saves_wait(world);
 }
 
 bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
@@ -50,7 +50,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
                          .bytes = (const uint8_t *)account,
                          .byte_count = strlen(account)};
     host->counts.moves_waited += 1;
-    world_send_entry(from, &leave);
+    hosted_send_entry(from, &leave);
     return true;
 }
 
@@ -86,7 +86,7 @@ void host_moves_step(Host *host)
         host->moves[i] = host->moves[--host->move_count];
         host->counts.moves_late += late;
         if (done.to->incarnation == done.to_incarnation) {
-            world_admit(done.to, done.connection, &done.ticket);
+            hosted_admit(done.to, done.connection, &done.ticket);
         }
     }
 }

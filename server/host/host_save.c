@@ -19,7 +19,7 @@ static void send_stored(HostWorld *world, uint64_t request, bool ok, const void 
                          .number = request,
                          .bytes = bytes,
                          .byte_count = count};
-    world_send_entry(world, &entry);
+    hosted_send_entry(world, &entry);
 }
 
 // What a script is told of a request that the store did not take.
@@ -40,7 +40,7 @@ static void send_refusal(HostWorld *world, uint64_t request, Status status)
 
 static void fence(HostWorld *world)
 {
-    world_fence(world, "another host has taken this world");
+    hosted_fence(world, "another host has taken this world");
 }
 
 // --- saves --------------------------------------------------------------------------------------
@@ -104,18 +104,18 @@ static bool submit(HostWorld *world, uint32_t index)
     return true;
 }
 
-void world_save_receive(HostWorld *world, const ChannelReport *report)
+void hosted_save_receive(HostWorld *world, const ChannelReport *report)
 {
     HostSaves *saves = &world->saves;
     // The store refuses a number out of order too, but as the save of a host that lost its lease.
     if (saves->count == HOST_SAVES_MAX || report->byte_count > ROWS_MAX ||
         report->epoch != world->epoch || report->seq != saves->seq + 1) {
-        world_kill(world, "it sent a save that is too large, out of order or one too many");
+        hosted_kill(world, "it sent a save that is too large, out of order or one too many");
         return;
     }
     uint8_t *rows = malloc(report->byte_count + 1);
     if (rows == NULL) {
-        world_kill(world, "there is not enough memory for its save");
+        hosted_kill(world, "there is not enough memory for its save");
         return;
     }
     memcpy(rows, report->bytes, report->byte_count);
@@ -129,11 +129,11 @@ void world_save_receive(HostWorld *world, const ChannelReport *report)
                                    .rows = rows,
                                    .bytes = report->byte_count};
     if (!waits && !world->fenced && !submit(world, index)) {
-        world_kill(world, "it sent an invalid save");
+        hosted_kill(world, "it sent an invalid save");
     }
 }
 
-void world_save_retry(HostWorld *world)
+void hosted_save_retry(HostWorld *world)
 {
     HostSaves *saves = &world->saves;
     if (saves->again_ns == 0 || host_now(world->host) < saves->again_ns || world->fenced) {
@@ -143,13 +143,13 @@ void world_save_retry(HostWorld *world)
     for (uint32_t i = 0; i < saves->count && saves->again_ns == 0; i++) {
         const uint32_t index = index_of(saves, i);
         if (saves->all[index].state == SAVE_AGAIN && !submit(world, index)) {
-            world_kill(world, "it sent an invalid save");
+            hosted_kill(world, "it sent an invalid save");
             return;
         }
     }
 }
 
-void world_save_answer(HostWorld *world, uint32_t index, const StoreCompletion *done)
+void hosted_save_answer(HostWorld *world, uint32_t index, const StoreCompletion *done)
 {
     HostSaves *saves = &world->saves;
     if (index >= HOST_SAVES_MAX || saves->all[index].state != SAVE_SENT) {
@@ -186,11 +186,11 @@ static uint32_t free_request(HostSaves *saves)
     return saves->request_next;
 }
 
-void world_request_receive(HostWorld *world, const ChannelReport *report)
+void hosted_request_receive(HostWorld *world, const ChannelReport *report)
 {
     HostSaves *saves = &world->saves;
     if (saves->request_count == HOST_REQUESTS_MAX) {
-        world_kill(world, "it has too many requests without an answer");
+        hosted_kill(world, "it has too many requests without an answer");
         return;
     }
     const uint32_t index = free_request(saves);
@@ -225,7 +225,7 @@ static void note_damaged(HostWorld *world, const StoreCompletion *done)
     }
 }
 
-void world_request_answer(HostWorld *world, uint32_t index, const StoreCompletion *done)
+void hosted_request_answer(HostWorld *world, uint32_t index, const StoreCompletion *done)
 {
     HostSaves *saves = &world->saves;
     if (index >= HOST_REQUESTS_MAX || saves->requests[index] == 0) {
@@ -250,21 +250,21 @@ void world_request_answer(HostWorld *world, uint32_t index, const StoreCompletio
 
 // --- the end ------------------------------------------------------------------------------------
 
-bool world_saves_wait(const HostWorld *world)
+bool hosted_saves_wait(const HostWorld *world)
 {
     return !world->fenced && (world->saves.count > 0 || world->saves.request_count > 0);
 }
 
-void world_saves_forget(HostWorld *world)
+void hosted_saves_forget(HostWorld *world)
 {
     Host *host = world->host;
     HostSaves *saves = &world->saves;
-    if (world_saves_wait(world)) {
+    if (hosted_saves_wait(world)) {
         const StoreDisk disk = host_disk(host);
-        world_log(world, LOG_ERROR,
-                  "lost, because not on disk: saves %u, DataStore requests %u%s%s", saves->count,
-                  saves->request_count, disk != STORE_DISK_FINE ? "; " : "",
-                  disk != STORE_DISK_FINE ? store_disk_text(disk) : "");
+        hosted_log(world, LOG_ERROR,
+                   "lost, because not on disk: saves %u, DataStore requests %u%s%s", saves->count,
+                   saves->request_count, disk != STORE_DISK_FINE ? "; " : "",
+                   disk != STORE_DISK_FINE ? store_disk_text(disk) : "");
         host->counts.saves_lost += saves->count;
         host->counts.requests_lost += saves->request_count;
         host->failed = host->failed || host->stopping;

@@ -43,7 +43,7 @@ static bool is_due(const HostWorld *world)
     return world->deadline_ns != 0 && host_now(world->host) >= world->deadline_ns;
 }
 
-bool world_has_process(const HostWorld *world)
+bool hosted_has_process(const HostWorld *world)
 {
     return world->link != NULL;
 }
@@ -99,7 +99,7 @@ static bool pass_socket(HostWorld *world, const HostSocket *socket)
 }
 
 // A client whose world has just died may be back before we have seen that end: it waits.
-void world_pass_sockets(HostWorld *world)
+void hosted_pass_sockets(HostWorld *world)
 {
     Host *host = world->host;
     if (world->state != WORLD_RUNNING || world->socket_count == 0 ||
@@ -132,10 +132,10 @@ static void refuse_sockets(HostWorld *world)
     world->socket_count = 0;
 }
 
-void world_send_entry(HostWorld *world, const Entry *entry)
+void hosted_send_entry(HostWorld *world, const Entry *entry)
 {
     static uint8_t bytes[CHANNEL_MESSAGE_BYTES]; // a host has one thread
-    if (!world_has_process(world)) {
+    if (!hosted_has_process(world)) {
         return;
     }
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
@@ -144,7 +144,7 @@ void world_send_entry(HostWorld *world, const Entry *entry)
     const HostLinkFace *face = world->link->face;
     if (face->put(world->link, CHANNEL_ENTRY, bytes, writer.at, -1) != STATUS_OK &&
         world->state != WORLD_ENDING) {
-        world_kill(world, "it does not read its channel");
+        hosted_kill(world, "it does not read its channel");
     }
 }
 
@@ -197,7 +197,7 @@ static void note_not_taken(HostWorld *world, const StoreCompletion *done)
         snprintf(why, sizeof why, "%s",
                  disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     }
-    world_log(world, LOG_ERROR, "the world cannot be taken: %s", why);
+    hosted_log(world, LOG_ERROR, "the world cannot be taken: %s", why);
     const char *code = done->status == STATUS_EXISTS ? "elsewhere" : "unavailable";
     const char *message = done->status == STATUS_EXISTS ? "another host runs this world"
                                                         : "the world cannot be started now";
@@ -230,22 +230,22 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     Status status = host->config.outside.start(host->config.outside.user, world, &world->link);
     if (status == STATUS_OK) {
         host->process_count += 1;
-        status = world_begin(world, done->rows, done->row_bytes);
+        status = hosted_begin(world, done->rows, done->row_bytes);
     }
     if (status == STATUS_OK) {
         world->link->face->flush(world->link);
         enter(world, WORLD_STARTING, START_MS);
         return;
     }
-    world_log(world, LOG_ERROR, "the world process cannot be started: %s", status_text(status));
-    if (world_has_process(world)) {
-        world_kill(world, "it could not be told how to begin");
+    hosted_log(world, LOG_ERROR, "the world process cannot be started: %s", status_text(status));
+    if (hosted_has_process(world)) {
+        hosted_kill(world, "it could not be told how to begin");
     } else {
         enter(world, WORLD_DRAINING, DRAIN_MS);
     }
 }
 
-void world_make(HostWorld *world)
+void hosted_make(HostWorld *world)
 {
     Host *host = world->host;
     world->make_tries += 1;
@@ -266,7 +266,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
         return;
     }
     if (done->status == STATUS_EXISTS && world->make_tries < 8) {
-        world_make(world);
+        hosted_make(world);
         return;
     }
     const StoreDisk disk = host_disk(host);
@@ -279,7 +279,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     enter(world, WORLD_STOPPED, 0);
 }
 
-void world_answer(HostWorld *world, HostTag kind, const StoreCompletion *done)
+void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done)
 {
     if (kind == TAG_MAKE && world->state == WORLD_MAKING) {
         made(world, done);
@@ -315,11 +315,11 @@ static uint32_t note_crash(HostWorld *world, uint64_t now)
 static void log_end(const HostWorld *world, int code)
 {
     if (world->failed[0] != '\0') {
-        world_log(world, LOG_ERROR, "%s", world->failed);
+        hosted_log(world, LOG_ERROR, "%s", world->failed);
     } else if (code > 128) {
-        world_log(world, LOG_ERROR, "the world process ended by signal %d", code - 128);
+        hosted_log(world, LOG_ERROR, "the world process ended by signal %d", code - 128);
     } else {
-        world_log(world, LOG_ERROR, "the world process ended with code %d", code);
+        hosted_log(world, LOG_ERROR, "the world process ended with code %d", code);
     }
 }
 
@@ -328,7 +328,7 @@ static void drained(HostWorld *world);
 static void ended(HostWorld *world, int code)
 {
     const bool was_asked = world->state == WORLD_STOPPING || world->told_stop || world->fenced;
-    world_hear_rest(world);
+    hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
     world->host->process_count -= 1;
@@ -338,7 +338,7 @@ static void ended(HostWorld *world, int code)
         (void)note_crash(world, host_now(world->host));
     }
     enter(world, WORLD_DRAINING, DRAIN_MS);
-    if (!world_saves_wait(world)) {
+    if (!hosted_saves_wait(world)) {
         drained(world);
     }
 }
@@ -357,8 +357,8 @@ static void begin_again(HostWorld *world)
         return;
     }
     const bool slow = never_ran || recent > CRASHES_PER_MINUTE;
-    world_log(world, LOG_WARN, "the world starts again%s",
-              slow ? " in 5 s: it ends too often" : "");
+    hosted_log(world, LOG_WARN, "the world starts again%s",
+               slow ? " in 5 s: it ends too often" : "");
     if (slow) {
         retry_later(world, STATUS_BLOCKED, "failing",
                     "this world ends as soon as it starts; its creator must mend it");
@@ -371,7 +371,7 @@ static void begin_again(HostWorld *world)
 static void drained(HostWorld *world)
 {
     Host *host = world->host;
-    world_saves_forget(world);
+    hosted_saves_forget(world);
     if (world->fenced) {
         world->has_lease = false;
         enter(world, WORLD_WAITING, BACKOFF_MS);
@@ -392,29 +392,29 @@ static void drained(HostWorld *world)
     }
 }
 
-void world_kill(HostWorld *world, const char *why)
+void hosted_kill(HostWorld *world, const char *why)
 {
-    if (!world_has_process(world) || world->state == WORLD_ENDING) {
+    if (!hosted_has_process(world) || world->state == WORLD_ENDING) {
         return;
     }
     world->kills += 1;
     world->host->counts.kills += 1;
-    world_log(world, LOG_ERROR, "the world process is ended: %s", why);
+    hosted_log(world, LOG_ERROR, "the world process is ended: %s", why);
     world->link->face->kill(world->link);
     // Nothing more of it is heard.
     world->link->face->close(world->link);
     enter(world, WORLD_ENDING, 0);
 }
 
-void world_fence(HostWorld *world, const char *why)
+void hosted_fence(HostWorld *world, const char *why)
 {
     if (world->fenced) {
         return;
     }
     world->fenced = true;
-    world_log(world, LOG_ERROR, "%s; it stops here", why);
+    hosted_log(world, LOG_ERROR, "%s; it stops here", why);
     world->wanted = false;
-    world_kill(world, "another host has its lease");
+    hosted_kill(world, "another host has its lease");
     if (world->host->config.one_world && !world->host->stopping) {
         give_up(world);
     }
@@ -422,7 +422,7 @@ void world_fence(HostWorld *world, const char *why)
 
 // --- wanted or not ------------------------------------------------------------------------------
 
-void world_want(HostWorld *world)
+void hosted_want(HostWorld *world)
 {
     if (world->host->stopping || world->place == NULL) {
         return;
@@ -436,7 +436,7 @@ void world_want(HostWorld *world)
 
 void host_world_run(HostWorld *world)
 {
-    world_want(world);
+    hosted_want(world);
 }
 
 static void tell_stop(HostWorld *world)
@@ -450,13 +450,13 @@ static void tell_stop(HostWorld *world)
                         .byte_count = strlen(reason)};
     world->told_stop = true;
     enter(world, WORLD_STOPPING, STOP_MS);
-    world_send_entry(world, &stop);
-    if (world_has_process(world)) {
+    hosted_send_entry(world, &stop);
+    if (hosted_has_process(world)) {
         world->link->face->flush(world->link);
     }
 }
 
-void world_stop(HostWorld *world)
+void hosted_stop(HostWorld *world)
 {
     world->wanted = false;
     refuse_sockets(world);
@@ -483,10 +483,10 @@ void world_stop(HostWorld *world)
 
 // --- the step -----------------------------------------------------------------------------------
 
-void world_look_for_end(HostWorld *world)
+void hosted_look_for_end(HostWorld *world)
 {
     int code = 0;
-    if (world_has_process(world) && world->link->face->has_ended(world->link, &code)) {
+    if (hosted_has_process(world) && world->link->face->has_ended(world->link, &code)) {
         ended(world, code);
     } else if (world->state == WORLD_ENDING && is_due(world)) {
         world->link->face->kill(world->link);
@@ -498,7 +498,7 @@ void world_look_for_end(HostWorld *world)
 static void step_stopping(HostWorld *world)
 {
     const bool quiet =
-        world->heard_stop && host_now(world->host) >= world->quiet_ns && !world_saves_wait(world);
+        world->heard_stop && host_now(world->host) >= world->quiet_ns && !hosted_saves_wait(world);
     if (quiet || is_due(world)) {
         world->link->face->close(world->link); // it ends by itself when it sees this
         enter(world, WORLD_ENDING, END_MS);
@@ -520,20 +520,20 @@ static void step_running(HostWorld *world)
         world->empty_ns = now;
     } else if (!host->config.one_world &&
                now - world->empty_ns > host->config.idle_stop_ms * HOST_MS_NS) {
-        world_log(world, LOG_INFO, "the world stops: nobody has been in it for a while");
+        hosted_log(world, LOG_INFO, "the world stops: nobody has been in it for a while");
         world->wanted = false;
         tell_stop(world);
         return;
     }
-    world_pass_sockets(world);
+    hosted_pass_sockets(world);
 }
 
-void world_step(HostWorld *world)
+void hosted_step(HostWorld *world)
 {
-    if (world_has_process(world)) {
-        world_watch(world);
-        world_save_retry(world);
-        world_look_for_end(world);
+    if (hosted_has_process(world)) {
+        hosted_watch(world);
+        hosted_save_retry(world);
+        hosted_look_for_end(world);
     }
     switch (world->state) {
     case WORLD_WAITING:
@@ -545,7 +545,7 @@ void world_step(HostWorld *world)
         break;
     case WORLD_STARTING:
         if (is_due(world)) {
-            world_kill(world, "it does not start");
+            hosted_kill(world, "it does not start");
         }
         break;
     case WORLD_RUNNING:
@@ -555,8 +555,8 @@ void world_step(HostWorld *world)
         step_stopping(world);
         break;
     case WORLD_DRAINING:
-        world_save_retry(world);
-        if (!world_saves_wait(world) || is_due(world)) {
+        hosted_save_retry(world);
+        if (!hosted_saves_wait(world) || is_due(world)) {
             drained(world);
         }
         break;
@@ -573,14 +573,14 @@ void world_step(HostWorld *world)
     default:
         break;
     }
-    if (world_has_process(world)) {
+    if (hosted_has_process(world)) {
         world->link->face->flush(world->link);
     }
 }
 
-void world_free(HostWorld *world)
+void hosted_free(HostWorld *world)
 {
-    if (world_has_process(world)) {
+    if (hosted_has_process(world)) {
         world->link->face->kill(world->link);
         world->link->face->free(world->link);
         world->link = NULL;

@@ -1,7 +1,7 @@
 // Assets over HTTP, by their hashes: pictures, sounds and models of the place that was built, and
 // its thumbnail. They stay on disk and are read while they are sent, so many large ones at once
-// cost a block each; what is sent are the bytes that were checked, or the connection ends. Files are
-// looked at on the pool, and read while they are sent.
+// cost a block each; what is sent are the bytes that were checked, or the connection ends. Files
+// are looked at on the pool, and read while they are sent.
 #define _GNU_SOURCE
 #include "server/host/serve/http_asset.h"
 

@@ -40,7 +40,8 @@ static bool host_is_ours(const HttpRequest *request)
            http_rules_origin(&rule, origin, name);
 }
 
-static bool refuse_save_by_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
+static bool refuse_save_by_stranger(const Serve *serve, HttpRequest *request,
+                                    HttpResponse *response)
 {
     if (!serve->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",

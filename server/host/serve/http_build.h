@@ -15,13 +15,13 @@ void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *resp
 void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
 void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
 
-#define SERVE_BUILD_ROUTES                                                                 \
+#define SERVE_BUILD_ROUTES                                                                  \
     {"POST", "/api/script/save", serve_build_post_save, .body_max = SERVE_BUILD_BODY_BYTES, \
-     .blocks = true},                                                                     \
-        {"GET", "/api/script", .handler = serve_build_get_script, .blocks = true},         \
-        {"GET", "/api/jobs/*", .handler = serve_build_get_job},                            \
-    {                                                                                     \
-        "DELETE", "/api/jobs/*", .handler = serve_build_delete_job                         \
+     .blocks = true},                                                                       \
+        {"GET", "/api/script", .handler = serve_build_get_script, .blocks = true},          \
+        {"GET", "/api/jobs/*", .handler = serve_build_get_job},                             \
+    {                                                                                       \
+        "DELETE", "/api/jobs/*", .handler = serve_build_delete_job                          \
     }
 
 // Ends the builds that run. After the HTTP server has stopped.

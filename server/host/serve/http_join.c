@@ -256,7 +256,8 @@ static Ticket make_guest(const char *name)
 }
 
 // From `Authorization: Bearer …`; false without a sign-in of ours.
-static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *out, const char **token)
+static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *out,
+                      const char **token)
 {
     static const char bearer[] = "Bearer ";
     const char *header = http_header(request, "Authorization");
@@ -382,7 +383,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
         char server[300];
         server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
-    serve_answer_begin(&text, request);
+        serve_answer_begin(&text, request);
         write_join(pending, &text.json, answer, server);
         serve_answer_end(&text, &response);
     }

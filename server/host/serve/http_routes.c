@@ -127,8 +127,7 @@ static void collect_worlds(Serve *serve, Metrics *metrics)
                 .starts = view.starts,
                 .crashes = view.crashes,
                 .kills = view.kills,
-                .resident_bytes =
-                    link != NULL ? process_resident_bytes(link_process_pid(link)) : 0,
+                .resident_bytes = link != NULL ? process_resident_bytes(link_process_pid(link)) : 0,
                 .stats = view.stats};
         }
     }

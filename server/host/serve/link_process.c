@@ -74,9 +74,9 @@ static void open_journal(ProcessLink *link, const HostBeginning *beginning)
     const int bytes =
         snprintf(path, sizeof path, "%s%s%s", config->journal, config->many ? "/" : "", world);
     if (bytes > 0 && (size_t)bytes < sizeof path) {
-        link->journal = journal_begin(config->journals, path, config->journal_bytes,
-                                      beginning->header, beginning->header_bytes,
-                                      beginning->entries, beginning->entry_bytes);
+        link->journal =
+            journal_begin(config->journals, path, config->journal_bytes, beginning->header,
+                          beginning->header_bytes, beginning->entries, beginning->entry_bytes);
     }
 }
 

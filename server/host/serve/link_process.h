@@ -7,10 +7,10 @@
 #include "server/host/serve/journal_writer.h"
 
 typedef struct LinkConfig {
-    int epoll;                 // gets the link's descriptors, with the link as their pointer
+    int epoll; // gets the link's descriptors, with the link as their pointer
     const HostBounds *bounds;
-    JournalWriter *journals;   // NULL: none
-    const char *journal;       // a file; with `many` a folder
+    JournalWriter *journals; // NULL: none
+    const char *journal;     // a file; with `many` a folder
     uint64_t journal_bytes;
     bool many;
     bool allow_weak_jail;

@@ -9,7 +9,7 @@
 typedef struct Mailbox Mailbox;
 
 MUST_USE Status mailbox_create(Mailbox **out);
-void mailbox_destroy(Mailbox *mailbox); // refuses what is left; NULL is allowed
+void mailbox_destroy(Mailbox *mailbox);         // refuses what is left; NULL is allowed
 int mailbox_descriptor(const Mailbox *mailbox); // readable when something came
 
 // True: answered. False: the handler keeps the handle and answers later.

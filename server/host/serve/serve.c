@@ -1,6 +1,6 @@
-// See serve.h: the process around a Host. Everything that a start needs is done in an order in which
-// a failure disturbs nobody else: first the places, then the data folder, then the port, and only
-// then a lease, which would fence whoever holds it.
+// See serve.h: the process around a Host. Everything that a start needs is done in an order in
+// which a failure disturbs nobody else: first the places, then the data folder, then the port, and
+// only then a lease, which would fence whoever holds it.
 #define _GNU_SOURCE
 #include "server/host/serve/serve.h"
 
@@ -24,10 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS        50 // the main loop looks around at least that often
-#define STOP_MS        4500
+#define LOOK_MS         50 // the main loop looks around at least that often
+#define STOP_MS         4500
 #define EVENTS_PER_LOOK 256
-#define ROOMS_NS       (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
+#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
 
 ServeConfig serve_config_default(void)
 {

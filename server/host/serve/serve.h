@@ -19,17 +19,17 @@
 
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
-    bool many;           // any number of worlds; else one, of the first place
-    const char *data;    // folder; NULL: <place>/.sandlot/data
-    const char *address; // to listen on; loopback means development
-    uint16_t port;       // 0: any
-    const char *name;    // of the one world; NULL: the folder's
-    const char *web;     // root of the page; NULL: none
-    const char *journal; // "off", a file (many: a folder), or NULL: `journal` in the data folder
-                         // (many: none)
-    uint32_t journal_mb; // at most; then it ends
-    uint32_t player_max; // 0: the place's
-    uint32_t world_max;  // processes at once; 0: HOST_WORLDS_MAX
+    bool many;                                // any number of worlds; else one, of the first place
+    const char *data;                         // folder; NULL: <place>/.sandlot/data
+    const char *address;                      // to listen on; loopback means development
+    uint16_t port;                            // 0: any
+    const char *name;                         // of the one world; NULL: the folder's
+    const char *web;                          // root of the page; NULL: none
+    const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
+                          // (many: none)
+    uint32_t journal_mb;  // at most; then it ends
+    uint32_t player_max;  // 0: the place's
+    uint32_t world_max;   // processes at once; 0: HOST_WORLDS_MAX
     uint32_t idle_stop_s; // 0: five minutes
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];

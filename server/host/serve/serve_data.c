@@ -13,8 +13,8 @@
 
 int serve_data_failed(const Serve *serve, const char *what, const char *why)
 {
-    fprintf(stderr, "%s: %s%s%s: %s\n", serve->command, serve->data, what[0] != '\0' ? "/" : "", what,
-            why);
+    fprintf(stderr, "%s: %s%s%s: %s\n", serve->command, serve->data, what[0] != '\0' ? "/" : "",
+            what, why);
     return 1;
 }
 
@@ -107,7 +107,8 @@ const char *serve_data_find(Serve *serve)
             (int)sizeof serve->data) {
             return too_long;
         }
-        return file_make_folders(serve->data) == STATUS_OK ? NULL : "the data folder cannot be made";
+        return file_make_folders(serve->data) == STATUS_OK ? NULL
+                                                           : "the data folder cannot be made";
     }
     const char *why = "", *place = serve->config.places[0];
     if (place_home_data(place, serve->data, &why) == STATUS_OK) {
@@ -150,10 +151,10 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "host.id", why_refused(serve, status, status_text(status)));
     }
     status = serve_join_path(path, serve->data, "ticket.key") ? signing_key_open(path, &serve->key)
-                                                            : STATUS_RANGE;
+                                                              : STATUS_RANGE;
     if (status != STATUS_OK) {
         return serve_data_failed(serve, "ticket.key",
-                           why_refused(serve, status, signing_key_advice(status)));
+                                 why_refused(serve, status, signing_key_advice(status)));
     }
     if (open_store(serve) != STATUS_OK) {
         return 1;

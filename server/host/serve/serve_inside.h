@@ -56,8 +56,8 @@ typedef struct Serve {
     Rooms *rooms;
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns; // when the rooms were last told
-    atomic_bool is_ready; // for /readyz
+    uint64_t rooms_ns;                   // when the rooms were last told
+    atomic_bool is_ready;                // for /readyz
     uint8_t *metrics_text, *worlds_text; // the main thread's; NULL until somebody asks
 
     int epoll, signals;
@@ -84,7 +84,7 @@ void serve_places_close(Serve *serve);
 BuildConfig serve_build_config(const Serve *serve);
 // Writes the types that editors need into the place, unless the data is kept elsewhere.
 void serve_renew_types(const Serve *serve, const char *folder);
-MUST_USE Status serve_world_open(Serve *serve); // the row of the one world
+MUST_USE Status serve_world_open(Serve *serve);  // the row of the one world
 MUST_USE Status serve_worlds_open(Serve *serve); // with `many`: those that the store has
 
 // --- HTTP ---------------------------------------------------------------------------------------
