@@ -29,12 +29,13 @@ static void hear_ready(HostWorld *world, const ChannelReport *report)
     if (world->state != WORLD_STARTING) {
         return;
     }
-    char jail[160];
+    char jail[160], bounds[160];
+    world->link->face->describe(world->link, bounds, sizeof bounds);
     jail_layers_describe(report->layers, jail, sizeof jail);
     const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
     hosted_log(world, is_weak ? LOG_WARN : LOG_INFO,
-               "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s", world->epoch,
-               world->manifest_version, jail);
+               "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", world->epoch,
+               world->manifest_version, jail, bounds);
     world->state = WORLD_RUNNING;
     world->deadline_ns = 0;
     world->state_ns = host_now(world->host);

@@ -31,6 +31,7 @@ typedef struct HostLinkFace {
     void (*flush)(HostLink *link);
     // False once nobody reads at the other end, which may be known before the process has ended.
     bool (*listens)(HostLink *link);
+    void (*describe)(HostLink *link, char *out, size_t bytes); // what bounds it, for the log
     void (*journal)(HostLink *link, const uint8_t *bytes, size_t count, bool gap);
     // Nothing more is said or heard. A world process ends by itself when its channel is closed.
     void (*close)(HostLink *link);

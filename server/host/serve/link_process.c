@@ -161,6 +161,11 @@ static bool process_listens(HostLink *base)
     return is_open(link) && poll(&end, 1, 0) >= 0 && (end.revents & (POLLHUP | POLLERR)) == 0;
 }
 
+static void process_describe(HostLink *base, char *out, size_t bytes)
+{
+    host_bounds_describe(of(base)->config->bounds, out, bytes);
+}
+
 static void process_journal(HostLink *base, const uint8_t *bytes, size_t count, bool gap)
 {
     ProcessLink *link = of(base);
@@ -216,6 +221,7 @@ static const HostLinkFace face = {.begin = process_begin,
                                   .take = process_take,
                                   .flush = process_flush,
                                   .listens = process_listens,
+                                  .describe = process_describe,
                                   .journal = process_journal,
                                   .close = process_close,
                                   .kill = process_kill_link,
