@@ -53,7 +53,7 @@ struct Job {
     JobCall call; // JOB_CALL
     void *user;
     bool done;
-    uint8_t bytes[]; // what rows, request, host or user point to
+    _Alignas(uint64_t) uint8_t bytes[]; // what rows, request, host or user point to
 };
 
 typedef struct JobList {
