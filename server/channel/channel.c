@@ -392,6 +392,9 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
     case CHANNEL_STATS:
         write_stats(&report->stats, writer);
         break;
+    case CHANNEL_LEFT:
+        byte_write_varint(writer, report->account);
+        break;
     case CHANNEL_BEAT:
         byte_write_varint(writer, report->tick);
         break;
@@ -453,6 +456,9 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_STATS:
         read_stats(reader, &report->stats);
+        break;
+    case CHANNEL_LEFT:
+        report->account = byte_read_varint(reader);
         break;
     case CHANNEL_BEAT:
         report->tick = byte_read_varint(reader);

@@ -43,6 +43,7 @@ typedef enum ChannelType {
     CHANNEL_SAVE,    // COMMAND_SAVE
     CHANNEL_STORE,   // COMMAND_STORE
     CHANNEL_STOP,    // COMMAND_STOP: reason
+    CHANNEL_LEFT,    // COMMAND_LEFT: account
     CHANNEL_LOG,     // level, tick, area, text
     CHANNEL_STATS,   // HostStats
     CHANNEL_BEAT,    // still alive: tick
@@ -104,6 +105,7 @@ typedef struct ChannelReport {
     ChannelType type;
     uint32_t layers;      // READY
     uint64_t connection;  // AUTH
+    uint64_t account;     // LEFT
     uint64_t request;     // SAVE, STORE
     uint64_t epoch, seq;  // SAVE, STORE (epoch)
     const uint8_t *bytes; // AUTH, SAVE, JOURNAL

@@ -251,6 +251,10 @@ static void report_command(WorldLoop *loop, const Command *command)
     case COMMAND_STORE:
         report.type = CHANNEL_STORE;
         break;
+    case COMMAND_LEFT:
+        report.type = CHANNEL_LEFT;
+        report.account = command->account;
+        break;
     case COMMAND_STOP: {
         const size_t room = sizeof report.text - 1;
         report.type = CHANNEL_STOP;

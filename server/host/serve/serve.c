@@ -241,6 +241,25 @@ static int open_places(Serve *serve)
     return 0;
 }
 
+static void tell_rooms(Serve *serve)
+{
+    const uint64_t now = clock_ns();
+    if (now - serve->rooms_ns < ROOMS_NS) {
+        return;
+    }
+    serve->rooms_ns = now;
+    atomic_store(&serve->is_ready, serve->one_world != NULL ? host_world_is_ready(serve->one_world)
+                                                            : host_is_ready(serve->host));
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        const HostWorldView view = host_world_view(world);
+        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
+            status_ignore(rooms_put(serve->rooms, view.row->world_id, view.row->room_code,
+                                    host_world_is_ready(world)));
+        }
+    }
+}
+
 static int open_http(Serve *serve)
 {
     const WorkPoolConfig pool = {.thread_count = 2};
@@ -292,7 +311,11 @@ static int open_serve(Serve *serve)
         return 1;
     }
     code = open_worlds(serve);
-    return code == 0 ? open_http(serve) : code;
+    if (code != 0) {
+        return code;
+    }
+    tell_rooms(serve); // before anybody can ask
+    return open_http(serve);
 }
 
 static void close_serve(Serve *serve)
@@ -325,25 +348,6 @@ static void take_signals(Serve *serve)
     while (read(serve->signals, &info, sizeof info) == sizeof info) {
         serve_log(LOG_INFO, "host", "signal %u: stopping", info.ssi_signo);
         host_stop(serve->host, STOP_MS);
-    }
-}
-
-static void tell_rooms(Serve *serve)
-{
-    const uint64_t now = clock_ns();
-    if (now - serve->rooms_ns < ROOMS_NS) {
-        return;
-    }
-    serve->rooms_ns = now;
-    atomic_store(&serve->is_ready, serve->one_world != NULL ? host_world_is_ready(serve->one_world)
-                                                            : host_is_ready(serve->host));
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
-        const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
-            status_ignore(rooms_put(serve->rooms, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world)));
-        }
     }
 }
 
