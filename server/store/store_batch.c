@@ -8,17 +8,10 @@
 
 #include "core/base/check.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef enum RunResult { RUN_DONE, RUN_CAREFULLY, RUN_DISK } RunResult;
-
-static void exec(Sql *sql, SqlName name)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    (void)sql_run(&row);
-}
 
 // --- jobs ---------------------------------------------------------------------------------------
 
@@ -35,15 +28,28 @@ static void job_refuse(Job *job, Status status)
     job->answer.byte_count = 0;
 }
 
-static void answer_request(Store *store, Sql *sql, Job *job)
+// Whose DataStores a world uses. A world whose row is damaged uses none.
+static Status find_place(Sql *sql, const char *world_id, char place_id[STORE_ID_BYTES + 1])
+{
+    StoreWorld world;
+    const Status status = world_find(sql, world_id, &world);
+    if (status == STATUS_OK) {
+        memcpy(place_id, world.place_id, sizeof world.place_id);
+    } else if (status == STATUS_MALFORMED) {
+        sql_fail(sql, SQL_ERROR_DAMAGED);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_DENIED : STATUS_OK;
+}
+
+static void answer_request(Store *store, Sql *sql, Job *job, const char *place_id)
 {
     ByteWriter writer = byte_writer(store->answer, sizeof store->answer);
     const uint64_t damaged_before = store->found.damaged;
-    job->answer.ok = data_run(store, sql, job->answer.world_id, &job->request, &writer);
+    job->answer.ok = data_run(store, sql, place_id, &job->request, &writer);
     ASSERT(writer.status == STATUS_OK);
     uint8_t *bytes = malloc(writer.at + 1);
     if (bytes == NULL) {
-        sql->error = SQLITE_NOMEM;
+        sql_fail(sql, SQL_ERROR_DISK);
         return;
     }
     memcpy(bytes, store->answer, writer.at);
@@ -57,6 +63,7 @@ static void answer_request(Store *store, Sql *sql, Job *job)
 static Status run_alone(Store *store, Sql *sql, Job *job)
 {
     const char *world_id = job->answer.world_id;
+    char place_id[STORE_ID_BYTES + 1];
     Status status = STATUS_UNSUPPORTED;
     switch (job->type) {
     case JOB_SAVE:
@@ -67,8 +74,9 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
         return status;
     case JOB_REQUEST:
         status = fence_requests(store, sql, world_id, job->epoch, !data_is_read(&job->request));
-        if (status == STATUS_OK) {
-            answer_request(store, sql, job);
+        status = status == STATUS_OK ? find_place(sql, world_id, place_id) : status;
+        if (status == STATUS_OK && sql->error == SQL_NO_ERROR) {
+            answer_request(store, sql, job, place_id);
         }
         return status;
     case JOB_HOST:
@@ -88,10 +96,10 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
 // The job can be undone alone. False: the disk refuses, and the transaction is lost.
 static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
 {
-    exec(sql, SQL_JOB_BEGIN);
+    sql_savepoint(sql);
     Status status = run_alone(store, sql, job);
     const Status error = sql_status(sql);
-    if (error == STATUS_BLOCKED || sqlite3_get_autocommit(sql->db) != 0) {
+    if (error == STATUS_BLOCKED || !sql_in_transaction(sql)) {
         return false;
     }
     if (error != STATUS_OK) {
@@ -104,7 +112,7 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
         }
     }
     if (status != STATUS_OK) {
-        exec(sql, SQL_JOB_UNDO);
+        sql_savepoint_undo(sql);
         const StoreCompletion answer = job->answer;
         job_refuse(job, status);
         if (error == STATUS_OK && job->type == JOB_TAKE) { // the reason
@@ -114,7 +122,7 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
     } else {
         job->answer.status = STATUS_OK;
     }
-    exec(sql, SQL_JOB_KEEP);
+    sql_savepoint_end(sql);
     return sql_status(sql) == STATUS_OK;
 }
 
@@ -210,11 +218,14 @@ static Status decide_save(Store *store, Sql *sql, const Job *job, Fence *fence)
 
 static Status decide_request(Store *store, Sql *sql, Fence *fence)
 {
-    if (fence->save_known && fence->save == STATUS_OK) {
-        return STATUS_OK;
-    }
     if (!fence->request_known) {
-        fence->request = fence_requests(store, sql, fence->world_id, fence->epoch, fence->writes);
+        const bool is_open = fence->save_known && fence->save == STATUS_OK;
+        fence->request =
+            is_open ? STATUS_OK
+                    : fence_requests(store, sql, fence->world_id, fence->epoch, fence->writes);
+        if (fence->request == STATUS_OK) {
+            fence->request = find_place(sql, fence->world_id, fence->place_id);
+        }
         fence->request_known = true;
     }
     return fence->request;
@@ -231,8 +242,8 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
     }
     if (job->type == JOB_SAVE) {
         rows_apply(sql, fence->world_id, job->rows, job->row_bytes);
-    } else {
-        answer_request(store, sql, job);
+    } else if (sql->error == SQL_NO_ERROR) {
+        answer_request(store, sql, job, fence->place_id);
     }
     job->answer.status = STATUS_OK;
 }
@@ -263,44 +274,32 @@ static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool car
     return RUN_DONE;
 }
 
-static void roll_back(Sql *sql)
-{
-    sql_clear(sql);
-    if (sqlite3_get_autocommit(sql->db) == 0) {
-        exec(sql, SQL_ROLLBACK);
-        sql_clear(sql);
-    }
-}
-
-// What an error says of the disk.
 static StoreDisk disk_of(const Sql *sql)
 {
-    const int code = sql->error & 0xff;
-    const int problem = sqlite3_system_errno(sql->db);
-    if (code == SQLITE_FULL || problem == ENOSPC || problem == EDQUOT || problem == EFBIG) {
-        return STORE_DISK_FULL;
-    }
-    return code == SQLITE_READONLY || problem == EROFS ? STORE_DISK_READ_ONLY : STORE_DISK_FAILED;
+    return sql->error == SQL_ERROR_FULL        ? STORE_DISK_FULL
+           : sql->error == SQL_ERROR_READ_ONLY ? STORE_DISK_READ_ONLY
+                                               : STORE_DISK_FAILED;
 }
 
 static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, bool carefully)
 {
     sql_clear(sql);
-    exec(sql, SQL_BEGIN);
-    RunResult result = sql->error == SQLITE_OK ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
+    sql_begin(sql);
+    RunResult result =
+        sql->error == SQL_NO_ERROR ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
     if (result == RUN_DONE) {
         if (store->config.fault != NULL && store->config.fault(store->config.fault_user)) {
-            sql->error = SQLITE_FULL;
+            sql_fail(sql, SQL_ERROR_FULL);
         }
-        exec(sql, SQL_COMMIT);
-        result = sql->error == SQLITE_OK ? RUN_DONE : RUN_DISK;
+        sql_commit(sql);
+        result = sql->error == SQL_NO_ERROR ? RUN_DONE : RUN_DISK;
     }
     if (result == RUN_DISK) {
         store->disk_errors += 1;
         store->disk = disk_of(sql);
     }
     if (result != RUN_DONE) {
-        roll_back(sql);
+        sql_roll_back(sql);
     }
     return result;
 }
@@ -328,7 +327,7 @@ static void refuse_batch(Store *store, Sql *sql, const JobList *batch)
 bool batch_run(Store *store, const JobList *batch)
 {
     Sql *sql = store->writer;
-    const int changes = sqlite3_total_changes(sql->db);
+    const uint64_t changes = sql_change_count(sql);
     store->disk = STORE_DISK_FINE;
     store->now = store_unix_ms(store);
     RunResult result = RUN_CAREFULLY;
@@ -347,5 +346,5 @@ bool batch_run(Store *store, const JobList *batch)
             host_renewed(store, job);
         }
     }
-    return sqlite3_total_changes(sql->db) != changes;
+    return sql_change_count(sql) != changes;
 }

@@ -12,7 +12,7 @@ static Status blob_put_row(Store *store, Sql *sql, void *user)
     (void)store;
     const BlobCall *call = user;
     SqlRow row = sql_open(sql, SQL_BLOB_PUT, TABLE_BLOBS);
-    sql_put_blob(&row, call->hash, 32);
+    sql_put_bytes(&row, call->hash, 32);
     sql_put_u64(&row, call->bytes);
     sql_put_checksum(&row);
     (void)sql_run(&row);
@@ -31,11 +31,11 @@ Status store_blob_find(Store *store, const uint8_t hash[32], uint64_t *bytes)
     pthread_mutex_lock(&store->read_lock);
     Sql *sql = store->reader;
     SqlRow row = sql_open(sql, SQL_BLOB_FIND, TABLE_NONE);
-    sql_put_blob(&row, hash, 32);
+    sql_put_bytes(&row, hash, 32);
     if (sql_next(&row)) {
         size_t hash_bytes_read = 0;
         sql_take_table(&row, TABLE_BLOBS);
-        (void)sql_take_blob(&row, 32, &hash_bytes_read);
+        (void)sql_take_bytes(&row, 32, &hash_bytes_read);
         const uint64_t count = sql_take_u64(&row);
         status = sql_take_checksum(&row) ? STATUS_OK : STATUS_MALFORMED;
         *bytes = status == STATUS_OK ? count : *bytes;

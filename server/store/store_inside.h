@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #define STORE_ID_BYTES        64
+#define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
 #define STORE_SCHEMA          4
 #define STORE_EPOCH_MAX       INT64_MAX // what a column holds
 #define STORE_WAL_PAGES_MAX   2000      // 8 MB, then the log is written back and emptied
@@ -74,7 +75,8 @@ typedef struct Fence {
     bool is_closed;              // a save that does not follow the one before came: no more
     bool writes;                 // there is a request that changes something
     bool save_known, request_known;
-    Status save, request; // what was decided
+    Status save, request;              // what was decided
+    char place_id[STORE_ID_BYTES + 1]; // "": not known yet
 } Fence;
 
 struct StoreDatabase {
@@ -105,15 +107,15 @@ struct Store {
     pthread_mutex_t read_lock; // reader
 
     // The writer thread's own.
-    uint64_t now;          // of the transaction
-    int checkpoint_pages;  // when the log is written back next
-    RowsFound found;       // not in the stats yet
-    uint64_t disk_errors;  // not in the stats yet
-    StoreDisk disk;        // of the last error
-    bool host_is_ours;     // this boot has renewed its row
-    StoreHost host;        // which
-    Fence *fences;         // of the batch
-    uint32_t *fence_slots; // by hash of the world's id
+    uint64_t now;              // of the transaction
+    uint32_t checkpoint_pages; // when the log is written back next
+    RowsFound found;           // not in the stats yet
+    uint64_t disk_errors;      // not in the stats yet
+    StoreDisk disk;            // of the last error
+    bool host_is_ours;         // this boot has renewed its row
+    StoreHost host;            // which
+    Fence *fences;             // of the batch
+    uint32_t *fence_slots;     // by hash of the world's id
     uint32_t fence_count, fence_max, fence_slot_count;
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
@@ -141,6 +143,10 @@ void batch_free(Store *store);
 // it is being made.
 MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason,
                             size_t reason_bytes);
+
+// --- store_migrate.c ----------------------------------------------------------------------------
+// Makes every table, with what an older version kept.
+void schema_make(Sql *sql);
 
 // --- store_world.c ------------------------------------------------------------------------------
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
@@ -189,6 +195,6 @@ void profiles_repair_all(Sql *sql, RowsFound *found);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
-// As memory_store_run, for one world.
-bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *request,
+// As memory_store_run, for one place.
+bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
               ByteWriter *answer);

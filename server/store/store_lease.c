@@ -29,9 +29,9 @@ static uint64_t row_end(const Job *job)
 static void put_host(SqlRow *row, const Job *job)
 {
     sql_put_string(row, job->host->host_id);
-    sql_put_blob(row, job->host->boot, sizeof job->host->boot);
+    sql_put_bytes(row, job->host->boot, sizeof job->host->boot);
     sql_put_string(row, job->host->address);
-    sql_put_blob(row, job->host->public_key, sizeof job->host->public_key);
+    sql_put_bytes(row, job->host->public_key, sizeof job->host->public_key);
     sql_put_u64(row, row_end(job));
     sql_put_u64(row, job->host->draining);
     sql_put_checksum(row);
@@ -47,7 +47,7 @@ Status host_renew(Store *store, Sql *sql, Job *job)
     const bool is_first = !store->host_is_ours || !is_same_host(&store->host, job->host);
     SqlRow row = sql_open(sql, is_first ? SQL_HOST_PUT : SQL_HOST_RENEW, TABLE_HOSTS);
     put_host(&row, job);
-    return sql_run(&row) || sql->error != SQLITE_OK ? STATUS_OK : STATUS_DENIED;
+    return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
 }
 
 void host_renewed(Store *store, const Job *job)
@@ -64,7 +64,7 @@ static Status host_status(Sql *sql, const char *host_id, const uint8_t *boot, ui
     sql_put_string(&row, host_id);
     if (sql_next(&row)) {
         size_t bytes = 0;
-        const uint8_t *stored = sql_take_blob(&row, STORE_BOOT_BYTES, &bytes);
+        const uint8_t *stored = sql_take_bytes(&row, STORE_BOOT_BYTES, &bytes);
         const bool is_ours = bytes == STORE_BOOT_BYTES && memcmp(stored, boot, bytes) == 0;
         const bool is_valid = sql_take_u64(&row) > now;
         status = !is_ours ? STATUS_DENIED : is_valid ? STATUS_OK : STATUS_BLOCKED;
@@ -137,7 +137,7 @@ static bool raise_epoch(Sql *sql, const Job *job, Head old)
     sql_put_u64(&row, old.epoch);
     sql_put_string(&row, job->host->host_id);
     sql_put_u64(&row, job->now);
-    sql_put_blob(&row, job->host->boot, sizeof job->host->boot);
+    sql_put_bytes(&row, job->host->boot, sizeof job->host->boot);
     return sql_run(&row);
 }
 
@@ -146,7 +146,7 @@ static void put_lease(Sql *sql, const Job *job, uint64_t epoch)
     SqlRow row = sql_open(sql, SQL_LEASE_PUT, TABLE_LEASES);
     sql_put_string(&row, job->answer.world_id);
     sql_put_string(&row, job->host->host_id);
-    sql_put_blob(&row, job->host->boot, sizeof job->host->boot);
+    sql_put_bytes(&row, job->host->boot, sizeof job->host->boot);
     sql_put_u64(&row, epoch);
     sql_put_checksum(&row);
     (void)sql_run(&row);
@@ -238,7 +238,7 @@ Status world_release(Sql *sql, const Job *job)
     SqlRow row = sql_open(sql, SQL_LEASE_DELETE, TABLE_NONE);
     sql_put_string(&row, job->answer.world_id);
     sql_put_u64(&row, job->epoch);
-    return sql_run(&row) || sql->error != SQLITE_OK ? STATUS_OK : STATUS_DENIED;
+    return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
 }
 
 Status world_fence(Sql *sql, const char *world_id)
@@ -307,7 +307,7 @@ static Status lease_status(Store *store, Sql *sql, const char *world_id)
     sql_take_table(&row, TABLE_LEASES);
     world_take_string(&row, unused, sizeof unused);
     world_take_string(&row, host_id, sizeof host_id);
-    const uint8_t *stored = sql_take_blob(&row, sizeof boot, &bytes);
+    const uint8_t *stored = sql_take_bytes(&row, sizeof boot, &bytes);
     memcpy(boot, stored, bytes);
     (void)sql_take_u64(&row);
     const bool is_whole = sql_take_checksum(&row);
@@ -329,7 +329,7 @@ Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch,
     sql_put_u64(&row, first - 1);
     sql_put_u64(&row, head_checksum(world_id, (Head){epoch, first - 1}));
     sql_put_u64(&row, store->now);
-    if (sql_run(&row) || sql->error != SQLITE_OK) {
+    if (sql_run(&row) || sql->error != SQL_NO_ERROR) {
         return STATUS_OK;
     }
     Head head = {0, 0};
@@ -365,7 +365,7 @@ Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epo
         sql_close(&row);
     }
     Head head = {0, 0};
-    if (hit || sql->error != SQLITE_OK) {
+    if (hit || sql->error != SQL_NO_ERROR) {
         return STATUS_OK;
     }
     if (find_head(sql, world_id, &head) != STATUS_OK || head.epoch != epoch) {

@@ -136,21 +136,19 @@ static void note_batch(Store *store, double took_ms, bool wrote)
 // Empties the log when it is long. A reader is not waited for: the next commit tries again.
 static void checkpoint(Store *store, Sql *sql)
 {
-    if (sql->wal_pages < store->checkpoint_pages || pthread_mutex_trylock(&store->read_lock) != 0) {
+    if (sql->log_pages < store->checkpoint_pages || pthread_mutex_trylock(&store->read_lock) != 0) {
         return;
     }
-    const int code =
-        sqlite3_wal_checkpoint_v2(sql->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    const bool is_empty = sql_empty_log(sql);
     pthread_mutex_unlock(&store->read_lock);
-    if (code == SQLITE_OK) {
-        sql->wal_pages = 0;
+    if (is_empty) {
+        sql->log_pages = 0;
         store->checkpoint_pages = STORE_WAL_PAGES_MAX;
     } else {
         // Everything is still in the log; not every commit has to find out again.
         store->disk_errors += 1;
-        store->checkpoint_pages = sql->wal_pages < INT_MAX - STORE_WAL_PAGES_MAX
-                                      ? sql->wal_pages + STORE_WAL_PAGES_MAX
-                                      : INT_MAX;
+        store->checkpoint_pages =
+            sql->log_pages < INT_MAX ? sql->log_pages + STORE_WAL_PAGES_MAX : UINT32_MAX;
     }
 }
 

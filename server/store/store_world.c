@@ -29,10 +29,10 @@ static bool take_world(SqlRow *row, StoreWorld *out)
     world_take_string(row, world.world_id, sizeof world.world_id);
     world_take_string(row, world.room_code, sizeof world.room_code);
     world_take_string(row, world.name, sizeof world.name);
-    const uint8_t *hash = sql_take_blob(row, sizeof world.place_hash, &bytes);
+    const uint8_t *hash = sql_take_bytes(row, sizeof world.place_hash, &bytes);
     memcpy(world.place_hash, hash, bytes);
     world.created_unix_ms = sql_take_u64(row);
-    memcpy(world.place_id, world.world_id, sizeof world.place_id);
+    world_take_string(row, world.place_id, sizeof world.place_id);
     if (!sql_take_checksum(row) || bytes != sizeof world.place_hash) {
         return false;
     }
@@ -75,8 +75,9 @@ static Status world_put(Store *store, Sql *sql, void *user)
     sql_put_string(&row, world->world_id);
     sql_put_string(&row, world->room_code);
     sql_put_string(&row, world->name);
-    sql_put_blob(&row, world->place_hash, sizeof world->place_hash);
+    sql_put_bytes(&row, world->place_hash, sizeof world->place_hash);
     sql_put_u64(&row, world->created_unix_ms);
+    sql_put_string(&row, world->place_id);
     sql_put_checksum(&row);
     (void)sql_run(&row);
     return STATUS_OK;
@@ -96,7 +97,8 @@ bool world_is_valid(const StoreWorld *world)
 {
     const size_t code_bytes = strnlen(world->room_code, sizeof world->room_code);
     const size_t name_bytes = strnlen(world->name, sizeof world->name);
-    return store_id_is_valid(world->world_id) && code_bytes < sizeof world->room_code &&
+    return store_id_is_valid(world->world_id) && store_id_is_valid(world->place_id) &&
+           code_bytes < sizeof world->room_code &&
            (code_bytes == 0 || row_id_is_valid((Text){world->room_code, (uint32_t)code_bytes})) &&
            name_bytes < sizeof world->name && text_is_valid(world->name, name_bytes);
 }
@@ -104,7 +106,10 @@ bool world_is_valid(const StoreWorld *world)
 Status store_world_put(Store *store, const StoreWorld *world)
 {
     StoreWorld copy = *world;
-    return world_is_valid(world) ? store_call(store, world_put, &copy) : STATUS_MALFORMED;
+    if (copy.place_id[0] == '\0') {
+        memcpy(copy.place_id, copy.world_id, sizeof copy.place_id);
+    }
+    return world_is_valid(&copy) ? store_call(store, world_put, &copy) : STATUS_MALFORMED;
 }
 
 Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *out)
@@ -148,27 +153,20 @@ uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max)
 static Status world_delete(Store *store, Sql *sql, void *user)
 {
     (void)store;
-    static const char *const tables[] = {
-        "worlds",           "world_meta",         "structures",
-        "chunks",           "attributes",         "player_checkpoints",
-        "presence_players", "character_profiles", "active_character_profiles",
-        "resume_sessions"};
+    static const SqlName names[] = {SQL_WORLD_DELETE,     SQL_META_DELETE,     SQL_STRUCTURE_CLEAR,
+                                    SQL_CHUNK_CLEAR,      SQL_ATTRIBUTE_CLEAR, SQL_PLAYERS_CLEAR,
+                                    SQL_CHECKPOINT_CLEAR, SQL_PRESENCE_CLEAR,  SQL_PROFILE_CLEAR,
+                                    SQL_ACTIVE_CLEAR,     SQL_RESUME_CLEAR};
     const char *world_id = user;
     StoreWorld world;
     const Status status = world_find(sql, world_id, &world);
     if (status == STATUS_NOT_FOUND || status == STATUS_BLOCKED) {
         return status; // a damaged one can be deleted
     }
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        char text[96]; // the id has neither quotes nor anything else to escape
-        sqlite3_snprintf(sizeof text, text, "DELETE FROM %s WHERE world_id = ", tables[i]);
-        char *whole = sqlite3_mprintf("%s%Q", text, world_id);
-        if (whole == NULL) {
-            sql->error = SQLITE_NOMEM;
-            return STATUS_BLOCKED;
-        }
-        sql_exec(sql, whole);
-        sqlite3_free(whole);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        SqlRow row = sql_open(sql, names[i], TABLE_NONE);
+        sql_put_string(&row, world_id);
+        (void)sql_run(&row);
     }
     return world_fence(sql, world_id);
 }
