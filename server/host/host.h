@@ -10,6 +10,7 @@
 // Lock order: there is one lock (Host.lock); nothing is called with it held.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -29,6 +30,10 @@ typedef struct HostConfig {
     uint32_t player_max; // 0: the place's
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[HOST_ORIGINS_MAX + 1];
+    // Where players reach it, "https://play.example"; NULL: by address.
+    const char *public_url;
+    // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
+    const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;
 } HostConfig;
 

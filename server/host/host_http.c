@@ -313,8 +313,10 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     const int flags = fcntl(descriptor, F_GETFL);
     (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-    HostSocket socket = {
-        .descriptor = descriptor, .json = json, .address = address_key(host, request)};
+    HostSocket socket = {.descriptor = descriptor,
+                         .json = json,
+                         .address = address_key(host, request),
+                         .number = http_socket_number(request)};
     socket.already = malloc(QUERY_FRAME_BYTES + bytes);
     bool queued = false;
     pthread_mutex_lock(&host->lock);
@@ -332,6 +334,7 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     pthread_mutex_unlock(&host->lock);
     if (!queued) {
         close(descriptor);
+        http_socket_over(http_server(request), socket.number, 0);
         free(socket.already);
     }
     const uint64_t one = 1;
@@ -644,6 +647,9 @@ Status host_http_start(Host *host)
                                .user = host,
                                .pool = host->pool,
                                .connections_per_address_max = 64,
+                               .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
+                               .public_url = host->config.public_url,
+                               .trusted_proxies = host->config.trusted_proxies,
                                .loopback_unlimited = host->development,
                                .connection_max = 4096,
                                .web_root = host->config.web,

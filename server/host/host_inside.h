@@ -39,6 +39,7 @@ typedef struct HostSocket {
     int descriptor;
     bool json;
     uint64_t address; // as the world may know it (address_key); 0: nobody counts it
+    uint64_t number;  // of http_socket_number
     uint8_t *already;
     size_t bytes;
 } HostSocket;

@@ -365,6 +365,7 @@ static bool pass_socket(Host *host, HostSocket *socket)
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     byte_write_u8(&writer, socket->json);
     byte_write_u64(&writer, socket->address);
+    byte_write_u64(&writer, socket->number);
     byte_write_bytes(&writer, socket->already, socket->bytes);
     return writer.status == STATUS_OK && channel_put(&host->channel, CHANNEL_CONNECT, bytes,
                                                      writer.at, socket->descriptor) == STATUS_OK;
@@ -397,8 +398,11 @@ void host_world_pass_sockets(Host *host)
             return;
         }
         const bool passed = pass_socket(host, &socket);
-        if (!passed) {
+        if (passed) {
+            http_socket_pass(host->http, socket.number, host->incarnation);
+        } else {
             close(socket.descriptor);
+            http_socket_over(host->http, socket.number, 0);
         }
         free(socket.already);
         pthread_mutex_lock(&host->lock);
@@ -425,6 +429,7 @@ void host_world_refuse_sockets(Host *host)
         (void)!send(socket->descriptor, frame, head + 2 + sizeof reason - 1,
                     MSG_NOSIGNAL | MSG_DONTWAIT);
         close(socket->descriptor);
+        http_socket_over(host->http, socket->number, 0);
         free(socket->already);
     }
     host->metrics.sockets_refused += host->waiting_count;
@@ -560,6 +565,9 @@ static void heard(Host *host, const ChannelReport *report)
     case CHANNEL_JOURNAL:
         heard_journal(host, report);
         break;
+    case CHANNEL_CLOSED:
+        http_socket_over(host->http, report->socket, host->incarnation);
+        break;
     default: // CHANNEL_BEAT
         break;
     }
@@ -665,6 +673,7 @@ void host_world_ended(Host *host, int code)
     host->was_ready = false;
     channel_close(&host->channel);
     journal_file_close(&host->journal);
+    http_socket_over_all(host->http, host->incarnation);
     pthread_mutex_lock(&host->lock);
     host->ready = false;
     host->pid = 0;

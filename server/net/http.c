@@ -182,7 +182,7 @@ void http_request_release(HttpRequest *request)
         request->later.stream.end(request->later.stream.user); // the client was gone by then
     }
     if (request->socket != 0 && !request->is_taken) {
-        http_sockets_remove(server->sockets, request->socket);
+        http_sockets_remove(server->sockets, request->socket, 0);
     }
     for (uint32_t i = 0; i < request->kept_count; i++) {
         free(request->kept[i]);
@@ -420,10 +420,24 @@ HttpStats http_stats(HttpServer *server)
     return stats;
 }
 
-void http_socket_over(HttpServer *server, uint64_t number)
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner)
 {
-    if (server->sockets != NULL) {
-        http_sockets_remove(server->sockets, number);
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_own(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over_all(HttpServer *server, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove_all(server->sockets, owner);
     }
 }
 

@@ -115,7 +115,8 @@ typedef struct HttpStats {
 
 HttpStats http_stats(HttpServer *server);
 
-void *http_user(const HttpRequest *request);                           // of the config
+void *http_user(const HttpRequest *request); // of the config
+HttpServer *http_server(const HttpRequest *request);
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
@@ -159,7 +160,13 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 // the request may still ask what the request said.
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
-// The number of the socket that is taken, for http_socket_over; 0: it is not counted.
+
+// How many WebSockets an address has, after they left the server. A socket that is taken has a
+// number (0: it is not counted), at first for owner 0. Passed on to a process, it is that owner's;
+// whoever has it says when it is closed. These are called from any thread, before http_stop; a
+// number that is unknown or another owner's changes nothing, so it may come from a stranger. NULL
+// is a server that does not run yet.
 uint64_t http_socket_number(const HttpRequest *request);
-// From any thread, before http_stop: a socket that was taken is closed. Any number is fine.
-void http_socket_over(HttpServer *server, uint64_t number);
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over_all(HttpServer *server, uint64_t owner); // the process has ended

@@ -14,6 +14,11 @@ void *http_user(const HttpRequest *request)
     return request->server->config.user;
 }
 
+HttpServer *http_server(const HttpRequest *request)
+{
+    return request->server;
+}
+
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
     return star < request->parts.count ? request->parts.text[star] : NULL;

@@ -12,7 +12,7 @@
 #define FIRST_SLOTS 64
 
 typedef struct Slot {
-    uint64_t address;
+    uint64_t address, owner;
     uint32_t generation; // raised when it is taken; never 0 for one that is used
     bool used;
 } Slot;
@@ -93,15 +93,47 @@ Status http_sockets_add(HttpSockets *sockets, uint64_t address, uint64_t *number
     return slot != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
-void http_sockets_remove(HttpSockets *sockets, uint64_t number)
+static Slot *slot_of(HttpSockets *sockets, uint64_t number)
 {
     const uint32_t index = (uint32_t)number, generation = (uint32_t)(number >> 32);
-    pthread_mutex_lock(&sockets->lock);
     Slot *slot = index < sockets->capacity ? &sockets->slots[index] : NULL;
-    if (slot != NULL && slot->used && slot->generation == generation) {
-        slot->used = false;
-        ASSERT(sockets->used > 0);
-        sockets->used -= 1;
+    return slot != NULL && slot->used && slot->generation == generation ? slot : NULL;
+}
+
+static void free_slot(HttpSockets *sockets, Slot *slot)
+{
+    ASSERT(sockets->used > 0);
+    slot->used = false;
+    sockets->used -= 1;
+}
+
+void http_sockets_own(HttpSockets *sockets, uint64_t number, uint64_t owner)
+{
+    pthread_mutex_lock(&sockets->lock);
+    Slot *slot = slot_of(sockets, number);
+    if (slot != NULL) {
+        slot->owner = owner;
+    }
+    pthread_mutex_unlock(&sockets->lock);
+}
+
+void http_sockets_remove(HttpSockets *sockets, uint64_t number, uint64_t owner)
+{
+    pthread_mutex_lock(&sockets->lock);
+    Slot *slot = slot_of(sockets, number);
+    if (slot != NULL && slot->owner == owner) {
+        free_slot(sockets, slot);
+    }
+    pthread_mutex_unlock(&sockets->lock);
+}
+
+void http_sockets_remove_all(HttpSockets *sockets, uint64_t owner)
+{
+    pthread_mutex_lock(&sockets->lock);
+    for (uint32_t i = 0; i < sockets->capacity; i++) {
+        if (sockets->slots[i].used && sockets->slots[i].owner == owner) {
+            free_slot(sockets, &sockets->slots[i]);
+        }
     }
     pthread_mutex_unlock(&sockets->lock);
 }

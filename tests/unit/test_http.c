@@ -1123,17 +1123,27 @@ TEST(sockets_of_one_address_are_limited)
     clients[0] = upgrade(server, first);
     CHECK_INT(reply_status(), 429);
     close(clients[0]);
-    http_socket_over(server, taken.numbers[0]);
-    http_socket_over(server, taken.numbers[0]); // twice, and numbers that nobody has
-    http_socket_over(server, 0);
-    http_socket_over(server, UINT64_MAX);
+    http_socket_pass(server, taken.numbers[0], 7);
+    http_socket_over(server, taken.numbers[0], 0); // another owner's
+    http_socket_over(server, taken.numbers[0], 8);
+    CHECK_INT(http_stats(server).sockets, 4);
+    http_socket_over(server, taken.numbers[0], 7);
+    http_socket_over(server, taken.numbers[0], 7); // twice, and numbers that nobody has
+    http_socket_over(server, 0, 0);
+    http_socket_over(server, UINT64_MAX, 0);
+    CHECK_INT(http_stats(server).sockets, 3);
     clients[0] = upgrade(server, first);
     CHECK_INT(reply_status(), 101);
     REQUIRE(wait_taken(5));
-    http_socket_over(server, taken.numbers[0]); // the old number is not the new one's
+    http_socket_over(server, taken.numbers[0], 0); // the old number is not the new one's
     clients[3] = upgrade(server, first);
     CHECK_INT(reply_status(), 429);
     CHECK_INT(http_stats(server).sockets_refused, 3);
+    // A process that ended takes all of its own with it.
+    http_socket_pass(server, taken.numbers[1], 9);
+    http_socket_pass(server, taken.numbers[2], 9);
+    http_socket_over_all(server, 9);
+    CHECK_INT(http_stats(server).sockets, 2);
     for (uint32_t i = 0; i < 4; i++) {
         close(clients[i]);
     }
