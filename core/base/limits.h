@@ -69,6 +69,11 @@
 // Memory that a handler may take for one request (http_arena), unless its route says more.
 #define HTTP_ARENA_BYTES     (256u << 10)
 #define HTTP_ARENA_BYTES_MAX (16u << 20)
+// Ranges of addresses of proxies that are believed.
+#define HTTP_TRUSTED_PROXIES_MAX 16
+// WebSockets of one address (IPv6: of one /64), and of all.
+#define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_MAX             65536
 
 // Threads for work that blocks, and jobs that wait for one of them.
 #define WORK_POOL_THREADS_DEFAULT 2

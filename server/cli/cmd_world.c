@@ -3,6 +3,7 @@
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
 #include "server/host/serve/serve.h"
+#include "server/net/http_client.h"
 #include "server/sys/program.h"
 
 #include <stdio.h>
@@ -15,6 +16,10 @@
     "                      anybody may join under any name\n"                                 \
     "  --players N         lower the limit of players that a place sets\n"                    \
     "  --origin URL        also let pages of this site connect; may be repeated\n"            \
+    "  --public-url URL    where players reach this server, such as https://play.example;\n"  \
+    "                      without it only an IP address or localhost is accepted as Host\n"  \
+    "  --trusted-proxy CIDR  believe X-Forwarded-For from this address or range, such as\n"   \
+    "                      127.0.0.1 or 10.0.0.0/8; may be repeated (default: nobody)\n"      \
     "  --web DIR           folder of the page to serve (default build/web, where this\n"      \
     "                      program was built)\n"                                              \
     "  --journal-mb N      size limit of a journal (default 64)\n"                            \
@@ -83,6 +88,27 @@ static bool add_origin(ServeConfig *config, const char *origin)
     return true;
 }
 
+static bool add_proxy(ServeConfig *config, const char *proxy)
+{
+    HttpPeerRange range;
+    uint32_t count = 0;
+    while (count < HTTP_TRUSTED_PROXIES_MAX && config->trusted_proxies[count] != NULL) {
+        count += 1;
+    }
+    if (count == HTTP_TRUSTED_PROXIES_MAX || !http_peer_range_parse(proxy, &range)) {
+        return false;
+    }
+    config->trusted_proxies[count] = proxy;
+    return true;
+}
+
+static bool set_public_url(ServeConfig *config, const char *url)
+{
+    HttpSite site;
+    config->public_url = url;
+    return http_site_parse(url, &site);
+}
+
 // An option with a value; false if there is no such option, or its value is invalid.
 static bool parse_option(ServeConfig *config, const char *name, const char *value)
 {
@@ -101,6 +127,10 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
         config->journal = value;
     } else if (strcmp(name, "--origin") == 0) {
         return add_origin(config, value);
+    } else if (strcmp(name, "--trusted-proxy") == 0) {
+        return add_proxy(config, value);
+    } else if (strcmp(name, "--public-url") == 0) {
+        return set_public_url(config, value);
     } else if (strcmp(name, "--port") == 0 && command_parse_u32(value, 0, 65535, &number)) {
         config->port = (uint16_t)number;
     } else if (strcmp(name, "--players") == 0 && command_parse_u32(value, 1, 4000, &number)) {

@@ -51,6 +51,7 @@ typedef struct HostSocket {
     int descriptor;
     bool json;
     uint64_t address; // a number for where it comes from; 0: nobody counts it
+    uint64_t number;  // its owner's, for socket_passed and socket_closed; 0: none
     uint8_t *already;
     size_t bytes;
 } HostSocket;
@@ -66,6 +67,11 @@ typedef struct HostOutside {
     void (*joined)(void *user, uint64_t tag, const HostJoinAnswer *answer);
     // There is no world for it; the caller of host_socket is told in another way.
     void (*refuse_socket)(void *user, HostSocket *socket);
+    // What has become of sockets, by their numbers: a world process has it, says that it is closed
+    // (any number, from a stranger), or has ended with all that it had. May be NULL.
+    void (*socket_passed)(void *user, const HostWorld *world, uint64_t number);
+    void (*socket_closed)(void *user, const HostWorld *world, uint64_t number);
+    void (*sockets_ended)(void *user, const HostWorld *world);
 } HostOutside;
 
 typedef struct HostConfig {

@@ -121,6 +121,7 @@ static void hear_stop(HostWorld *world, const ChannelReport *report)
 
 static void hear(HostWorld *world, const ChannelReport *report)
 {
+    const HostOutside *outside = &world->host->config.outside;
     world->silent_ns = 0;
     switch (report->type) {
     case CHANNEL_READY:
@@ -143,6 +144,11 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);
+        break;
+    case CHANNEL_CLOSED:
+        if (outside->socket_closed != NULL) {
+            outside->socket_closed(outside->user, world, report->socket);
+        }
         break;
     case CHANNEL_LOG:
         hear_log(world, report);

@@ -78,6 +78,11 @@ void host_world_set_user(HostWorld *world, void *user)
     world->user = user;
 }
 
+uint64_t host_world_life(const HostWorld *world)
+{
+    return (uint64_t)world->incarnation << 32 | (world->number + 1);
+}
+
 HostLink *host_world_link(const HostWorld *world)
 {
     return world->link;
@@ -92,6 +97,7 @@ static bool pass_socket(HostWorld *world, const HostSocket *socket)
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     byte_write_u8(&writer, socket->json);
     byte_write_u64(&writer, socket->address);
+    byte_write_u64(&writer, socket->number);
     byte_write_bytes(&writer, socket->already, socket->bytes);
     return writer.status == STATUS_OK &&
            world->link->face->put(world->link, CHANNEL_CONNECT, bytes, writer.at,
@@ -111,6 +117,10 @@ void hosted_pass_sockets(HostWorld *world)
         if (pass_socket(world, socket)) {
             free(socket->already);
             host->counts.sockets_passed += 1;
+            if (host->config.outside.socket_passed != NULL) {
+                host->config.outside.socket_passed(host->config.outside.user, world,
+                                                   socket->number);
+            }
             world->empty_ns = 0;
         } else {
             host->config.outside.refuse_socket(host->config.outside.user, socket);
@@ -327,11 +337,15 @@ static void drained(HostWorld *world);
 
 static void ended(HostWorld *world, int code)
 {
+    const HostOutside *outside = &world->host->config.outside;
     const bool was_asked = world->state == WORLD_STOPPING || world->told_stop || world->fenced;
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
     world->host->process_count -= 1;
+    if (outside->sockets_ended != NULL) {
+        outside->sockets_ended(outside->user, world);
+    }
     world->stats.sessions = world->stats.players = world->stats.sockets = 0;
     if (!was_asked) {
         log_end(world, code);

@@ -93,17 +93,52 @@ static enum MHD_Result respond(HttpRequest *request, const char *method, const c
     return http_answer_fail(request, 404, "not_found", "there is nothing here");
 }
 
+typedef struct HttpRefusal {
+    uint32_t status;
+    const char *code, *message;
+} HttpRefusal;
+
+static void count(HttpServer *server, uint64_t *counter)
+{
+    pthread_mutex_lock(&server->lock);
+    *counter += 1;
+    pthread_mutex_unlock(&server->lock);
+}
+
+// NULL, or the answer to one that is not for us, or is made by a page of a stranger's.
+static const HttpRefusal *find_refusal(HttpRequest *request, const char *method)
+{
+    static const HttpRefusal misdirected = {
+        421, "misdirected",
+        "this server does not answer to the name in Host; use its address or public URL"};
+    static const HttpRefusal origin = {403, "origin", "this page may not ask here"};
+    HttpServer *server = request->server;
+    const char *host = http_header(request, "Host");
+    if (host != NULL && !http_site_answers(&server->site, host)) {
+        count(server, &server->stats.misdirected);
+        return &misdirected;
+    }
+    const bool only_reads = request->is_get || strcmp(method, "HEAD") == 0;
+    return only_reads || http_origin_is_allowed(request) ? NULL : &origin;
+}
+
 // The headers are there. An answer now, before the body, ends the connection after it: so what is a
 // little too large is read to its end, because a client that still sends may never see the answer.
 static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path,
                              const char *version)
 {
     uint64_t declared;
+    count(request->server, &request->server->stats.requests);
     find_route(request, method, path);
     const char *wrong = http_body_declared(request, method, version, &declared);
     if (wrong != NULL) {
         request->must_close = true; // whatever follows may be a part of it
         return http_answer_fail(request, 400, "malformed", wrong);
+    }
+    const HttpRefusal *refusal = find_refusal(request, method);
+    if (refusal != NULL) {
+        request->must_close = true; // its body is not read
+        return http_answer_fail(request, refusal->status, refusal->code, refusal->message);
     }
     request->body_too_large = declared > http_body_max(request);
     const bool waits = http_header(request, MHD_HTTP_HEADER_EXPECT) != NULL;
@@ -146,6 +181,9 @@ void http_request_release(HttpRequest *request)
     if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {
         request->later.stream.end(request->later.stream.user); // the client was gone by then
     }
+    if (request->socket != 0 && !request->is_taken) {
+        http_sockets_remove(server->sockets, request->socket, 0);
+    }
     for (uint32_t i = 0; i < request->kept_count; i++) {
         free(request->kept[i]);
     }
@@ -169,18 +207,6 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
     return request;
 }
 
-static void admit(HttpRequest *request)
-{
-    HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    server->stats.requests += 1;
-    pthread_mutex_unlock(&server->lock);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    request->client = info != NULL ? http_watch_address(info->client_addr) : 0;
-    request->is_loopback = info != NULL && http_watch_is_loopback(info->client_addr);
-}
-
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
@@ -195,9 +221,9 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     }
     if (!request->has_begun) {
         request->has_begun = true;
-        admit(request);
         request->is_get = strcmp(method, "GET") == 0;
         request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
+        http_find_client(request);
         return begin(request, method, path, version);
     }
     if (*bytes > 0) {
@@ -313,6 +339,40 @@ static void check_routes(const HttpConfig *config)
     }
 }
 
+// False: the public URL is none, or a proxy is no range of addresses.
+static bool read_names(HttpServer *server)
+{
+    const HttpConfig *config = &server->config;
+    if (config->public_url != NULL && !http_site_parse(config->public_url, &server->site)) {
+        return false;
+    }
+    for (const char *const *at = config->trusted_proxies; at != NULL && *at != NULL; at++) {
+        if (server->trusted_count == HTTP_TRUSTED_PROXIES_MAX ||
+            !http_peer_range_parse(*at, &server->trusted[server->trusted_count])) {
+            return false;
+        }
+        server->trusted_count += 1;
+    }
+    return true;
+}
+
+static Status start_parts(HttpServer *server)
+{
+    const HttpConfig *config = &server->config;
+    const HttpWatchConfig watch = {.connection_max = config->connection_max,
+                                   .per_address_max = config->connections_per_address_max,
+                                   .loopback_unlimited = config->loopback_unlimited,
+                                   .request_ms = config->timeout_ms,
+                                   .answer_ms = config->timeout_ms * ANSWER_TIMEOUTS,
+                                   .trusted = server->trusted,
+                                   .trusted_count = server->trusted_count};
+    if (config->sockets_per_address_max > 0 &&
+        http_sockets_create(config->sockets_per_address_max, &server->sockets) != STATUS_OK) {
+        return STATUS_LIMIT;
+    }
+    return http_watch_create(&watch, &server->watch);
+}
+
 Status http_start(const HttpConfig *given, HttpServer **out)
 {
     const HttpConfig config = fill_config(given);
@@ -328,12 +388,7 @@ Status http_start(const HttpConfig *given, HttpServer **out)
     server->config = config;
     server->reference_count = 1;
     pthread_mutex_init(&server->lock, NULL);
-    const HttpWatchConfig watch = {.connection_max = config.connection_max,
-                                   .per_address_max = config.connections_per_address_max,
-                                   .loopback_unlimited = config.loopback_unlimited,
-                                   .request_ms = config.timeout_ms,
-                                   .answer_ms = config.timeout_ms * ANSWER_TIMEOUTS};
-    const Status status = http_watch_create(&watch, &server->watch);
+    const Status status = read_names(server) ? start_parts(server) : STATUS_RANGE;
     if (status != STATUS_OK) {
         http_server_release(server);
         return status;
@@ -359,9 +414,31 @@ uint16_t http_port(const HttpServer *server)
 HttpStats http_stats(HttpServer *server)
 {
     pthread_mutex_lock(&server->lock);
-    const HttpStats stats = server->stats;
+    HttpStats stats = server->stats;
     pthread_mutex_unlock(&server->lock);
+    stats.sockets = server->sockets != NULL ? http_sockets_count(server->sockets) : 0;
     return stats;
+}
+
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_own(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over_all(HttpServer *server, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove_all(server->sockets, owner);
+    }
 }
 
 void http_server_release(HttpServer *server)
@@ -372,6 +449,7 @@ void http_server_release(HttpServer *server)
     pthread_mutex_unlock(&server->lock);
     if (is_last) {
         pthread_mutex_destroy(&server->lock);
+        http_sockets_destroy(server->sockets);
         free(server);
     }
 }

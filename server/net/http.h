@@ -86,8 +86,18 @@ typedef struct HttpConfig {
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
     bool origin_same_host;
+    // Where players reach this server, "https://play.example": its host is an accepted Host, and
+    // its origin an allowed Origin. NULL: only addresses and localhost are accepted as Host.
+    const char *public_url;
+    // Addresses or ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For is believed; ends with
+    // NULL. At most HTTP_TRUSTED_PROXIES_MAX.
+    const char *const *trusted_proxies;
+    // WebSockets of one address that were passed on and are not over (http_socket_over); 0: no
+    // limit.
+    uint32_t sockets_per_address_max;
 } HttpConfig;
 
+// RANGE: the address, the public URL or a proxy is invalid. BLOCKED: the port is taken.
 MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
 uint16_t http_port(const HttpServer *server);
 // Requests that wait for http_complete are cut off; completing them later is fine, and frees them.
@@ -98,11 +108,15 @@ typedef struct HttpStats {
     uint64_t deferred;              // answered later, or waiting for it
     uint32_t waiting, waiting_peak; // now, and at most
     uint64_t waiting_refused;       // 503: too many waited, or the pool was full
+    uint64_t misdirected;           // 421
+    uint32_t sockets;               // passed on, and not over
+    uint64_t sockets_refused;       // 429: the address had too many
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
 
-void *http_user(const HttpRequest *request);                           // of the config
+void *http_user(const HttpRequest *request); // of the config
+HttpServer *http_server(const HttpRequest *request);
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
@@ -113,6 +127,7 @@ Arena *http_arena(HttpRequest *request);
 // Memory from malloc becomes the request's: it is freed once the answer is sent. NULL is fine; at
 // most HTTP_KEPT_MAX blocks.
 void http_keep(HttpRequest *request, void *memory);
+// Who asks: the connection's other end, or behind a trusted proxy the client that the proxy names.
 bool http_is_loopback(const HttpRequest *request);
 // A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
 uint64_t http_address(const HttpRequest *request);
@@ -145,3 +160,13 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 // the request may still ask what the request said.
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
+
+// How many WebSockets an address has, after they left the server. A socket that is taken has a
+// number (0: it is not counted), at first for owner 0. Passed on to a process, it is that owner's;
+// whoever has it says when it is closed. These are called from any thread, before http_stop; a
+// number that is unknown or another owner's changes nothing, so it may come from a stranger. NULL
+// is a server that does not run yet.
+uint64_t http_socket_number(const HttpRequest *request);
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over_all(HttpServer *server, uint64_t owner); // the process has ended

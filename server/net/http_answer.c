@@ -56,6 +56,9 @@ static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *re
     if (request->must_close && !add(reply, "Connection", "close")) {
         return false;
     }
+    if (status == 429) {
+        return add(reply, "Retry-After", RETRY_AFTER);
+    }
     if (status == 405 || status == 503) {
         return status == 405 ? add(reply, "Allow", request->allow)
                              : add(reply, "Retry-After", RETRY_AFTER);
@@ -269,6 +272,22 @@ static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
+// False: its address has too many.
+static bool count_socket(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    if (server->sockets == NULL || (server->config.loopback_unlimited && request->is_loopback)) {
+        return true;
+    }
+    const Status status = http_sockets_add(server->sockets, request->client, &request->socket);
+    if (status != STATUS_OK) {
+        pthread_mutex_lock(&server->lock);
+        server->stats.sockets_refused += 1;
+        pthread_mutex_unlock(&server->lock);
+    }
+    return status == STATUS_OK;
+}
+
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user)
 {
     http_each_header(request, join_protocols, request);
@@ -289,9 +308,19 @@ void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, v
                   request->upgrade.message);
         return;
     }
+    if (!count_socket(request)) {
+        http_fail(request, response, 429, "too_many_sockets",
+                  "this address has as many connections as one may have; close some");
+        return;
+    }
     request->take = take;
     request->take_user = take_user;
     response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+}
+
+uint64_t http_socket_number(const HttpRequest *request)
+{
+    return request->socket;
 }
 
 // The 101 is sent and the socket is free. The request lives until on_end, which comes after this,
@@ -308,6 +337,7 @@ static void upgraded(void *user, struct MHD_Connection *connection, void *contex
     // The taker gets a descriptor of its own: libmicrohttpd closes its one.
     const int own = fcntl(socket, F_DUPFD_CLOEXEC, 3);
     if (own >= 0) {
+        request->is_taken = true;
         request->take(request->take_user, own, (const uint8_t *)already, bytes,
                       request->upgrade.json);
     }

@@ -14,6 +14,11 @@ void *http_user(const HttpRequest *request)
     return request->server->config.user;
 }
 
+HttpServer *http_server(const HttpRequest *request)
+{
+    return request->server;
+}
+
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
     return star < request->parts.count ? request->parts.text[star] : NULL;
@@ -108,6 +113,67 @@ const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
     return request->body;
 }
 
+// --- who asks -----------------------------------------------------------------------------------
+
+typedef struct Joined {
+    char *text; // NULL: only counted
+    size_t bytes;
+} Joined;
+
+static enum MHD_Result join_forwarded(void *user, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
+{
+    (void)kind;
+    Joined *joined = user;
+    if (strcasecmp(name, "X-Forwarded-For") == 0) {
+        const char *text = value != NULL ? value : "";
+        const size_t bytes = strlen(text);
+        if (joined->text != NULL) {
+            memcpy(joined->text + joined->bytes, text, bytes);
+            joined->text[joined->bytes + bytes] = ',';
+        }
+        joined->bytes += bytes + 1;
+    }
+    return MHD_YES;
+}
+
+// All X-Forwarded-For headers are one list. NULL: there is none. Without memory for it the list is
+// one that nobody can read, as if the proxy had written nonsense.
+static const char *read_forwarded(HttpRequest *request)
+{
+    Joined joined = {0};
+    http_each_header(request, join_forwarded, &joined);
+    if (joined.bytes == 0) {
+        return NULL;
+    }
+    joined.text = arena_alloc(http_arena(request), joined.bytes);
+    if (joined.text == NULL) {
+        return "";
+    }
+    joined.bytes = 0;
+    http_each_header(request, join_forwarded, &joined);
+    joined.text[joined.bytes - 1] = '\0'; // the last comma
+    return joined.text;
+}
+
+void http_find_client(HttpRequest *request)
+{
+    const HttpServer *server = request->server;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    HttpPeer peer;
+    if (info == NULL || !http_watch_peer(info->client_addr, &peer)) {
+        return;
+    }
+    HttpForwarded found = {.client = peer, .is_known = true};
+    if (http_peer_range_has(server->trusted, server->trusted_count, &peer)) {
+        found = http_client_find(server->trusted, server->trusted_count, &peer,
+                                 read_forwarded(request));
+    }
+    request->client = http_peer_key(&found.client);
+    request->is_loopback = found.is_known && http_peer_is_loopback(&found.client);
+}
+
 bool http_is_loopback(const HttpRequest *request)
 {
     return request->is_loopback;
@@ -173,7 +239,9 @@ void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, co
 HttpOriginRule http_origin_rule(const HttpRequest *request)
 {
     const HttpConfig *config = &request->server->config;
-    return (HttpOriginRule){config->origins, config->origin_same_host};
+    return (HttpOriginRule){.origins = config->origins,
+                            .own = request->server->site.origin,
+                            .same_host = config->origin_same_host};
 }
 
 bool http_origin_is_allowed(const HttpRequest *request)

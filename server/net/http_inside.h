@@ -6,6 +6,7 @@
 //   http_defer.c   answers that come later, from other threads
 //   http_body.c    where a request ends, and its body
 //   http_watch.c   deadlines and the count of connections
+//   http_socket.c  the count of WebSockets, which have left the server
 //
 // A request belongs to the server's thread that reads it. Between http_defer and http_complete it
 // belongs to whoever holds the handle: its connection is suspended, and no thread of the server
@@ -13,8 +14,11 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/base/limits.h"
 #include "server/net/http.h"
+#include "server/net/http_client.h"
 #include "server/net/http_rules.h"
+#include "server/net/http_socket.h"
 #include "server/net/http_watch.h"
 
 #include <microhttpd.h>
@@ -32,8 +36,12 @@ struct HttpDeferred {
 
 struct HttpServer {
     HttpConfig config;
+    HttpSite site;
+    HttpPeerRange trusted[HTTP_TRUSTED_PROXIES_MAX];
+    uint32_t trusted_count;
     struct MHD_Daemon *daemon;
     HttpWatch *watch;
+    HttpSockets *sockets; // NULL: they are not counted
     uint16_t port;
     // The list of the deferred, what they hold, and who uses the server: itself, and each of them.
     pthread_mutex_t lock;
@@ -77,6 +85,8 @@ struct HttpRequest {
     const HttpField *fields;
     uint32_t field_count;
     // An upgrade that was granted.
+    uint64_t socket; // its number; 0: not counted
+    bool is_taken;
     HttpTake take;
     void *take_user;
     HttpUpgrade upgrade;
@@ -102,6 +112,7 @@ void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);
 
 // --- http_ask.c ---------------------------------------------------------------------------------
+void http_find_client(HttpRequest *request);
 typedef enum MHD_Result (*HttpEach)(void *user, enum MHD_ValueKind kind, const char *name,
                                     const char *value);
 void http_each_header(const HttpRequest *request, HttpEach each, void *user);

@@ -206,8 +206,8 @@ TEST(an_answer_comes_later)
     CHECK(reply_has("Content-Type: text/plain\r\n"));
     check_security_headers();
     // The same connection goes on, also with what was sent while it waited.
-    send_text(client,
-              "GET /later HTTP/1.1\r\nHost: a\r\n\r\nGET /digits HTTP/1.1\r\nHost: a\r\n\r\n");
+    send_text(client, "GET /later HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /digits HTTP/1.1\r\nHost: "
+                      "127.0.0.1\r\n\r\n");
     handle = take_handle();
     REQUIRE(handle != NULL);
     complete_text(handle, "again");
@@ -434,10 +434,11 @@ static void *hammer(void *user)
             continue;
         }
         setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        const char *text = i % 3 == 0   ? "GET /echo/a HTTP/1.1\r\nHost: a\r\n\r\n"
-                           : i % 3 == 1 ? "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"
-                                        : "POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: "
-                                          "2\r\n\r\nab";
+        const char *text = i % 3 == 0 ? "GET /echo/a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                           : i % 3 == 1
+                               ? "GET /later HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                               : "POST /later HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: "
+                                 "2\r\n\r\nab";
         if (send_text(client, text) && i % 5 != 0 && recv(client, data, sizeof data, 0) > 0) {
             self->answers += 1;
         }
@@ -588,7 +589,7 @@ TEST(a_full_pool_says_later)
     int clients[3];
     for (uint32_t i = 0; i < 3; i++) {
         clients[i] = connect_to(server);
-        send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n");
+        send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         for (int wait = 0; wait < 500 && i == 0 && atomic_load(&blocked) == 0; wait++) {
             usleep(1000);
         }
@@ -632,7 +633,7 @@ TEST(a_pool_that_ends_answers_what_waits)
     int clients[3];
     for (uint32_t i = 0; i < 3; i++) {
         clients[i] = connect_to(server);
-        send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n");
+        send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     }
     for (int i = 0; i < 500 && work_pool_stats(pool).waiting < 2; i++) {
         usleep(1000);

@@ -102,6 +102,7 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     MailSocket mail = {.socket = {.descriptor = descriptor,
                                   .json = json,
                                   .address = address_key(serve, request),
+                                  .number = http_socket_number(request),
                                   .already = malloc(QUERY_FRAME_BYTES + bytes)}};
     HostSocket *socket = &mail.socket;
     snprintf(mail.world, sizeof mail.world, "%s", http_path_part(request, 0));
@@ -114,13 +115,14 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     }
     if (socket->already == NULL || mailbox_put_socket(serve->mailbox, &mail) != STATUS_OK) {
         close(descriptor);
+        http_socket_over(serve->http, socket->number, 0);
         free(socket->already);
     }
 }
 
 void serve_refuse_socket(void *user, HostSocket *socket)
 {
-    (void)user;
+    const Serve *serve = user;
     static const char reason[] = "the world cannot start";
     uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
     const size_t head = websocket_header(frame, WEBSOCKET_CLOSE, 2 + sizeof reason - 1, NULL);
@@ -130,6 +132,7 @@ void serve_refuse_socket(void *user, HostSocket *socket)
     (void)!send(socket->descriptor, frame, head + 2 + sizeof reason - 1,
                 MSG_NOSIGNAL | MSG_DONTWAIT);
     close(socket->descriptor);
+    http_socket_over(serve->http, socket->number, 0);
     free(socket->already);
 }
 

@@ -94,6 +94,21 @@ static Status outside_start(void *user, HostWorld *world, HostLink **out)
     return link_process_start(&serve->links, world, out);
 }
 
+static void outside_socket_passed(void *user, const HostWorld *world, uint64_t number)
+{
+    http_socket_pass(((Serve *)user)->http, number, host_world_life(world));
+}
+
+static void outside_socket_closed(void *user, const HostWorld *world, uint64_t number)
+{
+    http_socket_over(((Serve *)user)->http, number, host_world_life(world));
+}
+
+static void outside_sockets_ended(void *user, const HostWorld *world)
+{
+    http_socket_over_all(((Serve *)user)->http, host_world_life(world));
+}
+
 static void log_journal(const char *text)
 {
     print_log(LOG_WARN, "journal", text);
@@ -108,7 +123,10 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
-                                     .refuse_socket = serve_refuse_socket},
+                                     .refuse_socket = serve_refuse_socket,
+                                     .socket_passed = outside_socket_passed,
+                                     .socket_closed = outside_socket_closed,
+                                     .sockets_ended = outside_sockets_ended},
                          .store = serve->store,
                          .key = &serve->key,
                          .development = serve->development,

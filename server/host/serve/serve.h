@@ -8,6 +8,7 @@
 //   journal thread   what worlds record (journal_writer.h)
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -15,7 +16,6 @@
 
 #define SERVE_ORIGINS_MAX 16
 #define SERVE_PLACES_MAX  64
-#define SERVE_PROXIES_MAX 16
 
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
@@ -33,6 +33,10 @@ typedef struct ServeConfig {
     uint32_t idle_stop_s; // 0: five minutes
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];
+    // Where players reach it, "https://play.example"; NULL: by address.
+    const char *public_url;
+    // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
+    const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;
 } ServeConfig;
 
