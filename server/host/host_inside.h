@@ -55,7 +55,8 @@ struct HostWorld {
     uint64_t deadline_ns; // of the state; 0: none
     bool wanted;          // it shall run
     bool has_lease;
-    bool fenced; // another host has it
+    bool fenced;           // another host has it
+    uint64_t elsewhere_ns; // when the store last said so; 0: never
     uint32_t make_tries;
 
     // This life.

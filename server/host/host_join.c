@@ -232,6 +232,11 @@ void host_join(Host *host, const HostJoin *join)
         give_ticket(world, join);
         return;
     }
+    if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
+        host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
+        refuse(host, join, STATUS_EXISTS, "elsewhere", "another host runs this world");
+        return;
+    }
     if (!hosted_has_process(world) && host->process_count >= host->config.world_max) {
         refuse(host, join, STATUS_LIMIT, "full", "this server runs as many worlds as it can");
         return;

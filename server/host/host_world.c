@@ -194,9 +194,25 @@ static void take(HostWorld *world)
     enter(world, WORLD_TAKING, 0);
 }
 
-static void note_not_taken(HostWorld *world, const StoreCompletion *done)
+// Another host runs it. Whoever asks again in the next second gets the same answer without another
+// look at the store.
+static void runs_elsewhere(HostWorld *world)
+{
+    hosted_log(world, LOG_INFO, "another host runs this world");
+    world->wanted = false;
+    world->elsewhere_ns = host_now(world->host);
+    enter(world, WORLD_STOPPED, 0);
+    refuse_sockets(world);
+    host_joins_refuse(world, STATUS_EXISTS, "elsewhere", "another host runs this world");
+}
+
+static void not_taken(HostWorld *world, const StoreCompletion *done)
 {
     const StoreDisk disk = host_disk(world->host);
+    if (done->status == STATUS_EXISTS && !world->host->config.one_world) {
+        runs_elsewhere(world);
+        return;
+    }
     char why[256];
     if (done->status == STATUS_EXISTS) {
         snprintf(why, sizeof why, "another host runs it");
@@ -208,10 +224,7 @@ static void note_not_taken(HostWorld *world, const StoreCompletion *done)
                  disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     }
     hosted_log(world, LOG_ERROR, "the world cannot be taken: %s", why);
-    const char *code = done->status == STATUS_EXISTS ? "elsewhere" : "unavailable";
-    const char *message = done->status == STATUS_EXISTS ? "another host runs this world"
-                                                        : "the world cannot be started now";
-    retry_later(world, done->status, code, message);
+    retry_later(world, done->status, "unavailable", "the world cannot be started now");
     if (world->host->config.one_world && !world->ever_ready) {
         give_up(world);
     }
@@ -297,7 +310,7 @@ void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done)
         if (done->status == STATUS_OK) {
             taken(world, done);
         } else {
-            note_not_taken(world, done);
+            not_taken(world, done);
         }
     } else if (kind == TAG_RELEASE && world->state == WORLD_RELEASING) {
         enter(world, WORLD_STOPPED, 0);

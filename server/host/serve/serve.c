@@ -339,6 +339,7 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
     mailbox_destroy(serve->mailbox);

@@ -14,6 +14,8 @@
 #define TROUBLE_US    40000000ull
 #define CALM_US       25000000ull
 #define BACK_US       20000000ull // until a world that is wanted runs, once all is calm
+#define SETTLE_US     18000000ull
+#define SOON_US       2000000ull
 #define JOIN_US       (HOST_JOIN_MS * 1000ull + 2000000)
 
 void hosts_fail(Hosts *hosts, const char *format, ...)
@@ -83,6 +85,25 @@ static void socket_of(const HostJoinAnswer *answer, int number, HostSocket *out)
     memcpy(out->already, answer->ticket, bytes);
 }
 
+// Once all is calm and the leases of the dead have run out, everybody is let in soon, unless the
+// world is not there, full, or runs on another host.
+static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer *answer)
+{
+    if (!hosts->calm || join->asked_us < hosts->calm_us + SETTLE_US ||
+        host_is_stopping(hosts->hosts[join->host].host)) {
+        return;
+    }
+    if (hosts->now_us - join->asked_us > SOON_US) {
+        hosts_fail(hosts, "join %llu had to wait for %.3f s", (unsigned long long)join->tag,
+                   (double)(hosts->now_us - join->asked_us) / 1e6);
+    }
+    if (answer->status != STATUS_OK && strcmp(answer->code, "elsewhere") != 0 &&
+        strcmp(answer->code, "not_found") != 0 && strcmp(answer->code, "full") != 0) {
+        hosts_fail(hosts, "join %llu was refused: %s", (unsigned long long)join->tag,
+                   answer->message);
+    }
+}
+
 static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
 {
     SimHost *host = user;
@@ -94,6 +115,7 @@ static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     }
     join->is_open = false;
     hosts->joins_answered += 1;
+    check_answer(hosts, join, answer);
     if (answer->status != STATUS_OK) {
         return;
     }
