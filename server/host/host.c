@@ -215,9 +215,12 @@ static void answer_one(Host *host, const StoreCompletion *done)
     }
 }
 
+// A host that stood still first finds out whether its lease has run out: what the store answered
+// before that may not be true any more.
 void host_store_poll(Host *host)
 {
     StoreCompletion done;
+    host_lease_watch(host);
     while (store_poll(host->config.store, &done)) {
         answer_one(host, &done);
         free(done.rows);

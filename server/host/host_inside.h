@@ -164,6 +164,7 @@ uint64_t host_tag(HostTag kind, const HostWorld *world, uint32_t index);
 
 // --- host_lease.c -------------------------------------------------------------------------------
 void host_lease_step(Host *host);
+void host_lease_watch(Host *host); // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
 bool host_lease_is_good(const Host *host); // worlds may be taken
 

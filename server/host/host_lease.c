@@ -38,7 +38,7 @@ void host_lease_answer(Host *host, const StoreCompletion *done)
     if (done->status == STATUS_OK || kept) {
         host->renewed_ns = sent; // counted from before it was sent
         host->has_row = host->has_row || done->status == STATUS_OK;
-        host->lease_lost = false;
+        host->lease_lost = host_now(host) - sent > HOST_LEASE_STOP_MS * HOST_MS_NS;
         host->counts.renewals += 1;
         return;
     }
@@ -53,12 +53,16 @@ bool host_lease_is_good(const Host *host)
     return host->has_row && !host->lease_lost;
 }
 
+void host_lease_watch(Host *host)
+{
+    if (host->has_row && host_now(host) - host->renewed_ns > HOST_LEASE_STOP_MS * HOST_MS_NS) {
+        lose(host, "it could not be renewed in time");
+    }
+}
+
 void host_lease_step(Host *host)
 {
     const uint64_t now = host_now(host);
-    if (host->has_row && now - host->renewed_ns > HOST_LEASE_STOP_MS * HOST_MS_NS) {
-        lose(host, "it could not be renewed in time");
-    }
     if (host->renew_sent_ns != 0 || now < host->renew_next_ns) {
         return;
     }

@@ -14,6 +14,8 @@
 #define TROUBLE_US    40000000ull
 #define CALM_US       25000000ull
 #define BACK_US       20000000ull // until a world that is wanted runs, once all is calm
+#define WANT_US       5500000ull
+#define SAVED_US      4000000ull
 #define SETTLE_US     18000000ull
 #define SOON_US       2000000ull
 #define JOIN_US       (HOST_JOIN_MS * 1000ull + 2000000)
@@ -270,7 +272,7 @@ static void trouble(Hosts *hosts)
     Rng *rng = &hosts->rng;
     SimHost *host = &hosts->hosts[rng_below(rng, hosts->host_count)];
     StubProcess *process = any_process(hosts);
-    switch (rng_below(rng, 400)) {
+    switch (rng_below(rng, 1600)) {
     case 0:
         if (host->host != NULL) {
             kill_host(hosts, host);
@@ -291,7 +293,7 @@ static void trouble(Hosts *hosts)
     if (process == NULL) {
         return;
     }
-    switch (rng_below(rng, 60)) {
+    switch (rng_below(rng, 150)) {
     case 0:
         stub_die(process, 139);
         break;
@@ -352,6 +354,37 @@ static void check_joins(Hosts *hosts)
     }
 }
 
+// A host that stood still may believe that it has a world until it has looked once.
+static void check_alone(Hosts *hosts)
+{
+    for (uint32_t w = 0; w < hosts->world_count; w++) {
+        uint32_t running = 0;
+        for (uint32_t i = 0; i < hosts->host_count; i++) {
+            const SimHost *host = &hosts->hosts[i];
+            const HostWorld *world = host->host != NULL && is_awake(host)
+                                         ? host_world(host->host, hosts->worlds[w].row.world_id)
+                                         : NULL;
+            running += world != NULL && host_world_is_ready(world);
+        }
+        if (running > 1) {
+            hosts_fail(hosts, "world %u runs on %u hosts", w, running);
+        }
+    }
+}
+
+static void check_saves(Hosts *hosts)
+{
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        const StubProcess *process = &hosts->processes[i];
+        if (process->is_used && process->is_ready && !process->is_dead && !process->is_stopping &&
+            process->ready_us + SAVED_US < hosts->now_us &&
+            process->stored_us + SAVED_US < hosts->now_us) {
+            hosts_fail(hosts, "world %u: nothing has been stored for %.1f s", process->world,
+                       (double)(hosts->now_us - process->stored_us) / 1e6);
+        }
+    }
+}
+
 // Somebody wants each world once all is calm; one of the hosts must run it.
 static void check_back(Hosts *hosts)
 {
@@ -399,7 +432,7 @@ static void become_calm(Hosts *hosts)
         host->dead_until_us = 0;
     }
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
-        if (hosts->processes[i].mood != STUB_GOOD || hosts->processes[i].ready_us == UINT64_MAX) {
+        if (hosts->processes[i].ready_us == UINT64_MAX) { // a host waits for long
             stub_die(&hosts->processes[i], 137);
         }
     }
@@ -499,11 +532,11 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
         }
         if (!hosts.calm) {
             trouble(&hosts);
-        } else if (hosts.now_us >= want_us) {
-            want_us = hosts.now_us + 1000000;
+        } else if (hosts.now_us >= want_us) { // most become empty and stop in between
+            want_us = hosts.now_us + WANT_US;
             want_everything(&hosts);
         }
-        if (rng_below(&hosts.rng, 20) == 0) {
+        if (rng_below(&hosts.rng, hosts.calm ? 200 : 20) == 0) {
             join_somebody(&hosts);
         }
         for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
@@ -512,12 +545,14 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
         for (uint32_t i = 0; i < hosts.host_count; i++) {
             step_host(&hosts.hosts[i]);
         }
+        check_alone(&hosts);
         if (hosts.now_us % 500000 == 0) {
             check_joins(&hosts);
         }
     }
     if (!hosts.failed) {
         check_back(&hosts);
+        check_saves(&hosts);
     }
     if (!hosts.failed) {
         stop_all(&hosts);

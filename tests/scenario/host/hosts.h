@@ -4,7 +4,8 @@
 // store answers late, the disk is full, worlds say nonsense or nothing.
 //
 // Always: what a world was told is stored is there when it begins again; no two lives of a world
-// are told so at the same time, and a life that another has followed never; every join is answered;
+// are told so at the same time, and a life that another has followed never; no two hosts that are awake
+// run a world; every join is answered; saves are answered;
 // every world that is wanted runs again within its time once nothing goes wrong any more.
 #pragma once
 
@@ -59,6 +60,7 @@ typedef struct StubProcess {
     bool is_used, has_begun, is_ready, is_closed, is_dead, is_stopping, is_freed;
     int code;
     uint64_t ready_us, beat_us, save_us;
+    uint64_t stored_us; // when it was last told that something is stored
     uint64_t epoch, seq, request, next_value;
     uint64_t values[ACCOUNTS_MAX]; // what it would store
     StubMood mood;

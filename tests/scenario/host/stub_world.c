@@ -109,6 +109,7 @@ static void stored(StubProcess *process, uint64_t request, bool ok)
             return;
         }
         hosts->saves_acknowledged += 1;
+        process->stored_us = hosts->now_us;
         if (world->epoch_begun > process->epoch) {
             // It may have been stored before the next life was made from it.
             if (world->acknowledged[save.account] < save.value &&
