@@ -73,6 +73,7 @@ static void wait_for(Store *store, uint32_t count)
         StoreCompletion completion;
         if (store_poll(store, &completion)) {
             ASSERT(completion.status == STATUS_OK);
+            free(completion.rows);
             count -= 1;
             continue;
         }
@@ -106,13 +107,15 @@ static Result run_store(void)
     Store *store = NULL;
     char reason[256];
     ASSERT(store_open(&config, &store, reason, sizeof reason) == STATUS_OK);
+    const StoreHost host = {.host_id = "host"};
+    ASSERT(store_host_renew(store, &host, 1, INT64_MAX, 0) == STATUS_OK);
     for (uint32_t i = 0; i < WORLDS; i++) {
         StoreWorld world = {.created_unix_ms = 1};
-        uint64_t epoch = 0;
         snprintf(world.world_id, sizeof world.world_id, "world_%u", i);
         ASSERT(store_world_put(store, &world) == STATUS_OK);
-        ASSERT(store_lease_take(store, world.world_id, "host", 1, 1, &epoch) == STATUS_OK);
+        ASSERT(store_world_take(store, world.world_id, "host", host.boot, 1, 0) == STATUS_OK);
     }
+    wait_for(store, 1 + WORLDS);
     const uint64_t commits = store_stats(store).commits;
     double times[ROUNDS];
     const double began = bench_seconds();

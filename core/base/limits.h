@@ -65,6 +65,24 @@
 #define WORLD_SOCKETS_MAX   8000
 #define WORLD_SOCKETS_SPARE 512
 
+// HTTP. A request that is answered later costs its memory and a connection until then; one address
+// may have a quarter of them.
+#define HTTP_WAITING_MAX 256
+// Memory that a handler may take for one request (http_arena), unless its route says more.
+#define HTTP_ARENA_BYTES     (256u << 10)
+#define HTTP_ARENA_BYTES_MAX (16u << 20)
+// Ranges of addresses of proxies that are believed.
+#define HTTP_TRUSTED_PROXIES_MAX 16
+// WebSockets of one address (IPv6: of one /64), and of all.
+#define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_MAX             65536
+
+// Threads for work that blocks, and jobs that wait for one of them.
+#define WORK_POOL_THREADS_DEFAULT 2
+#define WORK_POOL_THREADS_MAX     64
+#define WORK_POOL_QUEUE_DEFAULT   256
+#define WORK_POOL_QUEUE_MAX       65536
+
 // Lag compensation: a shot is tested where its shooter saw the target, at most this long ago.
 // 350 ms at 60 Hz are 21 ticks; one more to interpolate between, two spare.
 #define HISTORY_REWIND_MS 350

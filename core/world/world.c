@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define STOP_SAVES 8 // commands with what is still to be stored when a world ends
+#define LEAVING_TICKS 3
+#define STOP_SAVES    8 // commands with what is still to be stored when a world ends
 
 // --- the tick -----------------------------------------------------------------------------------
 
@@ -18,8 +19,24 @@ static void start(World *world)
 // A dropped player's body is a session until it is removed.
 bool world_is_paused(const World *world)
 {
-    return world->run.started && world->sessions->high == 0 &&
+    return world->run.started && world->sessions->high == 0 && world->run.leaving_count == 0 &&
            world->clock.tick - world->run.busy_tick >= world_ticks(&world->clock, WORLD_EMPTY_MS);
+}
+
+// Those who were told to leave: their owner hears of it once scripts have seen it and have had a
+// few ticks to store something.
+static void leaving_tick(World *world)
+{
+    WorldRun *run = &world->run;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < run->leaving_count; i++) {
+        const Command left = {.type = COMMAND_LEFT, .account = run->leaving[i].account};
+        const bool is_due = world->clock.tick >= run->leaving[i].tick + LEAVING_TICKS;
+        if (!is_due || save_command(world->saves, &left) != STATUS_OK) {
+            run->leaving[kept++] = run->leaving[i];
+        }
+    }
+    run->leaving_count = kept;
 }
 
 static void tick(World *world, uint64_t unix_ms)
@@ -46,6 +63,7 @@ static void tick(World *world, uint64_t unix_ms)
     debug_truth_tick(world->sessions);
     transfer_tick(world->script_host);
     save_tick(world->saves);
+    leaving_tick(world);
     if (world->sessions->high > 0) {
         world->run.busy_tick = world->clock.tick;
     } else if (world_is_paused(world)) {
@@ -102,6 +120,41 @@ static Status admin_kick(World *world, const Entry *entry)
     return STATUS_NOT_FOUND;
 }
 
+static bool read_account(const Entry *entry, uint64_t *account)
+{
+    *account = 0;
+    for (size_t i = 0; i < entry->byte_count; i++) {
+        const uint8_t digit = entry->bytes[i];
+        if (digit < '0' || digit > '9' || *account > (UINT64_MAX - 9) / 10) {
+            return false;
+        }
+        *account = *account * 10 + (uint64_t)(digit - '0');
+    }
+    return *account != 0;
+}
+
+// The player goes to another world of the place: no body is kept for them here.
+static Status admin_leave(World *world, const Entry *entry)
+{
+    uint64_t account;
+    WorldRun *run = &world->run;
+    if (!read_account(entry, &account) || run->leaving_count == LEAVING_MAX) {
+        return STATUS_MALFORMED;
+    }
+    run->leaving[run->leaving_count].account = account;
+    run->leaving[run->leaving_count++].tick = world->clock.tick;
+    Session *session = session_of_account(world->sessions, account);
+    if (session == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    if (session->connection != 0) {
+        session_error(world->sessions, session, 0, ERROR_REPLACED,
+                      "you have joined another world of this place");
+    }
+    life_leave(world, session);
+    return STATUS_OK;
+}
+
 static Status admin_say(World *world, const Entry *entry)
 {
     char text[CHAT_BYTES_MAX];
@@ -131,8 +184,11 @@ static Status admin(World *world, const Entry *entry)
     static const struct {
         const char *name;
         Status (*run)(World *world, const Entry *entry);
-    } orders[] = {
-        {"kick", admin_kick}, {"say", admin_say}, {"stop", admin_stop}, {"save", admin_save}};
+    } orders[] = {{"kick", admin_kick},
+                  {"say", admin_say},
+                  {"stop", admin_stop},
+                  {"save", admin_save},
+                  {"leave", admin_leave}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

@@ -58,7 +58,8 @@ MUST_USE Status world_create(Heap *heap, const WorldConfig *config, World **out)
 void world_destroy(Heap *heap, World *world);
 
 // ENTRY_ADMIN, by name: "kick" (player id), "say" (text), "stop" (reason: says goodbye, saves,
-// COMMAND_STOP), "save".
+// COMMAND_STOP), "save", "leave" (account: who has joined another world of the place;
+// COMMAND_LEFT).
 //
 // The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
 // when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has

@@ -13,6 +13,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
+int cmd_host(int argc, char **argv);
 int cmd_new(int argc, char **argv);
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

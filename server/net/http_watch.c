@@ -22,7 +22,7 @@ struct HttpWatched {
     bool used;
     int socket;
     uint64_t deadline_ns;
-    uint64_t from; // http_watch_address
+    uint64_t from; // http_peer_key
 };
 
 struct HttpWatch {
@@ -36,58 +36,21 @@ struct HttpWatch {
 
 // --- addresses ----------------------------------------------------------------------------------
 
-// The IPv4 address, also of one that came through an IPv6 socket; false: it is IPv6.
-static bool is_v4(const struct sockaddr *address, uint32_t *out)
+bool http_watch_peer(const struct sockaddr *address, HttpPeer *out)
 {
-    if (address->sa_family == AF_INET) {
+    if (address != NULL && address->sa_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, address, sizeof v4);
-        *out = ntohl(v4.sin_addr.s_addr);
+        *out = http_peer_v4(ntohl(v4.sin_addr.s_addr));
         return true;
     }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    const uint8_t *bytes = v6.sin6_addr.s6_addr;
-    *out = (uint32_t)bytes[12] << 24 | (uint32_t)bytes[13] << 16 | (uint32_t)bytes[14] << 8 |
-           bytes[15];
-    return IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-}
-
-static bool is_internet(const struct sockaddr *address)
-{
-    return address != NULL && (address->sa_family == AF_INET || address->sa_family == AF_INET6);
-}
-
-bool http_watch_is_loopback(const struct sockaddr *address)
-{
-    uint32_t number;
-    if (!is_internet(address)) {
-        return false;
+    if (address != NULL && address->sa_family == AF_INET6) {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, address, sizeof v6);
+        memcpy(out->bytes, v6.sin6_addr.s6_addr, sizeof out->bytes);
+        return true;
     }
-    if (is_v4(address, &number)) {
-        return number >> 24 == 127;
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
-}
-
-uint64_t http_watch_address(const struct sockaddr *address)
-{
-    uint32_t number;
-    if (!is_internet(address)) {
-        return 0;
-    }
-    if (is_v4(address, &number)) {
-        return number;
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    uint64_t prefix = 0;
-    for (uint32_t i = 0; i < sizeof prefix; i++) {
-        prefix = prefix << 8 | v6.sin6_addr.s6_addr[i];
-    }
-    return prefix;
+    return false;
 }
 
 // --- the thread ---------------------------------------------------------------------------------
@@ -167,14 +130,22 @@ void http_watch_destroy(HttpWatch *watch)
 
 // --- connections --------------------------------------------------------------------------------
 
+// Everybody behind a proxy comes from its address.
+static bool is_counted(const HttpWatchConfig *config, const HttpPeer *peer)
+{
+    return config->per_address_max > 0 &&
+           !(config->loopback_unlimited && http_peer_is_loopback(peer)) &&
+           !http_peer_range_has(config->trusted, config->trusted_count, peer);
+}
+
 bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from)
 {
     const HttpWatchConfig *config = &watch->config;
-    if (config->per_address_max == 0 ||
-        (config->loopback_unlimited && http_watch_is_loopback(from))) {
+    HttpPeer peer;
+    if (!http_watch_peer(from, &peer) || !is_counted(config, &peer)) {
         return true;
     }
-    const uint64_t address = http_watch_address(from);
+    const uint64_t address = http_peer_key(&peer);
     uint32_t count = 0;
     pthread_mutex_lock(&watch->lock);
     for (uint32_t i = 0; i < config->connection_max; i++) {
@@ -200,12 +171,14 @@ static void set(HttpWatch *watch, HttpWatched *watched, uint64_t ms)
 HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int socket)
 {
     HttpWatched *found = NULL;
+    HttpPeer peer;
+    const uint64_t address = http_watch_peer(from, &peer) ? http_peer_key(&peer) : 0;
     pthread_mutex_lock(&watch->lock);
     for (uint32_t i = 0; i < watch->config.connection_max && found == NULL; i++) {
         found = watch->slots[i].used ? NULL : &watch->slots[i];
     }
     if (found != NULL) {
-        *found = (HttpWatched){true, socket, NEVER, http_watch_address(from)};
+        *found = (HttpWatched){true, socket, NEVER, address};
     }
     pthread_mutex_unlock(&watch->lock);
     set(watch, found, watch->config.request_ms);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/status.h"
+#include "server/net/http_client.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,8 @@ typedef struct HttpWatchConfig {
     uint32_t per_address_max; // 0: no limit
     bool loopback_unlimited;
     uint32_t request_ms, answer_ms;
+    const HttpPeerRange *trusted; // proxies, whose connections are not counted; kept
+    uint32_t trusted_count;
 } HttpWatchConfig;
 
 MUST_USE Status http_watch_create(const HttpWatchConfig *config, HttpWatch **out);
@@ -32,7 +35,5 @@ void http_watch_let_go(HttpWatch *watch, HttpWatched *watched);  // the socket i
 // Before the socket is closed: its number may be another's at once.
 void http_watch_remove(HttpWatch *watch, HttpWatched *watched);
 
-bool http_watch_is_loopback(const struct sockaddr *address);
-// A number for an address: IPv4 the address itself, IPv6 the 64 bits that belong to one customer.
-// 0: there is none.
-uint64_t http_watch_address(const struct sockaddr *address);
+// False: it is no address of the internet.
+bool http_watch_peer(const struct sockaddr *address, HttpPeer *out);

@@ -149,6 +149,15 @@ static void on_gone(void *user, uint64_t connection)
     status_ignore(enter(loop, &gone)); // the world may have ended it first
 }
 
+static void on_closed(void *user, const SocketsOrigin *from)
+{
+    const ChannelReport report = {.type = CHANNEL_CLOSED, .socket = from->number};
+    // A host that is so far behind that its queue is full learns it when this process ends.
+    if (from->number != 0) {
+        (void)world_loop_report(user, &report);
+    }
+}
+
 static bool on_output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
 {
     const WorldLoop *loop = user;
@@ -167,6 +176,7 @@ Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate, uint32
     const SocketsCallbacks face = {.user = loop,
                                    .message = on_message,
                                    .gone = on_gone,
+                                   .closed = on_closed,
                                    .output = on_output,
                                    .taken = on_taken};
     loop->world = world;
@@ -209,6 +219,7 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
         ByteReader reader = byte_reader(message->bytes, message->count);
         SocketsOrigin from = {.json = byte_read_u8(&reader) != 0};
         from.address = byte_read_u64(&reader);
+        from.number = byte_read_u64(&reader);
         sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
                     message->count - reader.at, loop->now_ms);
         message->descriptor = -1;
@@ -255,6 +266,10 @@ static void report_command(WorldLoop *loop, const Command *command)
         break;
     case COMMAND_STORE:
         report.type = CHANNEL_STORE;
+        break;
+    case COMMAND_LEFT:
+        report.type = CHANNEL_LEFT;
+        report.account = command->account;
         break;
     case COMMAND_STOP: {
         const size_t room = sizeof report.text - 1;

@@ -129,6 +129,13 @@ static void free_slot(Sockets *sockets, Socket *socket)
     sockets->free[sockets->free_count++] = slot_of(sockets, socket);
 }
 
+static void close_slot(Sockets *sockets, Socket *socket)
+{
+    const SocketsOrigin from = socket->from;
+    free_slot(sockets, socket);
+    sockets->face.closed(sockets->face.user, &from);
+}
+
 void sockets_destroy(Sockets *sockets)
 {
     while (sockets->active_count > 0) {
@@ -158,7 +165,7 @@ static void tell_gone(Sockets *sockets, Socket *socket)
 static void drop(Sockets *sockets, Socket *socket)
 {
     tell_gone(sockets, socket);
-    free_slot(sockets, socket);
+    close_slot(sockets, socket);
 }
 
 static void put_control(Socket *socket, WebsocketOpcode opcode, const uint8_t *data, size_t bytes)
@@ -314,6 +321,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
         (void)send(descriptor, no_room, sizeof no_room, MSG_DONTWAIT | MSG_NOSIGNAL);
         close(descriptor);
         sockets->stats.refused += 1;
+        sockets->face.closed(sockets->face.user, from);
         return;
     }
     sockets->free_count -= 1;

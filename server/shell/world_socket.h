@@ -24,6 +24,7 @@ typedef struct Sockets Sockets;
 typedef struct SocketsOrigin {
     bool json;
     uint64_t address; // a number for where it comes from; not looked at here
+    uint64_t number;  // the host's, for `closed`; likewise
 } SocketsOrigin;
 
 typedef struct SocketsCallbacks {
@@ -33,6 +34,9 @@ typedef struct SocketsCallbacks {
                     const uint8_t *bytes, size_t count);
     // The connection is over, whoever ended it; once, and only if a message of it was taken.
     void (*gone)(void *user, uint64_t connection);
+    // Its descriptor is closed, or it was refused; once for each that was added, but not for those
+    // that sockets_destroy closes.
+    void (*closed)(void *user, const SocketsOrigin *from);
     // The oldest message for it; valid until the next entry into the world, also once taken.
     bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count);
     void (*taken)(void *user, uint64_t connection);

@@ -192,7 +192,7 @@ static void put_chunk(Sql *sql, const char *world_id, const Row *from)
     sql_put_u64(&row, from_i32(at.y));
     sql_put_u64(&row, from_i32(at.z));
     if (exists) {
-        sql_put_blob(&row, difference, bytes);
+        sql_put_bytes(&row, difference, bytes);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
@@ -210,10 +210,10 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
     }
     SqlRow row = sql_open(sql, exists ? SQL_ATTRIBUTE_PUT : SQL_ATTRIBUTE_DELETE, TABLE_ATTRIBUTES);
     sql_put_string(&row, world_id);
-    sql_put_text(&row, key.name.data, key.name.bytes);
+    sql_put_bytes(&row, key.name.data, key.name.bytes);
     sql_put_u64(&row, key.net_id);
     if (exists) {
-        sql_put_blob(&row, book, bytes);
+        sql_put_bytes(&row, book, bytes);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
@@ -243,13 +243,13 @@ static void put_player(Sql *sql, const char *world_id, const Row *from)
     put_vec3(&row, player.velocity);
     sql_put_f32(&row, player.yaw);
     sql_put_f32(&row, player.health);
-    sql_put_text(&row, player.team.data, player.team.bytes);
+    sql_put_bytes(&row, player.team.data, player.team.bytes);
     sql_put_checksum(&row);
     (void)sql_run(&row);
     SqlRow presence = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
     sql_put_string(&presence, world_id);
     sql_put_u64(&presence, player.account);
-    sql_put_text(&presence, player.name.data, player.name.bytes);
+    sql_put_bytes(&presence, player.name.data, player.name.bytes);
     sql_put_u64(&presence, player.present);
     sql_put_checksum(&presence);
     (void)sql_run(&presence);
@@ -271,7 +271,7 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     const bool exists = row_resume(from, &resume) == STATUS_OK;
     SqlRow row = sql_open(sql, exists ? SQL_RESUME_PUT : SQL_RESUME_DELETE, TABLE_RESUMES);
     sql_put_string(&row, world_id);
-    sql_put_blob(&row, from->key, from->key_bytes);
+    sql_put_bytes(&row, from->key, from->key_bytes);
     if (exists) {
         sql_put_u64(&row, resume.account);
         sql_put_u64(&row, resume.player);
@@ -291,7 +291,7 @@ void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t byte
         [ROW_RESUME] = put_resume,
     };
     ByteReader reader = byte_reader(rows, bytes);
-    while (byte_reader_left(&reader) > 0 && sql->error == SQLITE_OK) {
+    while (byte_reader_left(&reader) > 0 && sql->error == SQL_NO_ERROR) {
         Row row;
         const Status status = row_read(&reader, &row);
         ASSERT(status == STATUS_OK); // rows_check has seen it
@@ -396,7 +396,7 @@ static void read_chunks(Reading *reading)
         at.x = to_i32(sql_take_u64(&row));
         at.y = to_i32(sql_take_u64(&row));
         at.z = to_i32(sql_take_u64(&row));
-        const uint8_t *difference = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
+        const uint8_t *difference = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
             reading->found.damaged += 1;
             continue;
@@ -415,7 +415,7 @@ static void read_attributes(Reading *reading)
         take_key(&row, TABLE_ATTRIBUTES);
         const char *name = sql_take_text(&row, WORLD_NAME_BYTES_MAX, &name_bytes);
         const uint64_t net_id = sql_take_u64(&row);
-        const uint8_t *book = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
+        const uint8_t *book = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
             reading->found.damaged += 1;
             continue;
@@ -501,7 +501,7 @@ static void read_resumes(Reading *reading)
         RowResume resume = {0};
         size_t bytes = 0;
         take_key(&row, TABLE_RESUMES);
-        const uint8_t *hash = sql_take_blob(&row, sizeof resume.token_hash, &bytes);
+        const uint8_t *hash = sql_take_bytes(&row, sizeof resume.token_hash, &bytes);
         memcpy(resume.token_hash, hash, bytes);
         resume.account = sql_take_u64(&row);
         resume.player = sql_take_u64(&row);
@@ -525,9 +525,6 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
         return STATUS_LIMIT;
     }
     *reading = (Reading){.sql = sql, .world_id = world_id, .sink = sink, .user = user};
-    // One transaction, so that all tables are of one moment.
-    SqlRow begin = sql_open(sql, SQL_BEGIN_READ, TABLE_NONE);
-    (void)sql_run(&begin);
     read_meta(reading);
     read_chunks(reading);
     read_structures(reading);
@@ -536,10 +533,6 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
     read_profiles(reading);
     read_resumes(reading);
     Status status = sql_status(sql);
-    sql_clear(sql);
-    SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
-    (void)sql_run(&end);
-    sql_clear(sql);
     if (status == STATUS_OK && reading->found.damaged > 0) {
         status = STATUS_MALFORMED;
     }
@@ -555,7 +548,13 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
         return STATUS_MALFORMED;
     }
     pthread_mutex_lock(&store->read_lock);
-    const Status status = rows_read(&store->reader, world_id, sink, user, &found);
+    Sql *sql = store->reader;
+    // One transaction, so that all tables are of one moment.
+    sql_begin_read(sql);
+    const Status status = rows_read(sql, world_id, sink, user, &found);
+    sql_clear(sql);
+    sql_commit(sql);
+    sql_clear(sql);
     pthread_mutex_unlock(&store->read_lock);
     pthread_mutex_lock(&store->lock);
     store->stats.damaged += found.damaged;

@@ -100,7 +100,7 @@ static void check_lines(const uint8_t *data, size_t size)
 static void check_upgrade(void)
 {
     static const char *const origins[] = {"https://play.example", NULL};
-    const HttpOriginRule rule = {origins, true};
+    const HttpOriginRule rule = {.origins = origins, .same_host = true};
     const HttpUpgradeHeaders headers = {.method = lines[0],
                                         .connection = header(1),
                                         .upgrade = header(2),

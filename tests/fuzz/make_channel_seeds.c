@@ -48,6 +48,8 @@ int main(int count, char **arguments)
     write_seed(folder, "log", &report, false, false);
     report.type = CHANNEL_STOP;
     write_seed(folder, "stop", &report, false, true);
+    report = (ChannelReport){.type = CHANNEL_CLOSED, .socket = 1ull << 32};
+    write_seed(folder, "closed", &report, false, false);
     report.type = CHANNEL_STATS;
     write_seed(folder, "stats", &report, false, false);
     report = (ChannelReport){.type = CHANNEL_READY, .layers = 63};

@@ -73,22 +73,6 @@ void fixture_end(StoreFixture *fixture)
     remove_all(AT_FDCWD, fixture->folder);
 }
 
-uint64_t fixture_world(StoreFixture *fixture, const char *world_id)
-{
-    StoreWorld world = {.created_unix_ms = 1};
-    uint64_t epoch = 0;
-    snprintf(world.world_id, sizeof world.world_id, "%s", world_id);
-    snprintf(world.name, sizeof world.name, "The world %s", world_id);
-    const Status put = store_world_put(fixture->store, &world);
-    const Status taken =
-        put == STATUS_OK ? store_lease_take(fixture->store, world_id, "host", 1000, 10000, &epoch)
-                         : put;
-    if (taken != STATUS_OK) {
-        test_fail(__FILE__, __LINE__, "world %s: %s", world_id, status_name(taken));
-    }
-    return epoch;
-}
-
 bool fixture_sql(StoreFixture *fixture, const char *text)
 {
     sqlite3 *db = NULL;
@@ -114,6 +98,77 @@ bool fixture_wait(StoreFixture *fixture, StoreCompletion *out)
     }
     test_fail(__FILE__, __LINE__, "no completion");
     return false;
+}
+
+Status fixture_renew(StoreFixture *fixture, const char *host_id, uint8_t boot, uint64_t now,
+                     uint64_t duration)
+{
+    StoreCompletion completion;
+    StoreHost host = {.boot = {boot}, .address = "127.0.0.1:7777"};
+    snprintf(host.host_id, sizeof host.host_id, "%s", host_id);
+    const Status status = store_host_renew(fixture->store, &host, now, duration, 77);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!fixture_wait(fixture, &completion)) {
+        return STATUS_COUNT;
+    }
+    CHECK_INT(completion.type, STORE_HOST_RENEWED);
+    CHECK_INT(completion.tag, 77);
+    return completion.status;
+}
+
+Status fixture_take(StoreFixture *fixture, const char *world_id, const char *host_id, uint8_t boot,
+                    uint64_t now, uint64_t *epoch)
+{
+    StoreCompletion completion;
+    const uint8_t boots[STORE_BOOT_BYTES] = {boot};
+    const Status status = store_world_take(fixture->store, world_id, host_id, boots, now, 78);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!fixture_wait(fixture, &completion)) {
+        return STATUS_COUNT;
+    }
+    CHECK_INT(completion.type, STORE_WORLD_TAKEN);
+    CHECK_INT(completion.tag, 78);
+    CHECK_TEXT(completion.world_id, world_id);
+    if (completion.status == STATUS_OK) {
+        *epoch = completion.epoch;
+    } else {
+        CHECK(completion.rows == NULL && completion.epoch == 0);
+    }
+    free(completion.rows);
+    return completion.status;
+}
+
+Status fixture_release(StoreFixture *fixture, const char *world_id, uint64_t epoch)
+{
+    StoreCompletion completion;
+    const Status status = store_world_release(fixture->store, world_id, epoch, 79);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return fixture_wait(fixture, &completion) ? completion.status : STATUS_COUNT;
+}
+
+uint64_t fixture_world(StoreFixture *fixture, const char *world_id)
+{
+    StoreWorld world = {.created_unix_ms = 1};
+    uint64_t epoch = 0;
+    snprintf(world.world_id, sizeof world.world_id, "%s", world_id);
+    snprintf(world.name, sizeof world.name, "The world %s", world_id);
+    Status status = store_world_put(fixture->store, &world);
+    if (status == STATUS_OK) {
+        status = fixture_renew(fixture, "host", 0, FIXTURE_FOREVER, FIXTURE_FOREVER);
+    }
+    if (status == STATUS_OK) {
+        status = fixture_take(fixture, world_id, "host", 0, FIXTURE_FOREVER, &epoch);
+    }
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "world %s: %s", world_id, status_name(status));
+    }
+    return epoch;
 }
 
 Status fixture_save(StoreFixture *fixture, const char *world_id, uint64_t epoch, uint64_t seq,

@@ -199,7 +199,7 @@ TEST(a_full_disk_refuses_writes_and_goes_on_later)
     for (int i = 0; i < 3; i++) {
         writer = step_rows(2);
         CHECK_INT(fixture_save(&fixture, "w1", epoch, 2, &writer), STATUS_BLOCKED);
-        CHECK_INT(store_lease_take(fixture.store, "w1", "host", 1, 1, &unused), STATUS_BLOCKED);
+        CHECK_INT(fixture_take(&fixture, "w1", "host", 0, 1, &unused), STATUS_BLOCKED);
         // What only reads is answered.
         const StoreRequest get = {.operation = STORE_GET, .store = {"s", 1}, .key = {"k", 1}};
         StoreCompletion completion;
@@ -680,7 +680,8 @@ static _Noreturn void child_run(StoreFixture *fixture, int report)
 {
     uint64_t epoch = 0;
     if (fixture_open(fixture) != STATUS_OK ||
-        store_lease_take(fixture->store, "w1", "host", 1, 1, &epoch) != STATUS_OK) {
+        fixture_renew(fixture, "host", 1, FIXTURE_FOREVER, FIXTURE_FOREVER) != STATUS_OK ||
+        fixture_take(fixture, "w1", "host", 1, FIXTURE_FOREVER, &epoch) != STATUS_OK) {
         _exit(1);
     }
     uint64_t done = prefix_of(fixture->store);

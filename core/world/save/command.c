@@ -28,6 +28,7 @@ static bool is_wanted(Saves *saves, const Command *command)
         return session != NULL && session->state == SESSION_VERIFYING;
     }
     case COMMAND_STOP:
+    case COMMAND_LEFT:
         break;
     }
     return true;

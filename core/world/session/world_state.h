@@ -23,6 +23,8 @@ static inline uint32_t world_ticks(const WorldClock *clock, uint64_t ms)
 }
 
 // Numbers are never given twice: a stored world goes on where the last run stopped (save_start.c).
+#define LEAVING_MAX 256
+
 typedef struct WorldRun {
     bool started;       // the first tick came
     bool stopping;      // nobody is let in any more, and nothing is saved any more
@@ -30,6 +32,10 @@ typedef struct WorldRun {
     uint64_t next_player;
     uint32_t manifest_version;
     uint32_t effect_maker; // the script whose effect is passed on now; 0: none
+    struct {
+        uint64_t account, tick; // who was told to leave, and when
+    } leaving[LEAVING_MAX];
+    uint32_t leaving_count;
 } WorldRun;
 
 typedef struct WorldStats {

@@ -17,6 +17,7 @@
 #include "server/build/place/place_stamp.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
+#include "server/sys/work_pool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -346,6 +347,7 @@ static void *thread_main(void *user)
 {
     JobQueue *queue = ((JobThread *)user)->queue;
     Builder *builder = NULL;
+    work_pool_lower_priority(); // and of the processes that builds start: worlds go first
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
         Job *job = next_job(queue);

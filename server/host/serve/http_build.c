@@ -1,17 +1,18 @@
-// See host_build.h. The queue of builds is made by the first save. Saving touches one small file
-// and waits for the disk, so it is done right here; building is the queue's.
+// See http_build.h. The queue of builds is made by the first save. Saving touches one small file
+// and waits for the disk, so it is done on the pool; building is the queue's.
 #define _GNU_SOURCE
-#include "server/host/host_build.h"
+#include "server/host/serve/http_build.h"
 
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/save.h"
-#include "server/host/host_inside.h"
+#include "server/host/serve/http_routes.h"
 #include "server/net/http_rules.h"
 
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,11 @@
 #define ANSWER_BYTES_MAX (4u << 20)
 #define ID_BYTES         512
 
-typedef struct HostBuild {
+typedef struct ServeBuild {
     char place[PATH_MAX]; // the folder, without links
     char name[NAME_MAX + 1];
     JobQueue *queue; // NULL until something is saved
-    uint8_t *answer; // until the next one; the server copies it
-} HostBuild;
+} ServeBuild;
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -40,9 +40,10 @@ static bool host_is_ours(const HttpRequest *request)
            http_rules_origin(&rule, origin, name);
 }
 
-static bool refuse_save_by_stranger(const Host *host, HttpRequest *request, HttpResponse *response)
+static bool refuse_save_by_stranger(const Serve *serve, HttpRequest *request,
+                                    HttpResponse *response)
 {
-    if (!host->development || !http_is_loopback(request)) {
+    if (!serve->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
                   "scripts can be saved only in development: run `sandlot world` on a loopback "
                   "address");
@@ -53,23 +54,23 @@ static bool refuse_save_by_stranger(const Host *host, HttpRequest *request, Http
                   "this page may not ask here; --origin URL allows it");
         return true;
     }
-    return host_http_refuse_forwarded(host, request, response);
+    return serve_refuse_forwarded(serve, request, response);
 }
 
-static HostBuild *build_of(Host *host)
+static ServeBuild *build_of(Serve *serve)
 {
-    if (host->build != NULL) {
-        return host->build;
+    if (serve->build != NULL) {
+        return serve->build;
     }
-    HostBuild *build = calloc(1, sizeof *build);
-    if (build == NULL || realpath(host->config.place, build->place) == NULL) {
+    ServeBuild *build = calloc(1, sizeof *build);
+    if (build == NULL || realpath(serve->config.places[0], build->place) == NULL) {
         free(build);
         return NULL;
     }
     char copy[PATH_MAX];
     snprintf(copy, sizeof copy, "%s", build->place);
     snprintf(build->name, sizeof build->name, "%s", basename(copy));
-    host->build = build;
+    serve->build = build;
     return build;
 }
 
@@ -77,15 +78,15 @@ static HostBuild *build_of(Host *host)
 static void log_failure(void *user, const char *reason)
 {
     (void)user;
-    host_log(LOG_ERROR, "build", "a build failed: %s", reason);
+    serve_log(LOG_ERROR, "build", "a build failed: %s", reason);
 }
 
-static JobQueue *queue_of(Host *host, HostBuild *build)
+static JobQueue *queue_of(Serve *serve, ServeBuild *build)
 {
     if (build->queue != NULL) {
         return build->queue;
     }
-    const BuildConfig config = host_build_config(host);
+    const BuildConfig config = serve_build_config(serve);
     // One at a time: there is one place, and only one build of it runs.
     if (job_queue_create(&config, 1, &build->queue) != STATUS_OK) {
         return NULL;
@@ -94,25 +95,26 @@ static JobQueue *queue_of(Host *host, HostBuild *build)
     return build->queue;
 }
 
-void host_build_stop(Host *host)
+void serve_build_stop(Serve *serve)
 {
-    HostBuild *build = host->build;
+    ServeBuild *build = serve->build;
     if (build != NULL) {
         job_queue_destroy(build->queue);
-        free(build->answer);
         free(build);
-        host->build = NULL;
+        serve->build = NULL;
     }
 }
 
 // Both, or the response is filled.
-static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response)
+static ServeBuild *enter(void *user, HttpRequest *request, HttpResponse *response)
 {
-    Host *host = user;
-    if (refuse_save_by_stranger(host, request, response)) {
+    Serve *serve = user;
+    if (refuse_save_by_stranger(serve, request, response)) {
         return NULL;
     }
-    HostBuild *build = build_of(host);
+    pthread_mutex_lock(&serve->build_lock);
+    ServeBuild *build = build_of(serve);
+    pthread_mutex_unlock(&serve->build_lock);
     if (build == NULL) {
         http_fail(request, response, 500, "failed", "the place's folder cannot be found any more");
     }
@@ -123,20 +125,21 @@ static HostBuild *enter(void *user, HttpRequest *request, HttpResponse *response
 
 typedef void (*WriteAnswer)(JsonWriter *json, const void *what);
 
-static void answer(HostBuild *build, HttpRequest *request, HttpResponse *response,
-                   WriteAnswer write, const void *what)
+static void answer(HttpRequest *request, HttpResponse *response, WriteAnswer write,
+                   const void *what)
 {
-    free(build->answer);
-    build->answer = malloc(ANSWER_BYTES_MAX);
-    ByteWriter writer = byte_writer(build->answer, build->answer != NULL ? ANSWER_BYTES_MAX : 0);
+    uint8_t *text = malloc(ANSWER_BYTES_MAX);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES_MAX : 0);
+    http_keep(request, text);
     JsonWriter json = json_writer(&writer, 0);
     write(&json, what);
     if (json_writer_finish(&json) != STATUS_OK) {
         http_fail(request, response, 500, "too_large", "the answer does not fit");
         return;
     }
-    response->body = build->answer;
+    response->body = text;
     response->bytes = writer.at;
+    response->body_is_static = true;
 }
 
 typedef struct Outcome {
@@ -149,8 +152,8 @@ static void write_id(JsonWriter *json, const Outcome *outcome)
 {
     char id[ID_BYTES + NAME_MAX];
     snprintf(id, sizeof id, "%s/%s", outcome->place, outcome->saved->path);
-    host_write_member(json, "id", id);
-    host_write_member(json, "path", outcome->saved->path);
+    serve_write_member(json, "id", id);
+    serve_write_member(json, "path", outcome->saved->path);
 }
 
 static void write_saved(JsonWriter *json, const void *what)
@@ -159,9 +162,9 @@ static void write_saved(JsonWriter *json, const void *what)
     const SaveAnswer *saved = outcome->saved;
     json_write_object_begin(json);
     write_id(json, outcome);
-    host_write_member(json, "hash", saved->hash);
-    host_write_member(json, "codeHash", saved->hash);
-    host_write_member(json, "job_id", saved->job_id[0] != '\0' ? saved->job_id : NULL);
+    serve_write_member(json, "hash", saved->hash);
+    serve_write_member(json, "codeHash", saved->hash);
+    serve_write_member(json, "job_id", saved->job_id[0] != '\0' ? saved->job_id : NULL);
     json_write_object_end(json);
 }
 
@@ -182,12 +185,12 @@ static void write_conflict(JsonWriter *json, const void *what)
     json_write_object_begin(json);
     json_write_name(json, "error");
     json_write_object_begin(json);
-    host_write_member(json, "code", "conflict");
-    host_write_member(json, "message", outcome->reason);
+    serve_write_member(json, "code", "conflict");
+    serve_write_member(json, "message", outcome->reason);
     json_write_object_end(json);
     write_id(json, outcome);
-    host_write_member(json, "knownHash", outcome->known_hash);
-    host_write_member(json, "hash", outcome->saved->hash[0] != '\0' ? outcome->saved->hash : NULL);
+    serve_write_member(json, "knownHash", outcome->known_hash);
+    serve_write_member(json, "hash", outcome->saved->hash[0] != '\0' ? outcome->saved->hash : NULL);
     write_code(json, outcome->saved);
     json_write_object_end(json);
 }
@@ -197,8 +200,8 @@ static void write_script(JsonWriter *json, const void *what)
     const Outcome *outcome = what;
     json_write_object_begin(json);
     write_id(json, outcome);
-    host_write_member(json, "hash", outcome->saved->hash);
-    host_write_member(json, "codeHash", outcome->saved->hash);
+    serve_write_member(json, "hash", outcome->saved->hash);
+    serve_write_member(json, "codeHash", outcome->saved->hash);
     write_code(json, outcome->saved);
     json_write_object_end(json);
 }
@@ -228,7 +231,7 @@ static void respond_save_failed(HttpRequest *request, HttpResponse *response, St
 // --- scripts ------------------------------------------------------------------------------------
 
 // The path behind `<place>/`, where the place is the folder's name; NULL fills the response.
-static const char *path_of(const HostBuild *build, HttpRequest *request, HttpResponse *response,
+static const char *path_of(const ServeBuild *build, HttpRequest *request, HttpResponse *response,
                            const char *id)
 {
     const size_t name = strlen(build->name);
@@ -280,7 +283,7 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
     arena_init(&arena, memory, capacity);
     JsonError error = {0};
     const JsonConfig config = {
-        .arena = &arena, .bytes_max = HOST_BUILD_BODY_BYTES, .node_count_max = 64, .depth_max = 4};
+        .arena = &arena, .bytes_max = SERVE_BUILD_BODY_BYTES, .node_count_max = 64, .depth_max = 4};
     const JsonNode *root = NULL;
     const Status status = json_parse(&config, (const char *)body, bytes, &root, &error);
     const JsonNode *id = status == STATUS_OK ? json_find(root, "id") : NULL;
@@ -310,10 +313,10 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
     return STATUS_OK;
 }
 
-static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpResponse *response,
+static void save(const Serve *serve, JobQueue *queue, HttpRequest *request, HttpResponse *response,
                  const SaveBody *body)
 {
-    HostBuild *build = host->build;
+    ServeBuild *build = serve->build;
     const char *path = path_of(build, request, response, body->id);
     if (path == NULL) {
         return;
@@ -329,25 +332,28 @@ static void save(const Host *host, JobQueue *queue, HttpRequest *request, HttpRe
     const Outcome outcome = {build->name, &saved, body->known_hash, reason};
     if (status == STATUS_OK) {
         if (body->known_hash == NULL) {
-            host_place_renew_types(host);
+            serve_renew_types(serve, build->place);
         }
-        answer(build, request, response, write_saved, &outcome);
+        answer(request, response, write_saved, &outcome);
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
-        answer(build, request, response, write_conflict, &outcome);
+        answer(request, response, write_conflict, &outcome);
     } else {
         respond_save_failed(request, response, status, reason);
     }
     free(saved.current);
 }
 
-void host_build_post_save(void *user, HttpRequest *request, HttpResponse *response)
+void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *response)
 {
-    HostBuild *build = enter(user, request, response);
+    ServeBuild *build = enter(user, request, response);
     if (build == NULL) {
         return;
     }
-    JobQueue *queue = queue_of(user, build);
+    Serve *serve = user;
+    pthread_mutex_lock(&serve->build_lock);
+    JobQueue *queue = queue_of(serve, build);
+    pthread_mutex_unlock(&serve->build_lock);
     if (queue == NULL) {
         http_fail(request, response, 503, "failed", "no builds can be started");
         return;
@@ -363,9 +369,9 @@ void host_build_post_save(void *user, HttpRequest *request, HttpResponse *respon
     free(body.memory);
 }
 
-void host_build_get_script(void *user, HttpRequest *request, HttpResponse *response)
+void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *response)
 {
-    HostBuild *build = enter(user, request, response);
+    ServeBuild *build = enter(user, request, response);
     const char *path =
         build != NULL ? path_of(build, request, response, http_query(request, "id")) : NULL;
     if (path == NULL) {
@@ -379,29 +385,33 @@ void host_build_get_script(void *user, HttpRequest *request, HttpResponse *respo
         return;
     }
     const Outcome outcome = {build->name, &saved, NULL, NULL};
-    answer(build, request, response, write_script, &outcome);
+    answer(request, response, write_script, &outcome);
     free(saved.current);
 }
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-static void answer_job(HostBuild *build, HttpRequest *request, HttpResponse *response,
+static void answer_job(ServeBuild *build, HttpRequest *request, HttpResponse *response,
                        bool is_cancel)
 {
+    Serve *serve = http_user(request);
     const char *id = http_path_part(request, 0);
     JobStatus *status = malloc(sizeof *status);
     Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;
-    if (status != NULL && id != NULL && build->queue != NULL) {
-        found = is_cancel ? job_cancel(build->queue, id) : STATUS_OK;
-        found = found == STATUS_OK ? job_status(build->queue, id, status) : found;
+    pthread_mutex_lock(&serve->build_lock);
+    JobQueue *queue = build->queue;
+    pthread_mutex_unlock(&serve->build_lock);
+    if (status != NULL && id != NULL && queue != NULL) {
+        found = is_cancel ? job_cancel(queue, id) : STATUS_OK;
+        found = found == STATUS_OK ? job_status(queue, id, status) : found;
     }
     if (found == STATUS_OK) {
         Buffer text = buffer_of(ANSWER_BYTES_MAX);
         job_status_json(status, &text);
-        free(build->answer);
-        build->answer = text.data;
+        http_keep(request, text.data);
         response->body = text.data;
         response->bytes = text.bytes;
+        response->body_is_static = true;
         found = text.status;
     }
     if (found != STATUS_OK) {
@@ -412,17 +422,17 @@ static void answer_job(HostBuild *build, HttpRequest *request, HttpResponse *res
     free(status);
 }
 
-void host_build_get_job(void *user, HttpRequest *request, HttpResponse *response)
+void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    HostBuild *build = enter(user, request, response);
+    ServeBuild *build = enter(user, request, response);
     if (build != NULL) {
         answer_job(build, request, response, false);
     }
 }
 
-void host_build_delete_job(void *user, HttpRequest *request, HttpResponse *response)
+void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    HostBuild *build = enter(user, request, response);
+    ServeBuild *build = enter(user, request, response);
     if (build != NULL) {
         answer_job(build, request, response, true);
     }
