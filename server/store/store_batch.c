@@ -69,7 +69,7 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
     case JOB_SAVE:
         status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
         if (status == STATUS_OK) {
-            rows_apply(sql, world_id, job->rows, job->row_bytes);
+            rows_apply(sql, world_id, job->rows, job->row_bytes, &store->found);
         }
         return status;
     case JOB_REQUEST:
@@ -239,7 +239,7 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
         return;
     }
     if (job->type == JOB_SAVE) {
-        rows_apply(sql, fence->world_id, job->rows, job->row_bytes);
+        rows_apply(sql, fence->world_id, job->rows, job->row_bytes, &store->found);
     } else if (sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
