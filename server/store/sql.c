@@ -42,6 +42,10 @@ static void disconnect(Sql *sql, bool keep_log)
         sql->driver->finalize(sql->statements[i]);
         sql->statements[i] = NULL;
     }
+    for (int i = 0; i < SQL_CONTROL_COUNT; i++) {
+        sql->driver->finalize(sql->controls[i]);
+        sql->controls[i] = NULL;
+    }
     sql->driver->close(sql, keep_log);
 }
 
@@ -146,19 +150,32 @@ const char *sql_error_text(const Sql *sql)
 
 // --- transactions -------------------------------------------------------------------------------
 
+// Kept once it was prepared: there is one in every commit.
+static void control(Sql *sql, SqlControl name, const char *text)
+{
+    bool is_row;
+    if (sql->error == SQL_NO_ERROR && sql->controls[name] == NULL) {
+        sql_fail(sql, sql->driver->prepare(sql, text, &sql->controls[name]));
+    }
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->step(sql, sql->controls[name], &is_row));
+        sql->driver->reset(sql->controls[name]);
+    }
+}
+
 void sql_begin(Sql *sql)
 {
-    sql_exec(sql, sql->driver->dialect->begin);
+    control(sql, SQL_BEGIN, sql->driver->dialect->begin);
 }
 
 void sql_begin_read(Sql *sql)
 {
-    sql_exec(sql, sql->driver->dialect->begin_read);
+    control(sql, SQL_BEGIN_READ, sql->driver->dialect->begin_read);
 }
 
 void sql_commit(Sql *sql)
 {
-    sql_exec(sql, "COMMIT");
+    control(sql, SQL_COMMIT, "COMMIT");
 }
 
 void sql_roll_back(Sql *sql)
@@ -177,17 +194,17 @@ bool sql_in_transaction(const Sql *sql)
 
 void sql_savepoint(Sql *sql)
 {
-    sql_exec(sql, "SAVEPOINT job");
+    control(sql, SQL_SAVEPOINT, "SAVEPOINT job");
 }
 
 void sql_savepoint_undo(Sql *sql)
 {
-    sql_exec(sql, "ROLLBACK TO SAVEPOINT job");
+    control(sql, SQL_SAVEPOINT_UNDO, "ROLLBACK TO SAVEPOINT job");
 }
 
 void sql_savepoint_end(Sql *sql)
 {
-    sql_exec(sql, "RELEASE SAVEPOINT job");
+    control(sql, SQL_SAVEPOINT_END, "RELEASE SAVEPOINT job");
 }
 
 uint64_t sql_change_count(const Sql *sql)

@@ -45,14 +45,26 @@ typedef enum SqlError {
 
 #define SQL_TYPES_BYTES 32
 
+// What begins and ends transactions.
+typedef enum SqlControl {
+    SQL_BEGIN,
+    SQL_BEGIN_READ,
+    SQL_COMMIT,
+    SQL_SAVEPOINT,
+    SQL_SAVEPOINT_UNDO,
+    SQL_SAVEPOINT_END,
+    SQL_CONTROL_COUNT
+} SqlControl;
+
 typedef struct SqlDriver SqlDriver;
 typedef struct Sql {
     const SqlDriver *driver;
     void *connection;
     void *statements[SQL_COUNT];
     char types[SQL_COUNT][SQL_TYPES_BYTES]; // of their parameters
-    SqlError error;                         // the first one since sql_clear
-    uint32_t log_pages;                     // of the write-ahead log, after the last commit
+    void *controls[SQL_CONTROL_COUNT];
+    SqlError error;     // the first one since sql_clear
+    uint32_t log_pages; // of the write-ahead log, after the last commit
 } Sql;
 
 // STATUS_BLOCKED or STATUS_MALFORMED with a reason. The file, or ":memory:", is SQLite's.

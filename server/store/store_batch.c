@@ -69,7 +69,7 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
     case JOB_SAVE:
         status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
         if (status == STATUS_OK) {
-            rows_apply(sql, world_id, job->rows, job->row_bytes);
+            rows_apply(sql, world_id, job->rows, job->row_bytes, &store->found);
         }
         return status;
     case JOB_REQUEST:
@@ -241,7 +241,7 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
         return;
     }
     if (job->type == JOB_SAVE) {
-        rows_apply(sql, fence->world_id, job->rows, job->row_bytes);
+        rows_apply(sql, fence->world_id, job->rows, job->row_bytes, &store->found);
     } else if (sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
@@ -250,22 +250,44 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
 
 // --- transactions -------------------------------------------------------------------------------
 
+// Whether a job writes more than it may have to take back.
+static bool needs_savepoint(const Job *job)
+{
+    return job->type == JOB_TAKE || job->type == JOB_CALL;
+}
+
+// One statement, which changes something or nothing.
+static void run_single(Store *store, Sql *sql, Job *job)
+{
+    const Status status = run_alone(store, sql, job);
+    if (status != STATUS_OK) {
+        job_refuse(job, status);
+    } else {
+        job->answer.status = STATUS_OK;
+    }
+}
+
 static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool carefully)
 {
     bool gathered = false;
     for (Job *job = batch->first; job != NULL; job = job->next) {
-        if (carefully || !is_fenced(job)) {
+        if (carefully || needs_savepoint(job)) {
             gathered = false;
             if (!run_with_savepoint(store, sql, job)) {
                 return RUN_DISK;
             }
             continue;
         }
-        if (!gathered) {
-            fences_gather(store, job);
-            gathered = true;
+        if (!is_fenced(job)) {
+            gathered = false;
+            run_single(store, sql, job);
+        } else {
+            if (!gathered) {
+                fences_gather(store, job);
+                gathered = true;
+            }
+            run_fenced(store, sql, job);
         }
-        run_fenced(store, sql, job);
         const Status error = sql_status(sql);
         if (error != STATUS_OK) {
             return error == STATUS_BLOCKED ? RUN_DISK : RUN_CAREFULLY;
@@ -274,6 +296,7 @@ static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool car
     return RUN_DONE;
 }
 
+// What an error says of the disk.
 static StoreDisk disk_of(const Sql *sql)
 {
     return sql->error == SQL_ERROR_FULL        ? STORE_DISK_FULL

@@ -173,10 +173,20 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes); // checked ones
+// Rows that were checked.
+void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
+                RowsFound *found);
 // As store_rows, inside a transaction.
 MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
                           RowsFound *found);
+
+// --- store_players.c ----------------------------------------------------------------------------
+// The rows of players among those rows.
+void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
+                   RowsFound *found);
+// A row of SQL_CHECKPOINT_READ, and of SQL_PLAYERS_READ; false: it is damaged.
+bool players_take_checkpoint(SqlRow *row, RowPlayer *player);
+bool players_take_all(SqlRow *row, const uint8_t **rows, size_t *bytes);
 
 // --- store_profiles.c ---------------------------------------------------------------------------
 typedef struct ProfileSet {

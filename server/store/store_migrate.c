@@ -34,9 +34,9 @@ static void old_expression(const SqlTableInfo *table, const SqlColumn *column, c
                  "created_unix_ms, world_id) ELSE checksum END",
                  TABLE_WORLDS, TABLE_WORLDS);
     } else if (column->type == SQL_BYTES) {
-        snprintf(out, out_bytes, "CAST(%s AS BLOB)", is_place ? "world_id" : column->name);
+        snprintf(out, out_bytes, "CAST(%.31s AS BLOB)", is_place ? "world_id" : column->name);
     } else {
-        snprintf(out, out_bytes, "%s", column->name);
+        snprintf(out, out_bytes, "%.31s", column->name);
     }
 }
 

@@ -219,42 +219,6 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
     (void)sql_run(&row);
 }
 
-static void put_vec3(SqlRow *row, Vec3 v)
-{
-    sql_put_f32(row, v.x);
-    sql_put_f32(row, v.y);
-    sql_put_f32(row, v.z);
-}
-
-static void put_player(Sql *sql, const char *world_id, const Row *from)
-{
-    RowPlayer player;
-    if (row_player(from, &player) != STATUS_OK) {
-        delete_by_number(sql, SQL_CHECKPOINT_DELETE, world_id, key_number(from));
-        delete_by_number(sql, SQL_PRESENCE_DELETE, world_id, key_number(from));
-        return;
-    }
-    SqlRow row = sql_open(sql, SQL_CHECKPOINT_PUT, TABLE_CHECKPOINTS);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, player.account);
-    sql_put_u64(&row, player.player);
-    sql_put_u64(&row, player.entity);
-    put_vec3(&row, player.position);
-    put_vec3(&row, player.velocity);
-    sql_put_f32(&row, player.yaw);
-    sql_put_f32(&row, player.health);
-    sql_put_bytes(&row, player.team.data, player.team.bytes);
-    sql_put_checksum(&row);
-    (void)sql_run(&row);
-    SqlRow presence = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
-    sql_put_string(&presence, world_id);
-    sql_put_u64(&presence, player.account);
-    sql_put_bytes(&presence, player.name.data, player.name.bytes);
-    sql_put_u64(&presence, player.present);
-    sql_put_checksum(&presence);
-    (void)sql_run(&presence);
-}
-
 static void put_profiles(Sql *sql, const char *world_id, const Row *from)
 {
     RowProfiles profiles;
@@ -282,20 +246,26 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     (void)sql_run(&row);
 }
 
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes)
+void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes, RowsFound *found)
 {
     static void (*const put[ROW_TYPE_COUNT])(Sql *, const char *, const Row *) = {
-        [ROW_META] = put_meta,     [ROW_STRUCTURE] = put_structure,
-        [ROW_CHUNK] = put_chunk,   [ROW_ATTRIBUTE] = put_attributes,
-        [ROW_PLAYER] = put_player, [ROW_PROFILES] = put_profiles,
-        [ROW_RESUME] = put_resume,
+        [ROW_META] = put_meta,         [ROW_STRUCTURE] = put_structure,
+        [ROW_CHUNK] = put_chunk,       [ROW_ATTRIBUTE] = put_attributes,
+        [ROW_PROFILES] = put_profiles, [ROW_RESUME] = put_resume,
     };
+    bool has_players = false;
     ByteReader reader = byte_reader(rows, bytes);
     while (byte_reader_left(&reader) > 0 && sql->error == SQL_NO_ERROR) {
         Row row;
         const Status status = row_read(&reader, &row);
         ASSERT(status == STATUS_OK); // rows_check has seen it
-        put[row.type](sql, world_id, &row);
+        has_players = has_players || row.type == ROW_PLAYER;
+        if (row.type != ROW_PLAYER) {
+            put[row.type](sql, world_id, &row);
+        }
+    }
+    if (has_players && sql->error == SQL_NO_ERROR) {
+        players_apply(sql, world_id, rows, bytes, found);
     }
 }
 
@@ -426,48 +396,39 @@ static void read_attributes(Reading *reading)
     }
 }
 
-static Vec3 take_vec3(SqlRow *row)
+// Those who are there.
+static void read_present(Reading *reading)
 {
-    Vec3 v;
-    v.x = sql_take_f32(row);
-    v.y = sql_take_f32(row);
-    v.z = sql_take_f32(row);
-    return v;
+    SqlRow row = open_read(reading, SQL_PLAYERS_READ);
+    while (sql_next(&row)) {
+        const uint8_t *rows = NULL;
+        size_t bytes = 0;
+        if (!players_take_all(&row, &rows, &bytes)) {
+            reading->found.damaged += 1;
+            continue;
+        }
+        ByteReader reader = byte_reader(rows, bytes);
+        while (byte_reader_left(&reader) > 0) {
+            const size_t start = reader.at;
+            Row unused;
+            if (row_read(&reader, &unused) != STATUS_OK) {
+                reading->found.damaged += 1;
+                break;
+            }
+            ByteWriter writer = begin_row(reading);
+            byte_write_bytes(&writer, rows + start, reader.at - start);
+            give_row(reading, &writer);
+        }
+    }
 }
 
-static Text take_name(SqlRow *row)
-{
-    size_t bytes = 0;
-    const char *text = sql_take_text(row, 64, &bytes);
-    return (Text){text, (uint32_t)bytes};
-}
-
-static bool take_player(SqlRow *row, RowPlayer *player)
-{
-    take_key(row, TABLE_CHECKPOINTS);
-    player->account = sql_take_u64(row);
-    player->player = sql_take_u64(row);
-    player->entity = sql_take_u64(row);
-    player->position = take_vec3(row);
-    player->velocity = take_vec3(row);
-    player->yaw = sql_take_f32(row);
-    player->health = sql_take_f32(row);
-    player->team = take_name(row);
-    const bool ok = sql_take_checksum(row);
-    // Without its presence beside it, a checkpoint is damaged too.
-    take_key(row, TABLE_PRESENCE);
-    (void)sql_take_u64(row);
-    player->name = take_name(row);
-    player->present = sql_take_u64(row) == 1;
-    return sql_take_checksum(row) && ok;
-}
-
-static void read_players(Reading *reading)
+// Those who are away.
+static void read_checkpoints(Reading *reading)
 {
     SqlRow row = open_read(reading, SQL_CHECKPOINT_READ);
     while (sql_next(&row)) {
         RowPlayer player;
-        if (!take_player(&row, &player)) {
+        if (!players_take_checkpoint(&row, &player)) {
             reading->found.damaged += 1;
             continue;
         }
@@ -529,7 +490,8 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
     read_chunks(reading);
     read_structures(reading);
     read_attributes(reading);
-    read_players(reading);
+    read_present(reading);
+    read_checkpoints(reading);
     read_profiles(reading);
     read_resumes(reading);
     Status status = sql_status(sql);

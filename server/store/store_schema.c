@@ -38,9 +38,9 @@ static void guard_key(const SqlTableInfo *table, char names[GUARD_BYTES], char v
     size_t name_at = 0, value_at = 0;
     for (uint32_t i = 0; i < count && columns[i].is_key; i++) {
         const char *comma = i > 0 ? ", " : "";
-        name_at += (size_t)snprintf(names + name_at, GUARD_BYTES - name_at, "%s%s", comma,
+        name_at += (size_t)snprintf(names + name_at, GUARD_BYTES - name_at, "%s%.31s", comma,
                                     columns[i].name);
-        value_at += (size_t)snprintf(values + value_at, GUARD_BYTES - value_at, "%s%s", comma,
+        value_at += (size_t)snprintf(values + value_at, GUARD_BYTES - value_at, "%s%.31s", comma,
                                      columns[i].type == SQL_BYTES ? "x''" : "0");
         ASSERT(name_at < GUARD_BYTES && value_at < GUARD_BYTES);
     }
@@ -104,12 +104,12 @@ static Status check_table(Sql *sql, const SqlTableInfo *table, char *reason, siz
         char text[256];
         snprintf(text, sizeof text,
                  "SELECT count(*) FROM pragma_table_info('%s') "
-                 "WHERE name = '%s' AND type = '%s' AND pk = %u",
+                 "WHERE name = '%.31s' AND type = '%s' AND pk = %u",
                  table->name, columns[i].name, sql_type_text(&sql_dialect_sqlite, columns[i].type),
                  columns[i].is_key ? i + 1 : 0);
         if (sql_number(sql, text) != 1) {
             snprintf(reason, reason_bytes,
-                     "the database is damaged: column %s of table %s is missing or another%s%s",
+                     "the database is damaged: column %.31s of table %s is missing or another%s%s",
                      columns[i].name, table->name, sql->error != SQL_NO_ERROR ? ": " : "",
                      sql->error != SQL_NO_ERROR ? sql_error_text(sql) : "");
             return sql_status(sql) == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED;

@@ -48,13 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     open_once();
-    rows_apply(&sql, "world", data, size);
+    RowsFound found = {0};
+    rows_apply(&sql, "world", data, size, &found);
     ASSERT(sql.error == SQL_NO_ERROR);
     ByteReader reader = byte_reader(data, size);
     Row first;
     const Status read = row_read(&reader, &first);
     ASSERT(read == STATUS_OK);
-    RowsFound found = {0};
     Back back = {.data = data, .size = size, .alone = count == 1};
     const Status status = rows_read(&sql, "world", take, &back, &found);
     ASSERT(status == STATUS_OK && found.damaged == 0 && found.repaired == 0);

@@ -87,6 +87,21 @@ bool fixture_sql(StoreFixture *fixture, const char *text)
     return ok;
 }
 
+int64_t fixture_number(StoreFixture *fixture, const char *text)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *query = NULL;
+    int64_t number = INT64_MIN;
+    if (sqlite3_open(fixture->path, &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, text, -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW) {
+        number = sqlite3_column_int64(query, 0);
+    }
+    sqlite3_finalize(query);
+    sqlite3_close(db);
+    return number;
+}
+
 bool fixture_wait(StoreFixture *fixture, StoreCompletion *out)
 {
     for (int tries = 0; tries < 100; tries++) {

@@ -33,6 +33,7 @@ Status fixture_release(StoreFixture *fixture, const char *world_id, uint64_t epo
 uint64_t fixture_world(StoreFixture *fixture, const char *world_id);
 // Runs SQL on the file; the store is closed meanwhile or not.
 bool fixture_sql(StoreFixture *fixture, const char *text);
+int64_t fixture_number(StoreFixture *fixture, const char *text); // that a query gives
 
 // Waits for the next completion, at most ten seconds.
 bool fixture_wait(StoreFixture *fixture, StoreCompletion *out);

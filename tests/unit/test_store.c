@@ -603,6 +603,123 @@ TEST(unknown_tables_and_columns_are_left_alone)
     fixture_end(&fixture);
 }
 
+// --- players ------------------------------------------------------------------------------------
+
+// Players first..last-1, each where it is in that round.
+static ByteWriter player_rows(uint64_t first, uint64_t last, float round, bool present)
+{
+    ByteWriter writer = writer_make();
+    for (uint64_t account = first; account < last; account++) {
+        const RowPlayer player = {.account = account,
+                                  .player = account,
+                                  .position = {round, 0, 1},
+                                  .health = 100,
+                                  .name = {"A name of a player", 18},
+                                  .present = present};
+        row_put_player(&player, &writer);
+    }
+    return writer;
+}
+
+// How many players there are, all of them where that round left them.
+static uint32_t count_players(StoreFixture *fixture, float round)
+{
+    RowList list;
+    uint32_t count = 0;
+    row_list_init(&list);
+    CHECK_OK(row_list_read(&list, fixture->store, "w1"));
+    for (uint32_t i = 0; i < list.count; i++) {
+        ByteReader reader =
+            byte_reader(list.bytes + list.starts[i], list.byte_count - list.starts[i]);
+        Row row;
+        RowPlayer player;
+        CHECK_OK(row_read(&reader, &row));
+        if (row_player(&row, &player) == STATUS_OK) {
+            CHECK(player.position.x == round);
+            count += 1;
+        }
+    }
+    row_list_free(&list);
+    return count;
+}
+
+typedef struct Counted {
+    uint32_t players;
+} Counted;
+
+static void count_row(void *user, const uint8_t *row, size_t bytes)
+{
+    Counted *counted = user;
+    counted->players += bytes > 0 && row[0] == ROW_PLAYER;
+}
+
+TEST(players_who_are_there_stand_in_one_row)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    // Every write of a name is counted.
+    REQUIRE(fixture_sql(&fixture, "CREATE TABLE names(n); "
+                                  "CREATE TRIGGER t1 AFTER INSERT ON presence_players "
+                                  "BEGIN INSERT INTO names VALUES(1); END; "
+                                  "CREATE TRIGGER t2 AFTER UPDATE ON presence_players "
+                                  "BEGIN INSERT INTO names VALUES(1); END"));
+    uint64_t seq = 0;
+    for (uint32_t round = 1; round <= 8; round++) {
+        ByteWriter writer = player_rows(1, 31, (float)round, true);
+        CHECK_INT(fixture_save(&fixture, "w1", epoch, ++seq, &writer), STATUS_OK);
+    }
+    CHECK_INT(count_players(&fixture, 8), 30);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM names"), 30);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM world_players"), 2); // and the guard
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM player_checkpoints"), 1);
+    // Ten leave, and one of them comes back under another name.
+    ByteWriter writer = player_rows(1, 11, 8, false);
+    CHECK_INT(fixture_save(&fixture, "w1", epoch, ++seq, &writer), STATUS_OK);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM player_checkpoints"), 11);
+    const RowPlayer back = {
+        .account = 4, .player = 4, .position = {8, 0, 1}, .name = {"Another", 7}, .present = true};
+    writer = writer_make();
+    row_put_player(&back, &writer);
+    CHECK_INT(fixture_save(&fixture, "w1", epoch, ++seq, &writer), STATUS_OK);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM player_checkpoints"), 10);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM names"), 41);
+    CHECK_INT(count_players(&fixture, 8), 30);
+    // The row is damaged: whoever takes the world is told, and a world that runs writes it again.
+    REQUIRE(fixture_sql(&fixture, "UPDATE world_players SET players = zeroblob(9) "
+                                  "WHERE length(world_id) > 0"));
+    uint64_t unused = 0;
+    CHECK_INT(fixture_take(&fixture, "w1", "host", 0, FIXTURE_FOREVER, &unused), STATUS_MALFORMED);
+    writer = player_rows(1, 31, 9, true);
+    CHECK_INT(fixture_save(&fixture, "w1", epoch, ++seq, &writer), STATUS_OK);
+    CHECK_INT(store_stats(fixture.store).damaged, 2);
+    CHECK_INT(count_players(&fixture, 9), 30);
+    fixture_end(&fixture);
+}
+
+// Worlds that are killed leave players behind as if they were still there.
+TEST(a_row_with_too_many_players_is_emptied)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    for (uint64_t seq = 1; seq <= 4; seq++) {
+        ByteWriter writer = player_rows(seq * 10000, seq * 10000 + 9000, 1, true);
+        REQUIRE(writer.status == STATUS_OK);
+        CHECK_INT(fixture_save(&fixture, "w1", epoch, seq, &writer), STATUS_OK);
+    }
+    CHECK(fixture_number(&fixture, "SELECT max(length(players)) FROM world_players") < 2 << 20);
+    CHECK(fixture_number(&fixture, "SELECT count(*) FROM player_checkpoints") > 9000);
+    Counted counted = {0};
+    CHECK_OK(store_rows(fixture.store, "w1", count_row, &counted));
+    CHECK_INT(counted.players, 36000);
+    fixture_end(&fixture);
+}
+
 // --- older versions -----------------------------------------------------------------------------
 
 extern const char store_v3[];

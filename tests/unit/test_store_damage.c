@@ -549,7 +549,7 @@ TEST(a_first_start_may_be_killed)
         if (pid == 0) {
             _exit(fixture_open(&fixture) == STATUS_OK ? 0 : 1);
         }
-        const uint32_t pause_us = rng_below(&rng, 2 * usual_us);
+        const uint32_t pause_us = rng_below(&rng, usual_us + usual_us / 4);
         const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
         nanosleep(&pause, NULL);
         kill(pid, SIGKILL);

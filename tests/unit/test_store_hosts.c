@@ -227,6 +227,38 @@ TEST(whoever_takes_a_world_gets_all_its_rows)
     cluster_end(&cluster);
 }
 
+// All of them in one step, with a gap, and with a taking between saves of two epochs.
+TEST(saves_of_one_step_keep_their_order)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    static const uint64_t seqs[] = {1, 2, 4, 3, 3};
+    static const Status wanted[] = {STATUS_OK, STATUS_OK, STATUS_DENIED, STATUS_OK, STATUS_DENIED};
+    for (size_t i = 0; i < 5; i++) {
+        ask_save(&cluster, 0, 1, seqs[i], 10 + i);
+    }
+    store_step(cluster.stores[0]);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), wanted[i]);
+    }
+    CHECK_INT(stored_of(&cluster).tick, 13);
+    CHECK_INT(stored_of(&cluster).structures, 3);
+    ask_save(&cluster, 0, 1, 4, 20);
+    ask_take(&cluster, 0, 1);
+    ask_save(&cluster, 0, 1, 5, 21);
+    ask_save(&cluster, 0, 2, 1, 22);
+    store_step(cluster.stores[0]);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_WORLD_TAKEN, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).tick, 22);
+    CHECK_INT(stored_of(&cluster).structures, 5);
+    cluster_end(&cluster);
+}
+
 TEST(of_two_hosts_that_race_for_a_world_one_gets_it)
 {
     for (uint32_t first = 0; first < 2; first++) {
