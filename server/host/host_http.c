@@ -92,6 +92,8 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
     const pid_t pid = host->pid;
     pthread_mutex_unlock(&host->lock);
     metrics.store = store_stats(host->store);
+    metrics.http = http_stats(http_server(request));
+    metrics.pool = work_pool_stats(host->pool);
     metrics.resident_bytes = process_resident_bytes(pid);
     metrics.host_cpu_us = clock_cpu_us();
     ByteWriter writer = byte_writer(text, text != NULL ? METRICS_BYTES : 0);

@@ -3,6 +3,7 @@
 
 #include "core/base/bytes.h"
 #include "server/channel/stats.h"
+#include "server/net/http.h"
 #include "server/store/store.h"
 
 typedef struct Metrics {
@@ -17,6 +18,8 @@ typedef struct Metrics {
     uint64_t host_cpu_us;
     HostStats world;
     StoreStats store;
+    HttpStats http;
+    WorkPoolStats pool;
 } Metrics;
 
 void metrics_write(const Metrics *metrics, ByteWriter *writer);
