@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "server/net/http.h"
 
-#include "server/sys/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/raw_client.h"
 
@@ -16,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BODY_MAX  (4u << 20)
-#define NS_PER_MS 1000000ull
+#define BODY_MAX    (4u << 20)
+#define LARGE_BYTES (16u << 20)
 
 // --- the server under test ----------------------------------------------------------------------
 
@@ -121,7 +120,19 @@ static void get_hello(void *user, HttpRequest *request, HttpResponse *response)
     response->bytes = 5;
 }
 
+static uint8_t large[LARGE_BYTES];
+
+static void get_large(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    response->body = large;
+    response->bytes = sizeof large;
+    response->body_is_static = true;
+}
+
 static const HttpRoute routes[] = {
+    {"GET", "/large", .handler = get_large},
+
     {"POST", "/body", post_body, .body_max = BODY_MAX, .body_taker = &body},
     {"POST", "/work", post_body, .body_max = BODY_MAX, .body_taker = &body, .blocks = true},
     {"POST", "/small", post_body, .body_max = 1000, .body_taker = &body},
@@ -484,4 +495,34 @@ TEST(a_pause_does_not_count)
     close(client);
     http_stop(server);
     work_pool_destroy(pool);
+}
+
+// How much of a large answer a client gets that takes about a second and a half for it.
+static size_t read_slowly(uint32_t rate_min)
+{
+    HttpConfig config = test_config();
+    config.timeout_ms = 25; // an answer has 500 ms, and what its bytes take at the rate
+    config.rate_min = rate_min;
+    HttpServer *server = start(&config);
+    size_t total = 0;
+    if (server != NULL) {
+        static char block[512 << 10];
+        const int client = connect_to(server), small = 64 << 10;
+        setsockopt(client, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        send_text(client, "GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        for (ssize_t got = 1; got > 0 && total < LARGE_BYTES;) {
+            usleep(50000);
+            got = recv(client, block, sizeof block, MSG_WAITALL);
+            total += got > 0 ? (size_t)got : 0;
+        }
+        close(client);
+        http_stop(server);
+    }
+    return total;
+}
+
+TEST(a_slow_reader_has_a_rate_to_keep)
+{
+    CHECK(read_slowly(64u << 10) >= LARGE_BYTES);
+    CHECK(read_slowly(1u << 30) < LARGE_BYTES);
 }

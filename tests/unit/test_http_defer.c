@@ -395,6 +395,26 @@ TEST(stopping_lets_go_of_those_that_wait)
     CHECK_INT(descriptors_open(), before);
 }
 
+// Twenty times the time of a request; whoever works on it is not disturbed.
+TEST(a_client_does_not_wait_for_ever)
+{
+    HttpConfig config = test_config();
+    config.timeout_ms = 20;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    const int client = ask_later(server, "");
+    HttpDeferred *handle = take_handle();
+    REQUIRE(handle != NULL);
+    read_to_end(client); // nothing, but the end
+    CHECK_INT(reply_bytes, 0);
+    close(client);
+    CHECK_INT(http_stats(server).too_slow, 1);
+    CHECK_INT(http_stats(server).waiting, 1);
+    complete_text(handle, "too late");
+    CHECK_INT(http_stats(server).waiting, 0);
+    http_stop(server);
+}
+
 static atomic_bool stop_completing;
 
 static void *complete_all(void *user)
