@@ -71,6 +71,9 @@
 // Memory that a handler may take for one request (http_arena), unless its route says more.
 #define HTTP_ARENA_BYTES     (256u << 10)
 #define HTTP_ARENA_BYTES_MAX (16u << 20)
+// A body must arrive at this rate once its first seconds (the time of a request) are over; an
+// answer must be taken at it as well. Bytes a second.
+#define HTTP_RATE_MIN (64u << 10)
 // Ranges of addresses of proxies that are believed.
 #define HTTP_TRUSTED_PROXIES_MAX 16
 // WebSockets of one address (IPv6: of one /64), and of all.

@@ -76,10 +76,10 @@ static enum MHD_Result run_handler(HttpRequest *request)
 
 static enum MHD_Result respond(HttpRequest *request, const char *method, const char *path)
 {
-    http_watch_answer(request->server->watch, http_watched(request->connection));
+    // Whoever answers later has this much time; with the answer its size is known.
+    http_watch_answer(request->server->watch, http_watched(request->connection), 0);
     if (request->route != NULL) {
-        return request->body_too_large ? http_answer_fail(request, 413, "too_large",
-                                                          "the body is larger than this may take")
+        return request->body_too_large ? http_answer_fail(request, 413, "too_large", HTTP_TOO_LARGE)
                                        : run_handler(request);
     }
     enum MHD_Result queued;
@@ -142,9 +142,16 @@ static enum MHD_Result begin(HttpRequest *request, const char *method, const cha
     }
     request->body_too_large = declared > http_body_max(request);
     const bool waits = http_header(request, MHD_HTTP_HEADER_EXPECT) != NULL;
-    return request->body_too_large && (waits || declared > HTTP_DRAIN_BYTES_MAX)
-               ? respond(request, method, path)
-               : MHD_YES;
+    if (request->body_too_large && (waits || declared > HTTP_DRAIN_BYTES_MAX)) {
+        return respond(request, method, path);
+    }
+    HttpResponse response = http_response_default();
+    if (!http_body_begin(request, declared, &response)) {
+        request->must_close = true;
+        return http_answer(request, &response);
+    }
+    http_watch_body(request->server->watch, http_watched(request->connection), 0, true);
+    return MHD_YES;
 }
 
 HttpWatched *http_watched(struct MHD_Connection *connection)
@@ -181,6 +188,9 @@ void http_request_release(HttpRequest *request)
     if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {
         request->later.stream.end(request->later.stream.user); // the client was gone by then
     }
+    if (request->taker != NULL) {
+        request->route->body_taker->cancel(request->taker);
+    }
     if (request->socket != 0 && !request->is_taken) {
         http_sockets_remove(server->sockets, request->socket, 0);
     }
@@ -211,10 +221,13 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
 {
-    (void)user, (void)connection;
+    (void)user;
     HttpRequest *request = *context;
     if (request == NULL) {
         return MHD_NO; // there was no memory for it
+    }
+    if (request->has_reply) {
+        return MHD_NO; // a server that stops drops replies, and asks again
     }
     if (request->is_deferred) {
         return http_defer_answer(request);
@@ -226,12 +239,20 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         http_find_client(request);
         return begin(request, method, path, version);
     }
+    if (request->was_paused) {
+        bool is_over;
+        if (http_defer_is_paused(request, &is_over) || is_over) {
+            return is_over ? MHD_NO : MHD_YES; // what came stays where it is
+        }
+        request->was_paused = false;
+        http_watch_go_on(request->server->watch, http_watched(connection));
+    }
     if (*bytes > 0) {
-        const bool goes_on = http_body_collect(request, data, *bytes);
+        const bool goes_on = http_body_receive(request, data, *bytes);
         *bytes = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
-    return respond(request, method, path);
+    return request->body_is_refused ? MHD_NO : respond(request, method, path);
 }
 
 static void on_end(void *user, struct MHD_Connection *connection, void **context,
@@ -289,6 +310,7 @@ static HttpConfig fill_config(const HttpConfig *given)
         config.connection_max > 0 ? config.connection_max : CONNECTION_MAX_DEFAULT;
     config.timeout_ms = config.timeout_ms > 0 ? config.timeout_ms : TIMEOUT_MS_DEFAULT;
     config.waiting_max = config.waiting_max > 0 ? config.waiting_max : HTTP_WAITING_MAX;
+    config.rate_min = config.rate_min > 0 ? config.rate_min : HTTP_RATE_MIN;
     config.thread_count = config.thread_count > 0 ? config.thread_count : 1;
     return config;
 }
@@ -364,6 +386,7 @@ static Status start_parts(HttpServer *server)
                                    .loopback_unlimited = config->loopback_unlimited,
                                    .request_ms = config->timeout_ms,
                                    .answer_ms = config->timeout_ms * ANSWER_TIMEOUTS,
+                                   .rate_min = config->rate_min,
                                    .trusted = server->trusted,
                                    .trusted_count = server->trusted_count};
     if (config->sockets_per_address_max > 0 &&
@@ -416,6 +439,7 @@ HttpStats http_stats(HttpServer *server)
     pthread_mutex_lock(&server->lock);
     HttpStats stats = server->stats;
     pthread_mutex_unlock(&server->lock);
+    stats.too_slow = http_watch_cut(server->watch);
     stats.sockets = server->sockets != NULL ? http_sockets_count(server->sockets) : 0;
     return stats;
 }

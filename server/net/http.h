@@ -57,13 +57,34 @@ typedef struct HttpResponse {
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
 
+// A body that is taken as it arrives, so that its size costs no memory. The limit is the route's
+// body_max, counted as bytes come. Nothing here blocks; what has to asks for a pause.
+typedef enum HttpBodyStep {
+    HTTP_BODY_MORE,
+    HTTP_BODY_PAUSE, // no more until http_body_go_on, once, from any thread
+    HTTP_BODY_STOP,  // it is of no use: the response says why, and the connection ends
+} HttpBodyStep;
+
+#define HTTP_BODY_UNKNOWN UINT64_MAX
+
+typedef struct HttpBody {
+    // The headers are there; so many bytes shall come (HTTP_BODY_UNKNOWN: chunked). Whoever takes
+    // them; NULL: nobody does, and the response says why. It cannot answer later.
+    void *(*begin)(void *user, HttpRequest *request, uint64_t declared, HttpResponse *response);
+    HttpBodyStep (*data)(void *taker, HttpRequest *request, const uint8_t *bytes, size_t count,
+                         HttpResponse *response);
+    // The taker is not needed: the body was never whole, or the handler did not take it.
+    void (*cancel)(void *taker);
+} HttpBody;
+
 typedef struct HttpRoute {
     const char *method; // "GET"; HEAD comes with it
     const char *path;   // "/blob/*": a star takes one segment, two take the rest
     HttpHandler handler;
-    size_t body_max;    // 0: no body
-    bool blocks;        // the handler runs on the pool, see http_work
-    size_t arena_bytes; // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
+    size_t body_max;            // 0: no body
+    const HttpBody *body_taker; // NULL: it is collected, see http_body
+    bool blocks;                // the handler runs on the pool, see http_work
+    size_t arena_bytes;         // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
 } HttpRoute;
 
 typedef struct HttpConfig {
@@ -75,7 +96,8 @@ typedef struct HttpConfig {
     uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
-    uint32_t timeout_ms;     // for a whole request, and of silence; 0: 15 s
+    uint32_t timeout_ms;     // for headers, the first part of a body, and silence; 0: 15 s
+    uint32_t rate_min;       // bytes a second of a body afterwards; 0: HTTP_RATE_MIN
     uint32_t thread_count;   // 0: 1
     // For routes that block, and http_work; destroyed after http_stop. NULL: they block the server.
     WorkPool *pool;
@@ -108,6 +130,8 @@ typedef struct HttpStats {
     uint64_t deferred;              // answered later, or waiting for it
     uint32_t waiting, waiting_peak; // now, and at most
     uint64_t waiting_refused;       // 503: too many waited, or the pool was full
+    uint64_t bodies_too_large;      // 413
+    uint64_t too_slow;              // connections that were cut because they took too long
     uint64_t misdirected;           // 421
     uint32_t sockets;               // passed on, and not over
     uint64_t sockets_refused;       // 429: the address had too many
@@ -122,6 +146,10 @@ const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
 bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
+// In the handler of a route with a taker: the taker, whose body is whole, once; it is the caller's.
+void *http_body_take(HttpRequest *request);
+// After HTTP_BODY_PAUSE, exactly once, from any thread; the request is not touched afterwards.
+void http_body_go_on(HttpRequest *request);
 // Memory until the answer is sent; arena_alloc gives NULL when it is used up.
 Arena *http_arena(HttpRequest *request);
 // Memory from malloc becomes the request's: it is freed once the answer is sent. NULL is fine; at

@@ -29,17 +29,31 @@ static bool add(struct MHD_Response *reply, const char *name, const char *value)
            MHD_add_response_header(reply, name, value) == MHD_YES;
 }
 
+// Every answer has these.
+static const struct {
+    const char *name, *value;
+} security_headers[] = {{"X-Content-Type-Options", "nosniff"},
+                        {"Referrer-Policy", "no-referrer"},
+                        {"Cross-Origin-Opener-Policy", "same-origin"},
+                        {"Cross-Origin-Resource-Policy", "same-origin"}};
+#define SECURITY_HEADERS (sizeof security_headers / sizeof security_headers[0])
+
+static bool add_security_headers(struct MHD_Response *reply)
+{
+    bool whole = true;
+    for (size_t i = 0; i < SECURITY_HEADERS; i++) {
+        whole = whole && add(reply, security_headers[i].name, security_headers[i].value);
+    }
+    return whole;
+}
+
 static bool add_headers(struct MHD_Response *reply, const HttpResponse *response)
 {
     const char *policy = response->content_security_policy != NULL
                              ? response->content_security_policy
                              : STRICT_POLICY;
     const char *cache = response->cache != NULL ? response->cache : "no-store";
-    return add(reply, "Content-Security-Policy", policy) &&
-           add(reply, "X-Content-Type-Options", "nosniff") &&
-           add(reply, "Referrer-Policy", "no-referrer") &&
-           add(reply, "Cross-Origin-Opener-Policy", "same-origin") &&
-           add(reply, "Cross-Origin-Resource-Policy", "same-origin") &&
+    return add(reply, "Content-Security-Policy", policy) && add_security_headers(reply) &&
            add(reply, "Cache-Control", cache) &&
            add(reply, "Content-Type", response->content_type) &&
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
@@ -93,6 +107,7 @@ static HttpRange wanted_range(const HttpRequest *request, const HttpResponse *re
 static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *reply, uint32_t status,
                                   bool whole)
 {
+    request->has_reply = true;
     const enum MHD_Result queued =
         whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
     MHD_destroy_response(reply);
@@ -178,6 +193,15 @@ static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
     http_fail(request, response, 416, "range", "there are fewer bytes than that");
 }
 
+static void count_status(HttpServer *server, uint32_t status)
+{
+    if (status == 413) {
+        pthread_mutex_lock(&server->lock);
+        server->stats.bodies_too_large += 1;
+        pthread_mutex_unlock(&server->lock);
+    }
+}
+
 // The body is the response's, or the file's (-1: none), which is taken.
 static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wanted, int file)
 {
@@ -200,6 +224,8 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     if (reply == NULL) {
         return MHD_NO;
     }
+    count_status(request->server, range.status);
+    http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
     const bool whole = add_headers(reply, &response) &&
                        add_status_headers(reply, request, range.status) &&
                        (!may_have_range || add_range(reply, &range, wanted->bytes));
@@ -217,6 +243,44 @@ enum MHD_Result http_answer_fail(HttpRequest *request, uint32_t status, const ch
     HttpResponse response;
     http_fail(request, &response, status, code, message);
     return http_answer(request, &response);
+}
+
+// --- before the body was whole ------------------------------------------------------------------
+
+static void send_text(int socket, const char *text, size_t bytes)
+{
+    (void)!send(socket, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
+}
+
+// A small answer fits into the buffer of a socket on which nothing was sent yet; if it does not,
+// the client only sees that the connection ends.
+void http_answer_early(HttpRequest *request, const HttpResponse *response)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char line[HTTP_LINE_BYTES + sizeof STRICT_POLICY];
+    if (info == NULL) {
+        return;
+    }
+    count_status(request->server, response->status);
+    int bytes = snprintf(line, sizeof line,
+                         "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
+                         "Content-Length: %zu\r\n",
+                         response->status, MHD_get_reason_phrase_for(response->status),
+                         response->content_type, response->bytes);
+    send_text(info->connect_fd, line, (size_t)bytes);
+    for (size_t i = 0; i < SECURITY_HEADERS; i++) {
+        bytes = snprintf(line, sizeof line, "%s: %s\r\n", security_headers[i].name,
+                         security_headers[i].value);
+        send_text(info->connect_fd, line, (size_t)bytes);
+    }
+    bytes =
+        snprintf(line, sizeof line,
+                 "Content-Security-Policy: " STRICT_POLICY "\r\nCache-Control: no-store\r\n%s\r\n",
+                 response->status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
+    send_text(info->connect_fd, line, (size_t)bytes);
+    send_text(info->connect_fd, (const char *)response->body, response->bytes);
+    (void)shutdown(info->connect_fd, SHUT_WR);
 }
 
 // --- files of the web root ----------------------------------------------------------------------

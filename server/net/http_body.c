@@ -62,16 +62,85 @@ static bool grow_body(HttpRequest *request, size_t bytes)
     return true;
 }
 
-bool http_body_collect(HttpRequest *request, const char *data, size_t bytes)
+static bool collect(HttpRequest *request, const char *data, size_t bytes)
 {
-    if (request->body_too_large || bytes > http_body_max(request) - request->body_bytes ||
-        !grow_body(request, request->body_bytes + bytes)) {
-        request->body_too_large = true;
-        request->body_dropped += bytes;
-        return request->body_dropped <= HTTP_DRAIN_BYTES_MAX;
+    if (!grow_body(request, request->body_bytes + bytes)) {
+        return false;
     }
     memcpy(request->body + request->body_bytes, data, bytes);
     request->body_bytes += bytes;
     request->body[request->body_bytes] = '\0';
     return true;
+}
+
+// The answer is sent at once: whoever sends much may look for one meanwhile. The rest is read for a
+// little, since a client that still sends may never see an answer on a connection that is reset.
+static bool refuse(HttpRequest *request, const HttpResponse *response)
+{
+    request->body_is_refused = true;
+    http_answer_early(request, response);
+    return true;
+}
+
+static bool refuse_too_large(HttpRequest *request)
+{
+    HttpResponse response;
+    http_fail(request, &response, 413, "too_large", HTTP_TOO_LARGE);
+    return refuse(request, &response);
+}
+
+bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *response)
+{
+    const HttpBody *body = request->route != NULL ? request->route->body_taker : NULL;
+    if (body == NULL || request->body_too_large) {
+        return true;
+    }
+    const bool is_chunked = http_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    request->taker = body->begin(request->server->config.user, request,
+                                 is_chunked ? HTTP_BODY_UNKNOWN : declared, response);
+    ASSERT(!request->is_deferred);
+    return request->taker != NULL;
+}
+
+// False: the server stops.
+static bool give(HttpRequest *request, const char *data, size_t bytes)
+{
+    HttpResponse response = http_response_default();
+    const HttpBodyStep step = request->route->body_taker->data(
+        request->taker, request, (const uint8_t *)data, bytes, &response);
+    request->body_bytes += bytes;
+    if (step == HTTP_BODY_STOP) {
+        return refuse(request, &response);
+    }
+    if (step == HTTP_BODY_PAUSE) {
+        request->was_paused = true;
+        http_watch_pause(request->server->watch, http_watched(request->connection));
+        return http_defer_pause(request);
+    }
+    return true;
+}
+
+bool http_body_receive(HttpRequest *request, const char *data, size_t bytes)
+{
+    request->body_came += bytes;
+    http_watch_body(request->server->watch, http_watched(request->connection), request->body_came,
+                    false);
+    if (request->body_is_refused || request->body_too_large) {
+        request->body_dropped += bytes;
+        return request->body_dropped <= HTTP_DRAIN_BYTES_MAX;
+    }
+    if (bytes > http_body_max(request) - request->body_bytes) {
+        return refuse_too_large(request);
+    }
+    if (request->taker != NULL) {
+        return give(request, data, bytes);
+    }
+    return collect(request, data, bytes) || refuse_too_large(request);
+}
+
+void *http_body_take(HttpRequest *request)
+{
+    void *taker = request->taker;
+    request->taker = NULL;
+    return taker;
 }

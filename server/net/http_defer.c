@@ -130,33 +130,34 @@ static const char *find_refusal(const HttpServer *server, const HttpRequest *req
                : "too many requests from this address wait for an answer; try again later";
 }
 
-static void link_deferred(HttpServer *server, HttpRequest *request)
+static void link_to(HttpDeferred **list, HttpDeferred *deferred, HttpRequest *request)
 {
-    HttpDeferred *deferred = &request->deferred;
-    *deferred = (HttpDeferred){.request = request, .after = server->deferred};
-    if (server->deferred != NULL) {
-        server->deferred->before = deferred;
+    *deferred = (HttpDeferred){.request = request, .after = *list};
+    if (*list != NULL) {
+        (*list)->before = deferred;
     }
-    server->deferred = deferred;
+    *list = deferred;
+}
+
+static void unlink_from(HttpDeferred **list, HttpDeferred *deferred)
+{
+    if (deferred->before != NULL) {
+        deferred->before->after = deferred->after;
+    } else {
+        *list = deferred->after;
+    }
+    if (deferred->after != NULL) {
+        deferred->after->before = deferred->before;
+    }
+}
+
+static void count_deferred(HttpServer *server)
+{
     server->stats.waiting += 1;
     server->stats.deferred += 1;
     if (server->stats.waiting > server->stats.waiting_peak) {
         server->stats.waiting_peak = server->stats.waiting;
     }
-}
-
-static void unlink_deferred(HttpServer *server, HttpDeferred *deferred)
-{
-    if (deferred->before != NULL) {
-        deferred->before->after = deferred->after;
-    } else {
-        server->deferred = deferred->after;
-    }
-    if (deferred->after != NULL) {
-        deferred->after->before = deferred->before;
-    }
-    ASSERT(server->stats.waiting > 0);
-    server->stats.waiting -= 1;
 }
 
 // --- for handlers -------------------------------------------------------------------------------
@@ -172,7 +173,8 @@ HttpDeferred *http_defer(HttpRequest *request, HttpResponse *response)
     pthread_mutex_lock(&server->lock);
     const char *refusal = find_refusal(server, request);
     if (refusal == NULL) {
-        link_deferred(server, request);
+        link_to(&server->deferred, &request->deferred, request);
+        count_deferred(server);
         request->is_deferred = true;
         request->reference_count += 1;
         server->reference_count += 1;
@@ -194,7 +196,9 @@ void http_complete(HttpDeferred *deferred, const HttpResponse *response)
     keep_response(request, response);
     pthread_mutex_lock(&server->lock);
     ASSERT(request->is_deferred && !request->is_complete); // once
-    unlink_deferred(server, deferred);
+    unlink_from(&server->deferred, deferred);
+    ASSERT(server->stats.waiting > 0);
+    server->stats.waiting -= 1;
     request->is_complete = true;
     if (!request->is_over && request->is_suspended) {
         MHD_resume_connection(request->connection);
@@ -242,6 +246,58 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work)
     }
 }
 
+// --- bodies that wait ---------------------------------------------------------------------------
+
+bool http_defer_pause(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    const bool waits = !request->has_gone_on;
+    const bool is_stopping = server->is_stopping;
+    request->has_gone_on = false;
+    if (waits) {
+        request->is_paused = true;
+        request->reference_count += 1;
+        server->reference_count += 1;
+        if (is_stopping) {
+            request->is_over = true;
+        } else {
+            link_to(&server->paused, &request->pause, request);
+            MHD_suspend_connection(request->connection);
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+    return !waits || !is_stopping;
+}
+
+bool http_defer_is_paused(HttpRequest *request, bool *is_over)
+{
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    const bool is_paused = request->is_paused;
+    *is_over = request->is_over;
+    pthread_mutex_unlock(&server->lock);
+    return is_paused;
+}
+
+void http_body_go_on(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    const bool was_paused = request->is_paused;
+    request->is_paused = false;
+    request->has_gone_on = !was_paused;
+    if (was_paused && !request->is_over) {
+        unlink_from(&server->paused, &request->pause);
+        MHD_resume_connection(request->connection);
+    }
+    pthread_mutex_unlock(&server->lock);
+    if (was_paused) {
+        http_request_release(request);
+        http_server_release(server);
+    }
+}
+
 // --- for the server -----------------------------------------------------------------------------
 
 enum MHD_Result http_defer_wait(HttpRequest *request)
@@ -283,5 +339,10 @@ void http_defer_stop(HttpServer *server)
             MHD_resume_connection(at->request->connection);
         }
     }
+    for (HttpDeferred *at = server->paused; at != NULL; at = at->after) {
+        at->request->is_over = true;
+        MHD_resume_connection(at->request->connection);
+    }
+    server->paused = NULL;
     pthread_mutex_unlock(&server->lock);
 }

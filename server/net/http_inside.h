@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #define HTTP_ERROR_BYTES     1024
+#define HTTP_TOO_LARGE       "the body is larger than this may take"
 #define HTTP_LINE_BYTES      256          // of a header that we make
 #define HTTP_DRAIN_BYTES_MAX (256u << 10) // of a body that is read only to be polite
 
@@ -48,6 +49,7 @@ struct HttpServer {
     uint32_t reference_count;
     bool is_stopping;
     HttpDeferred *deferred;
+    HttpDeferred *paused; // bodies that wait
     HttpStats stats;
 };
 
@@ -69,12 +71,16 @@ struct HttpRequest {
     bool is_get;    // HEAD is not
     bool http_1_0;
     bool must_close; // after the answer
+    bool has_reply;  // it was given to libmicrohttpd
     HttpParts parts;
     uint64_t client; // its address, as http_address gives it
     bool is_loopback;
     uint8_t *body;
-    size_t body_bytes, body_capacity, body_dropped;
+    size_t body_bytes, body_capacity;
+    uint64_t body_came, body_dropped; // bytes on the wire, and those that nobody took
     bool body_too_large;
+    bool body_is_refused; // the answer is sent already
+    void *taker;          // of its route's HttpBody
     char error_text[HTTP_ERROR_BYTES];
     char allow[HTTP_LINE_BYTES];
     char protocols[HTTP_LINE_BYTES];
@@ -99,6 +105,11 @@ struct HttpRequest {
     bool is_complete; // `later` is the answer
     bool is_answered; // with it
     bool is_over;     // the server stops: nobody waits for an answer any more
+    // A body that waits for http_body_go_on.
+    HttpDeferred pause;
+    bool is_paused;
+    bool has_gone_on; // before it was paused
+    bool was_paused;  // and nothing came since
     HttpResponse later;
     uint8_t *later_body; // a copy
 };
@@ -128,11 +139,19 @@ enum MHD_Result http_answer_fail(HttpRequest *request, uint32_t status, const ch
 bool http_answer_file(HttpRequest *request, const char *method, const char *path,
                       enum MHD_Result *queued);
 
+// Before the body was whole, when libmicrohttpd takes no answer: writes one to the socket.
+void http_answer_early(HttpRequest *request, const HttpResponse *response);
+
 // --- http_defer.c -------------------------------------------------------------------------------
 // After a handler that deferred: waits for the answer, or gives it if it is there already.
 enum MHD_Result http_defer_wait(HttpRequest *request);
 // The connection goes on: gives the answer.
 enum MHD_Result http_defer_answer(HttpRequest *request);
+// The body's taker asked for a pause: suspends the connection until http_body_go_on. False: the
+// server stops.
+bool http_defer_pause(HttpRequest *request);
+// Is the body paused? is_over: the server stops.
+bool http_defer_is_paused(HttpRequest *request, bool *is_over);
 // Lets go of everybody who waits. Nothing can be deferred any more.
 void http_defer_stop(HttpServer *server);
 
@@ -142,5 +161,7 @@ size_t http_body_max(const HttpRequest *request);
 // method and the version are those that libmicrohttpd gave, in its memory.
 const char *http_body_declared(const HttpRequest *request, const char *method, const char *version,
                                uint64_t *out);
+// The headers are there: finds who takes the body. False: nobody, and the response says why.
+bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *response);
 // False: so much came that nobody wants that the connection shall end.
-bool http_body_collect(HttpRequest *request, const char *data, size_t bytes);
+bool http_body_receive(HttpRequest *request, const char *data, size_t bytes);

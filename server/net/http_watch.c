@@ -22,7 +22,8 @@ struct HttpWatched {
     bool used;
     int socket;
     uint64_t deadline_ns;
-    uint64_t from; // http_peer_key
+    uint64_t began_ns, paused_ns; // of a body
+    uint64_t from;                // http_peer_key
 };
 
 struct HttpWatch {
@@ -31,6 +32,7 @@ struct HttpWatch {
     pthread_cond_t wake;
     pthread_t thread;
     bool stopping;
+    uint64_t cut;
     HttpWatched *slots;
 };
 
@@ -75,6 +77,7 @@ static void *look(void *user)
             if (slot->used && slot->deadline_ns <= now) {
                 (void)shutdown(slot->socket, SHUT_RDWR); // its owner notices and closes it
                 slot->deadline_ns = NEVER;
+                watch->cut += 1;
             }
         }
         const uint64_t next = now + look_ms(watch) * NS_PER_MS;
@@ -178,7 +181,8 @@ HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int s
         found = watch->slots[i].used ? NULL : &watch->slots[i];
     }
     if (found != NULL) {
-        *found = (HttpWatched){true, socket, NEVER, address};
+        *found =
+            (HttpWatched){.used = true, .socket = socket, .deadline_ns = NEVER, .from = address};
     }
     pthread_mutex_unlock(&watch->lock);
     set(watch, found, watch->config.request_ms);
@@ -190,9 +194,54 @@ void http_watch_request(HttpWatch *watch, HttpWatched *watched)
     set(watch, watched, watch->config.request_ms);
 }
 
-void http_watch_answer(HttpWatch *watch, HttpWatched *watched)
+static uint64_t rate_ns(const HttpWatch *watch, uint64_t bytes)
+{
+    return bytes / watch->config.rate_min * 1000 * NS_PER_MS;
+}
+
+void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins)
+{
+    if (watched == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&watch->lock);
+    ASSERT(watched->used);
+    watched->began_ns = begins ? clock_ns() : watched->began_ns;
+    if (watched->socket >= 0) {
+        watched->deadline_ns =
+            watched->began_ns + watch->config.request_ms * NS_PER_MS + rate_ns(watch, bytes);
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_pause(HttpWatch *watch, HttpWatched *watched)
 {
     set(watch, watched, watch->config.answer_ms);
+    if (watched != NULL) {
+        watched->paused_ns = clock_ns(); // only the connection's own thread looks at it
+    }
+}
+
+void http_watch_go_on(HttpWatch *watch, HttpWatched *watched)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        watched->began_ns += clock_ns() - watched->paused_ns;
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+void http_watch_answer(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
+{
+    set(watch, watched, watch->config.answer_ms + rate_ns(watch, bytes) / NS_PER_MS);
+}
+
+uint64_t http_watch_cut(HttpWatch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    const uint64_t cut = watch->cut;
+    pthread_mutex_unlock(&watch->lock);
+    return cut;
 }
 
 void http_watch_let_go(HttpWatch *watch, HttpWatched *watched)

@@ -160,6 +160,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
     metrics = (Metrics){.counts = *host_counts(serve->host),
                         .store = store_stats(serve->store),
                         .http = http_stats(serve->http),
+                        .pool = work_pool_stats(serve->pool),
                         .host_cpu_us = clock_cpu_us()};
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);

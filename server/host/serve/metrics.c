@@ -165,11 +165,6 @@ static void host_numbers(const Metrics *metrics, ByteWriter *writer)
            counts->moves_waited);
     number(writer, "player_moves_late_total", COUNTER,
            "Those let in before everything of the other world was stored", counts->moves_late);
-    number(writer, "http_requests_total", COUNTER, "HTTP requests", metrics->http.requests);
-    number(writer, "http_waiting", GAUGE, "HTTP requests that are answered later",
-           metrics->http.waiting);
-    number(writer, "http_refused_total", COUNTER, "HTTP requests for which there was no room",
-           metrics->http.waiting_refused);
     seconds(writer, "host_cpu_seconds_total", COUNTER, "Processor time of the host",
             metrics->host_cpu_us);
 }
@@ -195,9 +190,43 @@ static void store_numbers(const Metrics *metrics, ByteWriter *writer)
             (uint64_t)(store->commit_ms_max * 1000));
 }
 
+static void http_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    const HttpStats *http = &metrics->http;
+    const WorkPoolStats *pool = &metrics->pool;
+    number(writer, "http_requests_total", COUNTER, "HTTP requests", http->requests);
+    number(writer, "http_waiting", GAUGE, "Requests that wait for an answer", http->waiting);
+    number(writer, "http_waiting_peak", GAUGE, "Most requests that waited at once",
+           http->waiting_peak);
+    number(writer, "http_deferred_total", COUNTER, "Requests that were answered later",
+           http->deferred);
+    number(writer, "http_busy_total", COUNTER, "Requests refused because too many waited",
+           http->waiting_refused);
+    number(writer, "http_too_large_total", COUNTER, "Bodies that were too large",
+           http->bodies_too_large);
+    number(writer, "http_too_slow_total", COUNTER, "Connections cut because they were too slow",
+           http->too_slow);
+    number(writer, "http_misdirected_total", COUNTER, "Requests for a Host that is not ours",
+           http->misdirected);
+    number(writer, "http_sockets", GAUGE, "WebSockets that are open and counted by address",
+           http->sockets);
+    number(writer, "http_sockets_refused_total", COUNTER,
+           "WebSockets refused because their address had too many", http->sockets_refused);
+    number(writer, "pool_threads", GAUGE, "Threads for work that blocks", pool->threads);
+    number(writer, "pool_running", GAUGE, "Jobs that run", pool->running);
+    number(writer, "pool_waiting", GAUGE, "Jobs that wait", pool->waiting);
+    number(writer, "pool_waiting_peak", GAUGE, "Most jobs that waited at once", pool->waiting_peak);
+    number(writer, "pool_done_total", COUNTER, "Jobs done", pool->done);
+    number(writer, "pool_refused_total", COUNTER, "Jobs refused because the queue was full",
+           pool->refused);
+    seconds(writer, "pool_run_seconds_total", COUNTER, "Time that jobs took", pool->run_us);
+    seconds(writer, "pool_wait_seconds_total", COUNTER, "Time that jobs waited", pool->wait_us);
+}
+
 void metrics_write(const Metrics *metrics, ByteWriter *writer)
 {
     host_numbers(metrics, writer);
     world_numbers(metrics, writer);
     store_numbers(metrics, writer);
+    http_numbers(metrics, writer);
 }

@@ -25,6 +25,7 @@ typedef struct Metrics {
     uint64_t host_cpu_us;
     StoreStats store;
     HttpStats http;
+    WorkPoolStats pool;
 } Metrics;
 
 void metrics_write(const Metrics *metrics, ByteWriter *writer);
