@@ -14,6 +14,10 @@ typedef struct Text {
     size_t bytes;
 } Text;
 
+Text text_from(const char *terminated); // keeps the pointer
+bool text_equal(Text a, Text b);
+bool text_is(Text text, const char *terminated);
+
 bool text_is_valid(const void *text, size_t bytes);
 // What is wrong, to stand after the name of the thing: "must not contain a zero byte". NULL: it is
 // valid.

@@ -579,7 +579,7 @@ static void hash_state(Hash64 *hash, const NetState *state)
     hash_u32(hash, state->projectile_kind);
     hash_u32(hash, state->projectile_radius);
     hash_u32(hash, state->shape_version);
-    hash_u32(hash, state->book_version);
+    hash_u32(hash, state->attributes_version);
 }
 
 uint64_t client_hash(const Client *client)

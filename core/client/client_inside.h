@@ -150,8 +150,8 @@ typedef struct EarlyState {
     bool has_own;
     bool has_shape[NET_SLOTS_MAX];
     NetShape shapes[NET_SLOTS_MAX];
-    uint16_t book_bytes[NET_SLOTS_MAX];
-    uint8_t books[NET_SLOTS_MAX][NET_BOOK_BYTES_MAX];
+    uint16_t attributes_bytes[NET_SLOTS_MAX];
+    uint8_t attributes[NET_SLOTS_MAX][NET_ATTRIBUTES_BYTES_MAX];
 } EarlyState;
 
 #define CLIENT_PINGS_MAX     16
@@ -323,9 +323,10 @@ void client_script_welcome(Client *client); // a session goes on
 void client_script_step(Client *client);    // once per tick of the client
 void client_script_effects(Client *client); // messages and chat of scripts are sent
 void client_script_clear_effects(Client *client);
-void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *book,
-                         size_t book_bytes);
-void client_script_book(Client *client, uint64_t net_id, const uint8_t *book, size_t book_bytes);
+void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,
+                         size_t attributes_bytes);
+void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *attributes,
+                              size_t attributes_bytes);
 void client_script_leave(Client *client, uint64_t net_id);
 void client_script_tell(Client *client, const Message *event); // an event whose time has come
 // The server refused a message.

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static Text text_of(Text text)
-{
-    return (Text){text.data, text.bytes};
-}
-
 // A full queue is counted by the script system.
 static void tell(Client *client, const ScriptEvent *event)
 {
@@ -23,7 +18,7 @@ static void tell(Client *client, const ScriptEvent *event)
 static void player_joined(Client *client, const MessagePlayerJoined *joined)
 {
     Roster *roster = view_roster(client->script.view);
-    const Text name = joined->name.bytes > 0 ? text_of(joined->name) : (Text){"?", 1};
+    const Text name = joined->name.bytes > 0 ? joined->name : (Text){"?", 1};
     RosterPlayer *player = roster_find(roster, joined->player);
     const bool is_new = player == NULL || player->leaving;
     if (player != NULL && !attribute_table_name_equal(&player->name, name) &&
@@ -42,7 +37,7 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     player->leaving = false;
     player->leaving_tick = 0;
     roster_set_entity(roster, player, joined->entity_id);
-    (void)!roster_set_team(roster, joined->player, text_of(joined->team));
+    (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
@@ -109,7 +104,7 @@ static void remote_down(Client *client, const MessageRemoteDown *remote)
     if (remote->invoke_id == 0) {
         if (value_check(payload, bytes) == STATUS_OK) {
             tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_MESSAGE,
-                                        .name = text_of(remote->name),
+                                        .name = remote->name,
                                         .payload = payload,
                                         .payload_bytes = bytes});
         }
@@ -160,7 +155,7 @@ static void tell_respawned(Client *client, const MessageRespawned *respawned)
 static void hear(Client *client, const MessageSound *sound)
 {
     const Effect effect = {.type = EFFECT_SOUND,
-                           .text = text_of(sound->name),
+                           .text = sound->name,
                            .has_position = sound->has_position,
                            .position = sound->position,
                            .volume = sound->volume};
@@ -181,7 +176,7 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_PLAYER_STAT: {
         const MessagePlayerStat *stat = event->body;
-        (void)!roster_set_stat(view_roster(client->script.view), stat->player, text_of(stat->name),
+        (void)!roster_set_stat(view_roster(client->script.view), stat->player, stat->name,
                                (double)stat->value);
         break;
     }
@@ -201,9 +196,8 @@ void client_script_tell(Client *client, const Message *event)
     }
     case MESSAGE_CHAT_SAID: {
         const MessageChatSaid *said = event->body;
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT,
-                                    .player_id = said->player,
-                                    .name = text_of(said->text)});
+        tell(client, &(ScriptEvent){
+                         .type = SCRIPT_EVENT_CHAT, .player_id = said->player, .name = said->text});
         break;
     }
     case MESSAGE_SOUND:

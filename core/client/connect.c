@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
 // --- chunks of something larger -----------------------------------------------------------------
 
 TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data)
@@ -75,11 +70,11 @@ void client_connect(Client *client, double now_ms)
     const uint32_t manifest_version =
         staged->version != 0 ? staged->version : client->runes.current.version;
     const MessageHandshake handshake = {.version = PROTOCOL_VERSION,
-                                        .session_token = text_of(config->session_token),
-                                        .ticket = text_of(config->ticket),
-                                        .player_id = text_of(config->player_id),
-                                        .resume_token = text_of(config->resume_token),
-                                        .name = text_of(config->name),
+                                        .session_token = text_from(config->session_token),
+                                        .ticket = text_from(config->ticket),
+                                        .player_id = text_from(config->player_id),
+                                        .resume_token = text_from(config->resume_token),
+                                        .name = text_from(config->name),
                                         .manifest_version = manifest_version};
     (void)client_send(client, MESSAGE_HANDSHAKE, &handshake);
 }

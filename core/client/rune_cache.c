@@ -62,11 +62,6 @@ static ClientRune *find_text(const Manifest *manifest, Text path)
 
 // --- the manifest -------------------------------------------------------------------------------
 
-static bool text_is(Text text, const char *word)
-{
-    return text.bytes == strlen(word) && memcmp(text.data, word, text.bytes) == 0;
-}
-
 static const char *refuse_path(Text path, ScriptService service)
 {
     const size_t prefix = strlen(script_service_names[service]);
@@ -313,9 +308,8 @@ static void request_forget(RuneCache *cache)
 static void send_verify(Client *client, const ClientRune *rune, const uint8_t *hash, bool success,
                         const char *reason)
 {
-    MessageScriptVerify verify = {.script_path = {rune->path, (uint32_t)strlen(rune->path)},
-                                  .success = success,
-                                  .reason = {reason, (uint32_t)strlen(reason)}};
+    MessageScriptVerify verify = {
+        .script_path = text_from(rune->path), .success = success, .reason = text_from(reason)};
     memcpy(verify.hash.bytes, hash, SHA256_BYTES);
     (void)client_send(client, MESSAGE_SCRIPT_VERIFY, &verify);
 }
@@ -478,7 +472,7 @@ static void send_request(Client *client, const uint32_t *runes, uint32_t count, 
     bool as_it_is = client->config.unpack == NULL;
     for (uint32_t i = 0; i < count; i++) {
         ClientRune *rune = &client->runes.staged.runes[runes[i]];
-        paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
+        paths[i] = (WireScriptPath){.path = text_from(rune->path)};
         rune->asked = true;
         as_it_is |= rune->retried;
     }

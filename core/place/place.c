@@ -518,9 +518,9 @@ static Status load(Build *build)
     if (status != STATUS_OK) {
         return status;
     }
-    PartDesc *parts = place_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
+    PartDesc *parts = place_scratch_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
     PieceDesc *pieces =
-        place_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
+        place_scratch_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
     if (parts == NULL || pieces == NULL) {
         return STATUS_LIMIT;
     }

@@ -103,7 +103,7 @@ static PlaceList read_list(ByteReader *reader, double most, size_t item_bytes,
     if (reader->status != STATUS_OK || list.count == 0) {
         return (PlaceList){0};
     }
-    list.items = place_take(scratch, list.count, item_bytes);
+    list.items = place_scratch_take(scratch, list.count, item_bytes);
     if (list.items == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);
         return (PlaceList){0};
@@ -128,7 +128,7 @@ static PlaceList read_texts(const PlaceField *field, ByteReader *reader, PlaceSc
     for (uint32_t i = 0; i < list.count && reader->status == STATUS_OK; i++) {
         texts[i] = place_text_read(reader, 1, (uint32_t)field->low);
         for (uint32_t before = 0; before < i; before++) {
-            if (place_text_equal(texts[before], texts[i])) {
+            if (text_equal(texts[before], texts[i])) {
                 byte_reader_fail(reader, STATUS_EXISTS);
             }
         }

@@ -24,7 +24,7 @@ static void take_inputs(Sessions *sessions, Session *session, const MessageInput
         input_put(sessions->config.stats, &session->input, &batch->inputs[i],
                   sessions->config.clock->tick);
     }
-    prediction_said(sessions, session, batch);
+    prediction_reported(sessions, session, batch);
 }
 
 static void pong(Sessions *sessions, Session *session, const MessagePing *ping)

@@ -20,11 +20,6 @@
 #define TOKEN_CHARACTERS  32
 #define PRESENCE_PER_TICK 16 // players that a newcomer is told of
 
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
 // --- names --------------------------------------------------------------------------------------
 
 static bool id_is_valid(Text id)
@@ -133,9 +128,9 @@ static void send_welcome(World *world, Session *session)
     make_token(world, session, token);
     sha256_of(token, TOKEN_CHARACTERS, session->resume_hash);
     MessageWelcome welcome = {
-        .world_id = text_of(world->config.world_id),
-        .room_code = text_of(world->config.room_code),
-        .player_id = text_of(session->player_id),
+        .world_id = text_from(world->config.world_id),
+        .room_code = text_from(world->config.room_code),
+        .player_id = text_from(session->player_id),
         .player = session->player,
         .entity_id = session->entity,
         .tick = world->clock.tick,
@@ -203,8 +198,8 @@ static void restore_health(Sim *sim, Session *session, float health)
 
 static void make_body(World *world, Session *session)
 {
-    Status status = authority_player_join(world->authority, session->player,
-                                          (Text){session->name, strlen(session->name)});
+    Status status =
+        authority_player_join(world->authority, session->player, text_from(session->name));
     if (status == STATUS_EXISTS) {
         if (!session->joining) { // it has just left; the next tick knows
             session->joining = true;

@@ -79,7 +79,7 @@ Status life_disconnect(World *world, uint64_t connection)
     if (session->state == SESSION_PLAYING) {
         life_client_gone(world, session);
     }
-    session_let_go(world->sessions, session);
+    session_detach(world->sessions, session);
     if (session->player == 0) {
         session_free(world->sessions, session);
         return STATUS_OK;
@@ -156,7 +156,7 @@ static void tick_closing(World *world, Session *session)
     if (world->clock.tick - session->state_tick <= world_ticks(&world->clock, CLOSING_MS)) {
         return;
     }
-    session_give_up(world->sessions, session);
+    session_abort(world->sessions, session);
     if (session->player == 0) {
         session_free(world->sessions, session);
     } else {

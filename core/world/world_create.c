@@ -116,7 +116,7 @@ static Status create_replicator(World *world)
     const Place *place = world->config.place;
     ReplicatorConfig config = replicator_config_default();
     config.sim = world->sim;
-    config.book = authority_attributes(world->authority);
+    config.attributes = authority_attributes(world->authority);
     config.session_max = session_count(world->player_max);
     config.tick_rate = world->clock.tick_rate;
     config.snapshot_ticks = world->clock.snapshot_ticks;

@@ -170,7 +170,7 @@ static void say_something(Bot *bot)
 {
     static const char *const words[] = {"hello", "over here", "\xc3\xa9\xc3\xa0", "go", "wait"};
     const char *word = words[rng_below(&bot->rng, 5)];
-    const MessageChatSay say = {.text = {word, (uint32_t)strlen(word)}};
+    const MessageChatSay say = {.text = text_from(word)};
     (void)client_send(bot->client, MESSAGE_CHAT_SAY, &say);
 }
 

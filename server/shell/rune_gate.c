@@ -20,7 +20,7 @@ static Status rune_refused(char *reason, size_t reason_bytes, Status status, con
 static Status read_signed(const uint8_t *key, const uint8_t *text, size_t bytes, Arena *arena,
                           ManifestList *out, char *reason, size_t reason_bytes)
 {
-    SigningHalves halves = {.count = 1};
+    SigningPublicKeys halves = {.count = 1};
     memcpy(halves.items[0], key, SIGNING_PUBLIC_BYTES);
     JsonError error = {0};
     const Status status =

@@ -71,7 +71,7 @@ static void read_artifacts(const Buffer *reply)
 {
     static uint8_t block[MANIFEST_ARENA_BYTES];
     uint8_t signature[MANIFEST_SIGNATURE_BYTES] = {0};
-    const SigningHalves halves = {0};
+    const SigningPublicKeys halves = {0};
     bool is_signed = false;
     Arena arena;
     ManifestList list;

@@ -17,7 +17,7 @@ static Text text_of(const char *text)
 
 typedef struct Signed {
     TestFolder folder;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     Buffer text;
 } Signed;
 
@@ -43,7 +43,7 @@ static Signed sign_one(void)
     SigningKey key;
     snprintf(path, sizeof path, "%s/ticket.key", made.folder.path);
     CHECK_OK(signing_key_open(path, &key));
-    CHECK_OK(signing_halves_open(path, &made.halves));
+    CHECK_OK(signing_public_keys_open(path, &made.halves));
     CHECK_OK(manifest_sign(&list, &key, &made.text));
     return made;
 }

@@ -55,11 +55,6 @@ static TestPlaceBytes small_whole(void)
     return test_place_whole_files(&heap, files, 5);
 }
 
-static bool text_is(Text text, const char *want)
-{
-    return text.bytes == strlen(want) && memcmp(text.data, want, text.bytes) == 0;
-}
-
 static bool has_bytes(TestPlaceBytes bytes, const char *word)
 {
     const size_t count = strlen(word);

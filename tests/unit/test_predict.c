@@ -537,7 +537,7 @@ TEST(shapes_change_as_they_are_told)
     shape.shape.half.x = 2;
     predict_update(alone.predict, &slot, NET_SHAPE, &shape);
     CHECK_NEAR(sim_entity(sim, sim_find(sim, 4000))->part.shape.half.x, 2, 0);
-    predict_update(alone.predict, &slot, NET_BOOK, NULL); // no shape in it
+    predict_update(alone.predict, &slot, NET_ATTRIBUTES, NULL); // no shape in it
     // One that nobody mentioned before.
     slot.net_id = 4001;
     predict_update(alone.predict, &slot, NET_SHAPE, &shape);

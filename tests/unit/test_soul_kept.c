@@ -39,7 +39,7 @@ static SoulKept look(const void *data, size_t bytes, const uint8_t prompt[SHA256
     SoulHeader header;
     size_t header_bytes = 0;
     (void)soul_header_read(data, bytes, &header, &header_bytes);
-    return soul_kept_look(&file, &header, header_bytes, prompt, source);
+    return soul_kept_check(&file, &header, header_bytes, prompt, source);
 }
 
 TEST(header_round_trip)
@@ -150,7 +150,7 @@ TEST(states)
     CHECK(!kept.is_edited && !kept.is_reviewed);
     CHECK_INT(look(file, bytes, other, header.source).state, SOUL_OLDER);
     CHECK_INT(look(file, bytes, other, other).state, SOUL_STALE);
-    CHECK_INT(soul_kept_look(NULL, NULL, 0, other, other).state, SOUL_MISSING);
+    CHECK_INT(soul_kept_check(NULL, NULL, 0, other, other).state, SOUL_MISSING);
     CHECK_INT(look("print(1)", 8, other, other).state, SOUL_FOREIGN);
     CHECK(look("print(1)", 8, other, other).is_edited);
     // One byte of the body.

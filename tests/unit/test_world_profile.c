@@ -46,7 +46,7 @@ static const MessageProfiles *list(ActClient *client)
 
 static bool is(Text text, const char *want)
 {
-    return row_text_equal(text, act_text(want));
+    return text_equal(text, act_text(want));
 }
 
 TEST(a_new_player_has_a_default_character)

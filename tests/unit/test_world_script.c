@@ -33,7 +33,7 @@ static void close(void)
 
 static bool is(Text text, const char *want)
 {
-    return row_text_equal(text, act_text(want));
+    return text_equal(text, act_text(want));
 }
 
 // One text as a list of values.

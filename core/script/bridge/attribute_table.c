@@ -2,8 +2,8 @@
 #include "core/script/bridge/attribute_table.h"
 
 #include "core/base/check.h"
+#include "core/base/fair_share.h"
 #include "core/base/hash.h"
-#include "core/base/part.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -207,7 +207,7 @@ Record *attribute_table_find(const AttributeTable *table, uint64_t net_id)
 
 static bool has_part(const AttributeTable *table, uint32_t kind, uint32_t used, uint32_t max)
 {
-    return table->maker == 0 || part_is_fair(table->parts[kind][table->maker], used, max);
+    return table->maker == 0 || fair_share_allows(table->parts[kind][table->maker], used, max);
 }
 
 static bool pool_has_part(const AttributeTable *table, uint32_t kind, const Pool *pool)

@@ -4,7 +4,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ bool authority_has_room(const Authority *authority, uint32_t own)
     for (uint32_t type = 0; type < ENTITY_TYPE_COUNT; type++) {
         used += sim_count(authority->sim, (EntityType)type);
     }
-    return part_is_fair(own, used, sim_config(authority->sim)->entity_max);
+    return fair_share_allows(own, used, sim_config(authority->sim)->entity_max);
 }
 
 // --- creation -----------------------------------------------------------------------------------

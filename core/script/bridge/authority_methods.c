@@ -3,7 +3,7 @@
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 #include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
@@ -191,7 +191,7 @@ static Status check_room(Authority *authority, EntityType type)
                            (unsigned)config->entity_max);
     }
     if (type == ENTITY_NPC &&
-        !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
+        !fair_share_allows(maker.counts[type], all.counts[type], config->npc_max)) {
         return world_limit(world, STATUS_LIMIT, PART_TEXT("%u NPCs"), (unsigned)config->npc_max);
     }
     return STATUS_OK;

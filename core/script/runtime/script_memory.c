@@ -62,7 +62,7 @@ static void end_or_empty(ScriptSystem *system, uint32_t slot)
 {
     Script *script = pool_at(&system->scripts, slot);
     if (script->load == LOAD_ENDED) {
-        vm_take_back(system->vm, slot);
+        vm_free_owned(system->vm, slot);
         script->was_taken_back = true;
         return;
     }
@@ -74,7 +74,7 @@ void memory_settle(ScriptSystem *system)
 {
     ASSERT(system->current_thread == 0);
     charge_collections(system);
-    if (!vm_was_short(system->vm)) {
+    if (!vm_take_memory_short(system->vm)) {
         return;
     }
     while (!system->is_dead && !vm_collect_all(system->vm)) {
@@ -98,7 +98,7 @@ bool memory_has_room(ScriptSystem *system, size_t wire_bytes)
     }
     if (system->room_tick != system->tick) {
         system->room_tick = system->tick;
-        vm_note_short(system->vm);
+        vm_set_memory_short(system->vm);
         memory_settle(system);
     }
     return vm_has_room(system->vm, bytes);

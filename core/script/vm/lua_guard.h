@@ -118,7 +118,7 @@ void guard_drop_values(lua_State *thread, int (*is_over)(void *user, const void 
 // tables and upvalues of others. A table is whose who made it, or whose who made it very large.
 // What belongs to 0 stays as it is.
 typedef uint32_t GuardOwnerOf(void *user, const void *block);
-void guard_take_back(lua_State *thread, uint32_t owner, GuardOwnerOf *owner_of, void *user);
+void guard_free_owned(lua_State *thread, uint32_t owner, GuardOwnerOf *owner_of, void *user);
 
 // One call on a thread's stack, for tracebacks. `frame` goes into lua_Debug by guard_frame_debug.
 typedef struct lua_Debug lua_Debug;

@@ -163,7 +163,7 @@ bool vm_has_room(const Vm *vm, size_t bytes)
     return (size_t)vm->heap.free_pages * VM_PAGE_BYTES >= bytes + MARGIN_BYTES;
 }
 
-void vm_note_short(Vm *vm)
+void vm_set_memory_short(Vm *vm)
 {
     vm->was_short = true;
 }
@@ -175,7 +175,7 @@ uint64_t vm_refuse_allocation(Vm *vm, uint64_t number)
     return left;
 }
 
-bool vm_was_short(Vm *vm)
+bool vm_take_memory_short(Vm *vm)
 {
     const bool was_short = vm->was_short;
     vm->was_short = false;
@@ -199,10 +199,10 @@ static uint32_t owner_of(void *user, const void *block)
     return vm_heap_owner(&vm->heap, block);
 }
 
-void vm_take_back(Vm *vm, uint32_t owner)
+void vm_free_owned(Vm *vm, uint32_t owner)
 {
     if (!vm->dead && owner != 0) {
-        guard_take_back(vm->main, owner, owner_of, vm);
+        guard_free_owned(vm->main, owner, owner_of, vm);
     }
 }
 

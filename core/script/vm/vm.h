@@ -109,8 +109,8 @@ VmMemory vm_memory(const Vm *vm);
 bool vm_is_sound(const Vm *vm);
 // Whether the block has room for so many bytes in small pieces, and some more.
 bool vm_has_room(const Vm *vm, size_t bytes);
-// Says that memory is short, for vm_was_short.
-void vm_note_short(Vm *vm);
+// Says that memory is short, for vm_take_memory_short.
+void vm_set_memory_short(Vm *vm);
 // For tests: of the allocations from now on, the one with this number (1: the next) is refused; 0:
 // none is. Gives how many were left until the one that was asked for before.
 uint64_t vm_refuse_allocation(Vm *vm, uint64_t number);
@@ -118,14 +118,14 @@ uint64_t vm_refuse_allocation(Vm *vm, uint64_t number);
 uint32_t vm_set_owner(Vm *vm, uint32_t owner);
 size_t vm_owned_bytes(const Vm *vm, uint32_t owner);
 // Whether memory was short since the last call.
-bool vm_was_short(Vm *vm);
+bool vm_take_memory_short(Vm *vm);
 // What an owner held at the last vm_collect_all that cannot be used for anything else: with the
 // gaps between what it keeps, if nobody else has something there.
 size_t vm_held_bytes(const Vm *vm, uint32_t owner);
 // Collects everything that is not used; whether memory is short no longer.
 bool vm_collect_all(Vm *vm);
-// Takes what is left of an owner's away, also where others keep it (lua_guard.h, guard_take_back).
-void vm_take_back(Vm *vm, uint32_t owner);
+// Takes what is left of an owner's away, also where others keep it (lua_guard.h, guard_free_owned).
+void vm_free_owned(Vm *vm, uint32_t owner);
 // Steps for collections that were made for the memory of others than the one who ran, since the
 // last call.
 uint64_t vm_uncharged_steps(Vm *vm);

@@ -4,7 +4,7 @@
 #include "core/sim/npc.h"
 #include "core/sim/puppet.h"
 
-const Entity *act_living(Acts *acts, Session *session, uint32_t seq)
+const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq)
 {
     const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
     if (body == NULL || body->removing || !(body->character.health > 0)) {

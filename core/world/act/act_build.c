@@ -79,7 +79,7 @@ static bool may_build(Acts *acts, Session *session, uint32_t seq, const Structur
         session_deny(sessions, session, seq, STATUS_RANGE, "That cell or turn does not exist.");
         return false;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return false;
     }
@@ -145,7 +145,7 @@ void act_build_remove(Acts *acts, Session *session, uint32_t seq, const MessageB
     if (!session_rate(sessions, session, seq, RATE_BUILD)) {
         return;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return;
     }

@@ -28,8 +28,8 @@ static const PlaceWeapon *weapon_of(const Acts *acts, const Session *session)
     }
     for (uint32_t i = 0; i < place->weapon_count && value.type == SCRIPT_TEXT; i++) {
         const Text name = place->weapons[i].name;
-        if (row_text_equal((Text){name.data, (uint32_t)name.bytes},
-                           (Text){value.text.data, (uint32_t)value.text.bytes})) {
+        if (text_equal((Text){name.data, (uint32_t)name.bytes},
+                       (Text){value.text.data, (uint32_t)value.text.bytes})) {
             return &place->weapons[i];
         }
     }

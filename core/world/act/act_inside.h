@@ -13,7 +13,7 @@ struct Acts {
 };
 
 // The living body of a player, or NULL after a denial.
-const Entity *act_living(Acts *acts, Session *session, uint32_t seq);
+const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq);
 Vec3 act_eye(const Sim *sim, const Entity *body);
 float act_distance(Vec3 point, Aabb box); // 0 inside
 static inline bool act_coord_ok(WireCoord at)
@@ -39,4 +39,4 @@ bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); 
 // board.c: what was told, and all numbers of one player to somebody who comes in.
 MUST_USE Status board_create(Acts *acts);
 void board_destroy(Acts *acts);
-void board_tell(Acts *acts, const Session *about, const Session *to);
+void board_send(Acts *acts, const Session *about, const Session *to);

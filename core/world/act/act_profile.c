@@ -50,14 +50,14 @@ static void set_profile(SessionProfiles *profiles, uint32_t index, const WirePro
 
 static Text session_name(const Session *session)
 {
-    return (Text){session->name, (uint32_t)strlen(session->name)};
+    return text_from(session->name);
 }
 
 // PROFILES_MAX: there is none.
 static uint32_t find(const SessionProfiles *profiles, Text id)
 {
     for (uint32_t i = 0; i < profiles->row.count; i++) {
-        if (row_text_equal(profiles->row.profiles[i].character_id, id)) {
+        if (text_equal(profiles->row.profiles[i].character_id, id)) {
             return i;
         }
     }
@@ -99,7 +99,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         roster_find(authority_roster(acts->config.authority), about->player);
     MessagePlayerJoined event = {
         .player = about->player,
-        .player_id = {about->player_id, (uint32_t)strlen(about->player_id)},
+        .player_id = text_from(about->player_id),
         .entity_id = about->entity,
         .name = session_name(about),
         .team = {"", 0},
@@ -122,7 +122,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
                   "player %llu was not told of player %llu", (unsigned long long)to->player,
                   (unsigned long long)about->player);
     } else {
-        board_tell(acts, about, to);
+        board_send(acts, about, to);
     }
 }
 
@@ -221,7 +221,7 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageP
     }
     set_profile(profiles, index, profile);
     changed(acts, session, seq,
-            row_text_equal(profiles->row.active, profiles->row.profiles[index].character_id));
+            text_equal(profiles->row.active, profiles->row.profiles[index].character_id));
 }
 
 void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
@@ -237,12 +237,12 @@ void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
         session_deny(sessions, session, seq, STATUS_NOT_FOUND, "There is no such character.");
         return;
     }
-    if (row_text_equal(command->character_id, ROW_DEFAULT_PROFILE)) {
+    if (text_equal(command->character_id, ROW_DEFAULT_PROFILE)) {
         session_deny(sessions, session, seq, STATUS_DENIED,
                      "`default` always stays; change it instead.");
         return;
     }
-    const bool was_active = row_text_equal(profiles->row.active, command->character_id);
+    const bool was_active = text_equal(profiles->row.active, command->character_id);
     for (uint32_t i = index; i + 1 < profiles->row.count; i++) {
         const WireProfile next = profiles->row.profiles[i + 1];
         set_profile(profiles, i, &next);

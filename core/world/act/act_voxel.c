@@ -619,7 +619,7 @@ void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerr
             "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
         return;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return;
     }

@@ -52,7 +52,7 @@ static MessagePlayerStat stat_event(const RosterPlayer *player, const RosterStat
                                .value = (float)value};
 }
 
-void board_tell(Acts *acts, const Session *about, const Session *to)
+void board_send(Acts *acts, const Session *about, const Session *to)
 {
     const RosterPlayer *player =
         roster_find(authority_roster(acts->config.authority), about->player);

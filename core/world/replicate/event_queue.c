@@ -3,7 +3,7 @@
 #include "core/world/replicate/event_queue.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static bool has_part(EventQueue *queue, uint32_t maker)
 {
     const size_t waiting = event_queue_waiting(queue);
     return maker == 0 || waiting < queue->capacity / SCRIPT_PART_MOST ||
-           part_is_fair(maker_bytes(queue, maker), waiting, queue->capacity);
+           fair_share_allows(maker_bytes(queue, maker), waiting, queue->capacity);
 }
 
 Status event_queue_push(EventQueue *queue, const QueuedEvent *event, const uint8_t *message)

@@ -1,10 +1,10 @@
 // The states of all entities as clients may know them, version by version. A capture compares every
 // entity of the sim with its last version and makes a new one where it differs: a mover only when
 // the truth has left its curve, or when it looks or fares differently; a shape when its bytes would
-// differ; both when their public book does.
+// differ; both when their public attributes do.
 //
 // An entity in the sim's slot n is entry n here; entries above the slots are anchored parts of the
-// scene that are hidden or have a book. A serial number tells two entities in one entry apart.
+// scene that are hidden or have attributes. A serial number tells two entities in one entry apart.
 // Only characters have a ring of past versions: what else moves keeps to its curve, and is sent
 // whole when it does not.
 #pragma once
@@ -31,7 +31,7 @@ _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 // Enough to decide about a record without looking at states.
 typedef struct NetSpan {
     uint32_t oldest;       // version that is kept to encode from
-    uint32_t detail_since; // version in which shape or book last changed
+    uint32_t detail_since; // version in which shape or attributes last changed
 } NetSpan;
 
 typedef struct NetDetail {
@@ -45,17 +45,17 @@ typedef struct NetDetail {
     uint8_t look_yaw;
     int8_t look_pitch;
     uint8_t look_rest;
-    bool book_stale;
-    uint32_t shape_bytes, book_bytes;
-    uint64_t book_hash;
+    bool attributes_stale;
+    uint32_t shape_bytes, attributes_bytes;
+    uint64_t attributes_hash;
 } NetDetail;
 
 // What no client may ever learn of; asked when an entity is not known yet.
 typedef bool (*NetSecret)(void *user, const Entity *entity);
 
 typedef struct NetTableConfig {
-    const Sim *sim;             // kept
-    const AttributeTable *book; // kept; may be NULL
+    const Sim *sim;                   // kept
+    const AttributeTable *attributes; // kept; may be NULL
     float tolerance_m;
     NetSecret is_secret; // may be NULL
     void *secret_user;
@@ -63,7 +63,7 @@ typedef struct NetTableConfig {
 
 typedef struct NetTable {
     const Sim *sim;
-    const AttributeTable *book;
+    const AttributeTable *attributes;
     NetSecret is_secret;
     void *secret_user;
     uint32_t tick_rate;
@@ -87,9 +87,9 @@ typedef struct NetTable {
     uint32_t *active_before;
     uint32_t *offers; // new, or jumped, in the last capture
     uint32_t offer_count;
-    uint64_t book_version, book_removed; // as last seen
-    uint8_t *scratch;                    // shape and book of one entity
-    uint64_t versions_made, books_cut, entries_dropped;
+    uint64_t attributes_version, attributes_removed; // as last seen
+    uint8_t *scratch;                                // shape and attributes of one entity
+    uint64_t versions_made, attributes_cut, entries_dropped;
 } NetTable;
 
 size_t net_table_bytes(const NetTableConfig *config);

@@ -37,7 +37,7 @@ static Status check_config(const ReplicatorConfig *config)
 static NetTableConfig table_config(const ReplicatorConfig *config)
 {
     return (NetTableConfig){.sim = config->sim,
-                            .book = config->book,
+                            .attributes = config->attributes,
                             .tolerance_m = config->tolerance_m,
                             .is_secret = config->is_secret,
                             .secret_user = config->secret_user};
@@ -363,7 +363,7 @@ ReplicatorStats replicator_stats(const Replicator *replicator)
 {
     ReplicatorStats stats = replicator->stats;
     stats.versions_made = replicator->table.versions_made;
-    stats.books_cut = replicator->table.books_cut;
+    stats.attributes_cut = replicator->table.attributes_cut;
     stats.entities_dropped = replicator->table.entries_dropped;
     return stats;
 }

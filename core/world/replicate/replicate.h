@@ -1,5 +1,6 @@
-// What each client is sent of the entities it may see. The replicator watches a sim and a book; a
-// session gets frames (wire/snapshot.h). It knows nothing of messages, sockets or inputs.
+// What each client is sent of the entities it may see. The replicator watches a sim and its
+// attributes; a session gets frames (wire/snapshot.h). It knows nothing of messages, sockets or
+// inputs.
 //
 //   capture   once per snapshot tick: every entity's state is compared with its last version, and a
 //             new version is made where it differs (a mover only when it left its curve)
@@ -26,8 +27,8 @@
 typedef struct Replicator Replicator;
 
 typedef struct ReplicatorConfig {
-    const Sim *sim;             // kept
-    const AttributeTable *book; // kept; NULL: nothing has names
+    const Sim *sim;                   // kept
+    const AttributeTable *attributes; // kept; NULL: nothing has names
     uint32_t session_max;
     uint32_t tick_rate;
     uint32_t snapshot_ticks; // between two snapshots
@@ -100,7 +101,7 @@ MUST_USE Status replicator_build(Replicator *replicator, uint32_t session,
 typedef struct ReplicatorStats {
     uint64_t captures, versions_made, frames, frame_bytes;
     uint64_t records_encoded, records_appended, records_full, records_postponed;
-    uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, books_cut;
+    uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, attributes_cut;
     uint64_t entities_dropped; // captures of anchored parts for which there was no entry
 } ReplicatorStats;
 ReplicatorStats replicator_stats(const Replicator *replicator);

@@ -109,7 +109,7 @@ struct Replicator {
 static inline size_t replicator_frame_records_bytes(const ReplicatorConfig *config)
 {
     // As much as a budget chooses by upper bounds, one that is too large, and room to write words.
-    return (size_t)config->budget_bytes + NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX + 1024 +
+    return (size_t)config->budget_bytes + NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX + 1024 +
            NET_SLOTS_MAX * 8u;
 }
 static inline size_t replicator_event_bytes(const ReplicatorConfig *config)

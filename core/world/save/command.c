@@ -1,7 +1,7 @@
 // Commands for the owner: saves, DataStore requests, questions of who somebody is. How many may be
 // without an answer is bounded, and what was answered has been taken, so there is always room for
 // the others, whether the owner clears the list or not.
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 #include "core/world/save/save_inside.h"
 
 #include <string.h>
@@ -127,8 +127,8 @@ static bool has_store_part(const Saves *saves)
         own += is_own;
         own_total += is_own ? saves->stores[i].bytes : 0;
     }
-    return maker == 0 || (part_is_fair(own, saves->store_count, STORES_OUT_MAX) &&
-                          part_is_fair(own_total, saves->store_bytes, STORES_BYTES_MAX));
+    return maker == 0 || (fair_share_allows(own, saves->store_count, STORES_OUT_MAX) &&
+                          fair_share_allows(own_total, saves->store_bytes, STORES_BYTES_MAX));
 }
 
 // Store requests get odd numbers, from the number that the script system gave them.

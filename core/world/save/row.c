@@ -14,11 +14,6 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
-bool row_text_equal(Text a, Text b)
-{
-    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
-}
-
 bool row_name_is_valid(Text name)
 {
     return name_text_is_valid(name.data, name.bytes);
@@ -415,7 +410,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
 static uint32_t find_profile(const RowProfiles *profiles, Text id, uint32_t before)
 {
     uint32_t i = 0;
-    while (i < before && !row_text_equal(profiles->profiles[i].character_id, id)) {
+    while (i < before && !text_equal(profiles->profiles[i].character_id, id)) {
         i += 1;
     }
     return i;
@@ -594,9 +589,10 @@ Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
     if (status != STATUS_OK) {
         return status;
     }
-    NetBookReader book;
+    NetAttributesReader reader;
     Text unused;
-    status = net_book_open(&book, row->value + value.at, row->value_bytes - value.at, &unused);
+    status =
+        net_attributes_open(&reader, row->value + value.at, row->value_bytes - value.at, &unused);
     if (status != STATUS_OK) {
         return status;
     }

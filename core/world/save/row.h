@@ -63,7 +63,6 @@ typedef struct RowProfiles {
 // Names people see: as name_text.h says. Ids: letters, digits, _ and -.
 bool row_name_is_valid(Text name);
 bool row_id_is_valid(Text id);
-bool row_text_equal(Text a, Text b);
 #define ROW_DEFAULT_PROFILE ((Text){"default", 7})
 // A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
 // True if something had to be repaired.
@@ -94,7 +93,8 @@ void row_put_structure(const RowStructure *structure, ByteWriter *writer);
 void row_delete_structure(uint64_t net_id, ByteWriter *writer);
 // `difference` is what terrain_write_difference wrote.
 void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteWriter *writer);
-// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by net id.
+// `attributes`: the persistent attributes alone, as in net.h. With the name "" they are found by
+// net id.
 void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
                         ByteWriter *writer);
 

@@ -297,11 +297,11 @@ void save_tick(Saves *saves)
     const uint64_t interval = ticks > 0 ? ticks : 1;
     const bool due = clock->tick >= saves->checkpoint_tick;
     look_at_meta(saves);
-    save_look_at_structures(saves, due);
-    save_look_at_attributes(saves, due);
+    save_update_structures(saves, due);
+    save_update_attributes(saves, due);
     if (due) {
         saves->checkpoint_tick = clock->tick + interval;
-        save_look_at_resumes(saves);
+        save_update_resumes(saves);
     }
     // Each player once in an interval, but not all in one tick.
     for (uint64_t i = clock->tick % interval; i < sessions->high; i += interval) {

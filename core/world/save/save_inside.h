@@ -72,7 +72,7 @@ typedef struct SavedAttributes {
     bool waits;     // came in, and its entity is not there yet
     uint32_t maker; // the script that keeps something there first
     uint32_t byte_count;
-    uint8_t bytes[NET_BOOK_BYTES_MAX];
+    uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
 } SavedAttributes;
 
 typedef struct SavedAccount {
@@ -121,7 +121,7 @@ struct Saves {
     SavedAttributes *attributes;
     uint32_t attribute_count, attributes_waiting;
     IdMap attribute_map;
-    uint64_t book_version; // looked at up to here
+    uint64_t attributes_version; // looked at up to here
     SavedAccount *accounts;
     uint32_t account_count, account_max;
     IdMap account_map;
@@ -141,7 +141,7 @@ struct Saves {
     size_t command_bytes_used;
 
     uint8_t chunk_bytes[CHUNK_BYTES_MAX];
-    uint8_t book_bytes[NET_BOOK_BYTES_MAX];
+    uint8_t attributes_bytes[NET_ATTRIBUTES_BYTES_MAX];
     void *block; // the small arrays
     struct SaveCounters {
         uint64_t rows_refused, structures_unfit, structures_waiting, accounts_evicted,
@@ -164,9 +164,9 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
 // By name or by net id; NULL when there is none and no room for one, or `make` is false.
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
-void save_look_at_structures(Saves *saves, bool checkpoint);
-void save_look_at_attributes(Saves *saves, bool checkpoint);
-void save_look_at_resumes(Saves *saves);
+void save_update_structures(Saves *saves, bool checkpoint);
+void save_update_attributes(Saves *saves, bool checkpoint);
+void save_update_resumes(Saves *saves);
 // Sets what was stored on an entity.
 void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id);
 

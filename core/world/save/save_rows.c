@@ -1,5 +1,5 @@
 // What is stored of each thing: its slot, and its row when a command has room. See save_inside.h.
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
@@ -137,7 +137,7 @@ static void look_at_health(Saves *saves)
     }
 }
 
-void save_look_at_structures(Saves *saves, bool checkpoint)
+void save_update_structures(Saves *saves, bool checkpoint)
 {
     uint32_t count = 0;
     const SimEvent *events = sim_events(saves->config.sim, &count);
@@ -271,7 +271,7 @@ static bool player_equal(const RowPlayer *a, const RowPlayer *b)
     return a->player == b->player && a->entity == b->entity &&
            vec3_equal(a->position, b->position) && vec3_equal(a->velocity, b->velocity) &&
            a->yaw == b->yaw && a->health == b->health && a->present == b->present &&
-           row_text_equal(a->name, b->name) && row_text_equal(a->team, b->team);
+           text_equal(a->name, b->name) && text_equal(a->team, b->team);
 }
 
 void save_player(Saves *saves, const Session *session, bool present)
@@ -285,7 +285,7 @@ void save_player(Saves *saves, const Session *session, bool present)
     row.player = session->player;
     row.entity = session->entity;
     row.present = present;
-    row.name = (Text){session->name, (uint32_t)strlen(session->name)};
+    row.name = text_from(session->name);
     const RosterPlayer *player =
         roster_find(authority_roster(saves->config.authority), session->player);
     row.team = player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
@@ -435,7 +435,7 @@ bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResum
     return true;
 }
 
-void save_look_at_resumes(Saves *saves)
+void save_update_resumes(Saves *saves)
 {
     for (uint32_t i = pool_next(&saves->resumes, 1); i != 0;
          i = pool_next(&saves->resumes, i + 1)) {
@@ -535,39 +535,40 @@ static bool net_value(const ScriptValue *from, NetValue *to)
     return false;
 }
 
-// The persistent attributes as a book; the tags in it are the names of the private ones. What does
-// not fit is left out and counted. 0: there are none.
-static size_t write_book(Saves *saves, const AttributeTable *book, const Record *record)
+// The persistent attributes as bytes (net.h); their tags are the names of the private ones. What
+// does not fit is left out and counted. 0: there are none.
+static size_t encode_attributes(Saves *saves, const AttributeTable *attributes,
+                                const Record *record)
 {
     const uint32_t both = ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE;
     size_t reserved = 2; // for the ends, and the names of the private ones
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         reserved += (entry.flags & both) == both ? entry.name.bytes + 2 : 0;
     }
-    ByteWriter writer = byte_writer(saves->book_bytes, NET_BOOK_BYTES_MAX);
-    net_book_write_name(&writer, (Text){"", 0});
+    ByteWriter writer = byte_writer(saves->attributes_bytes, NET_ATTRIBUTES_BYTES_MAX);
+    net_attributes_write_name(&writer, (Text){"", 0});
     uint32_t written = 0;
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         NetValue value;
         ByteWriter trial = writer;
         if ((entry.flags & ATTRIBUTE_PERSISTENT) == 0 || !net_value(&entry.value, &value)) {
             continue;
         }
-        net_book_write_attribute(&trial, net_text(entry.name), &value);
-        if (trial.status != STATUS_OK || trial.at + reserved > NET_BOOK_BYTES_MAX) {
+        net_attributes_write_one(&trial, net_text(entry.name), &value);
+        if (trial.status != STATUS_OK || trial.at + reserved > NET_ATTRIBUTES_BYTES_MAX) {
             saves->counters.attributes_cut += 1;
             continue;
         }
         writer = trial;
         written += 1;
     }
-    net_book_write_end(&writer);
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    net_attributes_write_end(&writer);
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         if ((entry.flags & both) == both) {
-            net_book_write_tag(&writer, net_text(entry.name));
+            net_attributes_write_tag(&writer, net_text(entry.name));
         }
     }
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
     if (writer.status != STATUS_OK) {
         saves->counters.attributes_refused += 1;
         return 0;
@@ -583,7 +584,7 @@ static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
         own += saves->attributes[i].maker == record->maker;
     }
     SavedAttributes *saved = NULL;
-    if (record->maker == 0 || part_is_fair(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
+    if (record->maker == 0 || fair_share_allows(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
         saved = save_attribute_slot(saves, name, record->net_id, true);
     }
     if (saved != NULL) {
@@ -603,7 +604,8 @@ static void look_at_record(Saves *saves, const Record *record)
         save_apply_attributes(saves, saved, record->net_id);
         return;
     }
-    const size_t bytes = write_book(saves, authority_attributes(saves->config.authority), record);
+    const size_t bytes =
+        encode_attributes(saves, authority_attributes(saves->config.authority), record);
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
@@ -612,29 +614,31 @@ static void look_at_record(Saves *saves, const Record *record)
         saves->counters.attributes_refused += 1;
         return;
     }
-    if (saved->byte_count != bytes || memcmp(saved->bytes, saves->book_bytes, bytes) != 0) {
-        memcpy(saved->bytes, saves->book_bytes, bytes);
+    if (saved->byte_count != bytes || memcmp(saved->bytes, saves->attributes_bytes, bytes) != 0) {
+        memcpy(saved->bytes, saves->attributes_bytes, bytes);
         saved->byte_count = (uint32_t)bytes;
         save_queue(saves, SAVE_ATTRIBUTE, (uint32_t)(saved - saves->attributes), &saved->queued);
     }
 }
 
-void save_look_at_attributes(Saves *saves, bool checkpoint)
+void save_update_attributes(Saves *saves, bool checkpoint)
 {
-    const AttributeTable *book = authority_attributes(saves->config.authority);
+    const AttributeTable *attributes = authority_attributes(saves->config.authority);
     // What waits for its entity is not kept waiting until the next checkpoint.
-    if (book->version == saves->book_version || (!checkpoint && saves->attributes_waiting == 0)) {
+    if (attributes->version == saves->attributes_version ||
+        (!checkpoint && saves->attributes_waiting == 0)) {
         return;
     }
-    const uint64_t since = saves->book_version;
-    const uint64_t now = book->version; // applying makes it rise: that is for the next time
-    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
-        const Record *record = attribute_table_at(book, i);
+    const uint64_t since = saves->attributes_version;
+    const uint64_t now = attributes->version; // applying makes it rise: that is for the next time
+    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
+         i = attribute_table_next(attributes, i)) {
+        const Record *record = attribute_table_at(attributes, i);
         if (record->version > since) {
             look_at_record(saves, record);
         }
     }
-    saves->book_version = now;
+    saves->attributes_version = now;
 }
 
 static void write_attributes(const SavedAttributes *saved, ByteWriter *writer)

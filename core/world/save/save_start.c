@@ -69,7 +69,7 @@ static Status take_attributes(Saves *saves, const Row *row)
     if (status != STATUS_OK) {
         return status;
     }
-    if (count > NET_BOOK_BYTES_MAX) {
+    if (count > NET_ATTRIBUTES_BYTES_MAX) {
         return STATUS_RANGE;
     }
     const Text text = {name.data, name.bytes};
@@ -251,16 +251,16 @@ static void restore_structures(Saves *saves)
 
 static bool is_private(const SavedAttributes *stored, Text name)
 {
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text text;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
         return true;
     }
-    while (net_book_attribute(&reader, &text, &value)) {
+    while (net_attributes_next(&reader, &text, &value)) {
     }
-    while (net_book_tag(&reader, &text)) {
-        if (row_text_equal(text, name)) {
+    while (net_attributes_next_tag(&reader, &text)) {
+        if (text_equal(text, name)) {
             return true;
         }
     }
@@ -288,13 +288,13 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     stored->waits = false;
     saves->attributes_waiting -= 1;
     ScriptWorld *script_world = authority_world(saves->config.authority);
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text name;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
         return;
     }
-    while (net_book_attribute(&reader, &name, &value)) {
+    while (net_attributes_next(&reader, &name, &value)) {
         const ScriptValue script = script_value(&value);
         const uint32_t flags =
             ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);

@@ -168,7 +168,7 @@ bool script_host_find(const ScriptHost *host, Text path, HostRune *out)
 {
     for (uint32_t i = 0; i < host->script_count; i++) {
         const HostScript *script = &host->scripts[i];
-        if (row_text_equal(path, (Text){script->path, (uint32_t)strlen(script->path)})) {
+        if (text_equal(path, text_from(script->path))) {
             return script_host_at(host, i, out);
         }
     }
@@ -528,11 +528,6 @@ void script_host_start(ScriptHost *host)
 
 // --- what clients are told ----------------------------------------------------------------------
 
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
 // ReplicatedFirst before the others.
 static void send_executes(ScriptHost *host, Session *session)
 {
@@ -543,9 +538,9 @@ static void send_executes(ScriptHost *host, Session *session)
                 (script->service == &SERVICES[SERVICE_REPLICATED_FIRST]) != (pass == 0)) {
                 continue;
             }
-            const MessageScriptExecute execute = {.script_path = text_of(script->path),
+            const MessageScriptExecute execute = {.script_path = text_from(script->path),
                                                   .run_context =
-                                                      text_of(run_context_names[script->context]),
+                                                      text_from(run_context_names[script->context]),
                                                   .at_tick = host->config.clock->tick};
             session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }
@@ -609,7 +604,7 @@ static void feed(ScriptHost *host)
         const Prefab *prefab = binds[i].prefab;
         char path[SCRIPT_PATH_BYTES];
         ScriptEntityInfo info;
-        if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
+        if (copy_path(text_from(prefab->script_path), path) &&
             script_world->methods->entity(script_world, binds[i].net_id, &info)) {
             bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
                  true);

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
-static bool text_is(Text text, const char *word)
-{
-    return row_text_equal(text, text_of(word));
-}
-
 // --- memory -------------------------------------------------------------------------------------
 
 Status script_manifest_create(ScriptHost *host)
@@ -111,10 +101,10 @@ static MessageScriptManifest message_of_scripts(const ScriptHost *host)
         ASSERT(count < MANIFEST_MAX);
         WireManifestScript *row = &host->rows[count++];
         *row =
-            (WireManifestScript){.path = text_of(script->path),
+            (WireManifestScript){.path = text_from(script->path),
                                  .size_bytes = script->byte_count,
-                                 .run_context = text_of(run_context_names[script->context]),
-                                 .service = text_of(script_service_names[script->service->kind])};
+                                 .run_context = text_from(run_context_names[script->context]),
+                                 .service = text_from(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
     return (MessageScriptManifest){.version = host->config.run->manifest_version,

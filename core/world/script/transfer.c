@@ -223,7 +223,7 @@ static void send_script(ScriptHost *host, Session *session, const Transfer *tran
     const bool found = script_host_at(host, transfer->script, &rune);
     ASSERT(found); // a reload forgets the transfers
     const MessageScriptChunk chunk = {
-        .script_path = {rune.path, (uint32_t)strlen(rune.path)},
+        .script_path = text_from(rune.path),
         .chunk_index = transfer->next,
         .total_chunks = transfer->total,
         .encoding = transfer->packed ? rune.packing : 0,

@@ -125,7 +125,7 @@ static uint64_t tick_of_input(const Sessions *sessions, const Session *session, 
     return 0;
 }
 
-void prediction_said(Sessions *sessions, Session *session, const MessageInputBatch *batch)
+void prediction_reported(Sessions *sessions, Session *session, const MessageInputBatch *batch)
 {
     if (batch->state_hash == 0 || session->entity == 0) {
         return;

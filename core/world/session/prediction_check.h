@@ -33,7 +33,7 @@ typedef struct Prediction {
 void prediction_reset(Sessions *sessions, Session *session); // a new body, or a new client for it
 void prediction_cause(const Sessions *sessions, Session *session, NetCause cause);
 // The client said what it predicted after an input.
-void prediction_said(Sessions *sessions, Session *session, const MessageInputBatch *batch);
+void prediction_reported(Sessions *sessions, Session *session, const MessageInputBatch *batch);
 void prediction_before_step(Sessions *sessions, Session *session);
 void prediction_after_step(Sessions *sessions, Session *session);
 // What changed in this tick: sessions near it may have predicted without it.

@@ -145,10 +145,10 @@ MUST_USE Status session_connect(Sessions *sessions, const Entry *entry);
 // Ends a session once its output is out; its body is kept as after a cut.
 void session_close(Sessions *sessions, Session *session);
 // The connection is gone or given up; the slot stays.
-void session_let_go(Sessions *sessions, Session *session);
+void session_detach(Sessions *sessions, Session *session);
 void session_free(Sessions *sessions, Session *session); // its player must have ended
 // A closing session was waited for long enough: the owner is told to close its connection.
-void session_give_up(Sessions *sessions, Session *session);
+void session_abort(Sessions *sessions, Session *session);
 // A new life for its body, at a spawn point.
 MUST_USE Status session_respawn(Authority *authority, Session *session);
 void session_hash(const Sessions *sessions, Hash64 *hash);

@@ -1,5 +1,5 @@
-// See lua_refusal.h. The texts that are looked for are those of Lua 5.4's lparser.c, lcode.c and
-// ldo.c; what is not among them stays as Lua says it.
+// See lua_refusal.h. The texts that are searched for are those of Lua 5.4's lparser.c, lcode.c and
+// ldo.c; other messages stay as they are.
 #include "server/build/base/lua_refusal.h"
 
 #include <stdio.h>

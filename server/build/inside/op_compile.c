@@ -35,7 +35,7 @@ typedef struct Request {
     uint32_t module_count;
 } Request;
 
-// What one request needs and gives back.
+// The working state of one request.
 typedef struct Work {
     Request request;
     DiagnosticList diagnostics;
@@ -46,7 +46,7 @@ typedef struct Work {
 
 // --- the request --------------------------------------------------------------------------------
 
-// A name that messages show.
+// A name that can be shown in messages.
 static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
     return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
@@ -65,7 +65,7 @@ static bool read_modules(ByteReader *reader, Request *out)
     return reader->status == STATUS_OK;
 }
 
-// The lines are only read once all the rest has been found good.
+// The line numbers are read only after everything else was checked.
 static Status read_request(ByteReader *reader, Request *out)
 {
     if (!read_plain_name(reader, out->path, sizeof out->path) ||
@@ -90,7 +90,8 @@ static Status read_request(ByteReader *reader, Request *out)
         return STATUS_MALFORMED;
     }
     if (out->source_bytes >= 3 && memcmp(out->source, "\xef\xbb\xbf", 3) == 0) {
-        out->source += 3; // some editors begin a text with a mark that nobody sees; lines stay
+        out->source +=
+            3; // skip the byte order mark that some editors write; line numbers stay the same
         out->source_bytes -= 3;
     }
     if (out->line_count == 0) {
@@ -115,8 +116,8 @@ static uint32_t shown_line(const Request *request, uint32_t line)
     return is_mapped && request->lines[line - 1] > 0 ? request->lines[line - 1] : line;
 }
 
-// What Lua calls it, so that a fault names a file that a creator can open: its path with the ending
-// of its source, or of the Lua that is kept beside a plain soul.
+// The chunk name in Lua, so that a fault names a file that a creator can open: its path with the
+// ending of its source, or of the Lua that is kept beside a plain soul.
 static void name_file(const Request *request, char out[SCRIPT_FILE_BYTES])
 {
     const char *found = strstr(request->file, request->path);
@@ -141,10 +142,10 @@ static void tell_findings(Work *work)
     for (uint32_t i = 0; i < lint->finding_count; i++) {
         const LintFinding *finding = &lint->findings[i];
         if (work->request.is_generated && finding->kind == LINT_SHADOWED) {
-            continue; // names that nobody chose
+            continue; // generated names
         }
         if (work->request.lines != NULL && finding->kind == LINT_HOOK_PARAMETER) {
-            continue; // the TypeScript compiler has told, with the column
+            continue; // the TypeScript compiler has reported it, with the column
         }
         diagnostic_addf(&work->diagnostics,
                         finding->is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
@@ -172,7 +173,8 @@ static int count_piece(lua_State *lua, const void *piece, size_t bytes, void *us
     return 0;
 }
 
-// The function is on top of the stack. What no world takes is an error, with its size.
+// The function is on top of the stack. A rune that is too large for a world is an error that names
+// its size.
 static Status write_rune(Work *work, lua_State *lua)
 {
     const Request *request = &work->request;
@@ -203,7 +205,7 @@ static Status finish(Work *work, lua_State *lua, char *reason)
     if (status == STATUS_OK) {
         work->lint.is_module = strncmp(request->path, "ReplicatedStorage/", 18) == 0;
         lint_function(lua, side_of(request->context), &work->lint);
-        if (!request->is_generated) { // else its own text was looked at
+        if (!request->is_generated) { // generated code is not checked for style
             lint_text(request->source, request->source_bytes, &work->lint);
         }
         tell_findings(work);
@@ -242,7 +244,7 @@ static Status compile_source(Work *work, char *reason)
     return status;
 }
 
-// Room for what is found out. Free with free_work.
+// Allocates the results. Free with free_work.
 static Status begin_work(Work *work, ByteReader *request)
 {
     *work = (Work){.lint = {.finding_max = FINDINGS_MAX, .require_max = COMPILE_REQUIRES_MAX}};
@@ -268,7 +270,7 @@ static void free_work(Work *work)
 
 // --- trying it out ------------------------------------------------------------------------------
 
-// False: it does not compile, or asks for things of its place.
+// False: it does not compile, or uses things of its place.
 static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
 {
     ByteReader request = byte_reader(data, bytes);

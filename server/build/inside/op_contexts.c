@@ -1,5 +1,5 @@
 // Reads where the scripts of a place run; see ask_contexts.h. A member that is not understood is an
-// error, never ignored: a narrowing that is overlooked would send a secret to every client.
+// error and never ignored: an overlooked restriction would send a secret to every client.
 #include "server/build/ask/ask_contexts.h"
 
 #include "core/base/arena.h"
@@ -48,7 +48,7 @@ static void narrow_one(const SoulList *list, const JsonNode *member, JsonError *
             json_fail(error, STATUS_NOT_FOUND, member,
                       "names no script; write it as \"Workspace/Door\", without an ending");
         }
-    } else if (!soul_narrow(soul, context)) {
+    } else if (!soul_restrict_context(soul, context)) {
         json_fail(error, STATUS_DENIED, member,
                   "cannot be %s: %s runs on the %s alone; contexts only narrow", names[context],
                   soul_service_name(soul->service),
@@ -64,7 +64,7 @@ static void tell_json_error(DiagnosticList *diagnostics, const JsonError *error)
                     "place", "%s", words);
 }
 
-// Every member that is wrong is told of; what the others take away is taken all the same.
+// Every wrong member is reported; the restrictions of the others are applied all the same.
 static void narrow_all(const char *text, size_t bytes, const SoulList *list, Arena *arena,
                        DiagnosticList *diagnostics)
 {
@@ -73,8 +73,8 @@ static void narrow_all(const char *text, size_t bytes, const SoulList *list, Are
     config.node_count_max = SETTINGS_NODES;
     JsonError whole = {0};
     const JsonNode *root = NULL, *member = NULL;
-    // That the rest of its members are right is WORKER_PLACE's to say; but what cannot be read here
-    // fails here, or a narrowing in it would be lost.
+    // WORKER_PLACE checks the other members. But text that cannot be parsed fails here, or a
+    // restriction in it would be lost.
     if (json_parse(&config, text, bytes, &root, &whole) == STATUS_OK) {
         const JsonNode *contexts = json_find(root, "contexts");
         member = contexts == NULL ? NULL : json_read_object(contexts, &whole);
@@ -122,7 +122,7 @@ static void write_reply(WorkerCall *call, const SoulList *list, const Diagnostic
 
 static size_t arena_bytes_for(size_t text_bytes)
 {
-    // A value of a tree takes 64 bytes or so, and at least two of the text.
+    // A value of the tree takes about 64 bytes, and at least two of the text.
     const size_t wanted = 4096 + (text_bytes < SETTINGS_BYTES ? text_bytes : SETTINGS_BYTES) * 80;
     return wanted < ARENA_BYTES ? wanted : ARENA_BYTES;
 }

@@ -1,6 +1,6 @@
-// See scene_ref.h: where the edits are, in the worker. The tree says where values are. Everything
-// goes forward through the file once: nodes are visited in the order of the text, so one cursor
-// finds all of them, however long a line is.
+// See scene_ref.h: finds the edits, in the worker. The JSON tree says where values are. Nodes are
+// visited in the order of the text, so one cursor finds all of them in a single pass, however long
+// a line is.
 #include "server/build/inside/op_scene_ref.h"
 
 #include "core/base/check.h"
@@ -34,7 +34,7 @@ typedef struct Search {
     uint8_t *used;
 } Search;
 
-// Of one entity: all of them, or none.
+// The edits of one entity: all of them are made, or none.
 typedef struct EntityEdits {
     SceneRefEdit items[ENTITY_EDITS_MAX];
     uint32_t count;
@@ -42,7 +42,7 @@ typedef struct EntityEdits {
 
 // --- places in the text -------------------------------------------------------------------------
 
-// The byte at which a node begins. Nodes must be asked for in the order of the text.
+// The byte at which a node begins. Must be called in the order of the text.
 static size_t seek(Search *search, const JsonNode *node)
 {
     while (search->at < search->bytes &&
@@ -61,8 +61,8 @@ static size_t seek(Search *search, const JsonNode *node)
     return search->at;
 }
 
-// Where the name of a member begins. The name is one of ours, so it has no quote inside, however it
-// is escaped.
+// The byte at which the name of a member begins. It is one of our four names, so it contains no
+// quote, however it is escaped.
 static uint32_t seek_name(Search *search, const JsonNode *member)
 {
     size_t at = seek(search, member);
@@ -114,7 +114,7 @@ static void add_edit(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRe
     edits->items[edits->count++] = like;
 }
 
-// The value of a member, unless it is what it should be.
+// Adds an edit for the value of a member, unless it is right already.
 static void set_value(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *member,
                       SceneRefField field)
 {
@@ -146,7 +146,7 @@ static void look_at_ref(Search *search, EntityEdits *edits, SceneRefEdit like, c
     }
 }
 
-// One that is written in a manner of its own, with escapes in its names or very long, stays.
+// A member with escapes in its name, or a very long one, is left alone.
 static void keep_edits(Search *search, const EntityEdits *edits)
 {
     size_t begin, end;
@@ -162,7 +162,7 @@ static void keep_edits(Search *search, const EntityEdits *edits)
     }
 }
 
-// What is in no service that has entities is told of by who compiles the scene.
+// A script outside the services for entities is reported by the scene compiler.
 static void tell_missing(const Search *search, const JsonNode *node)
 {
     const ScriptPath plain = script_path_trim(node->text, node->count);
@@ -252,7 +252,7 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
         return STATUS_LIMIT;
     }
     const size_t capacity = tree_bytes(file->bytes);
-    void *block = calloc(1, capacity); // what is not touched takes no memory
+    void *block = calloc(1, capacity); // pages that are not touched take no memory
     if (block == NULL) {
         return STATUS_LIMIT;
     }
@@ -273,7 +273,7 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
                          .script_count = script_count,
                          .used = used};
         const bool has_mark = strncmp(file->text, JSON_MARK, strlen(JSON_MARK)) == 0;
-        search.at = has_mark ? strlen(JSON_MARK) : 0; // columns begin behind it
+        search.at = has_mark ? strlen(JSON_MARK) : 0; // columns are counted from behind it
         look_at_all(&search, root, file->kind);
         status = edits->status;
     }

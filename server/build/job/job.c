@@ -44,7 +44,7 @@ typedef struct Job {
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
     uint64_t until_ns; // it runs no longer
-    bool is_late;      // it would have
+    bool is_late;      // it ran out of time
     bool has_result;
     BuildResult result;
 } Job;
@@ -119,7 +119,7 @@ static Job *free_slot(JobQueue *queue)
     return oldest;
 }
 
-// Only the latest results stay; what a job says of itself stays longer.
+// Only the latest results are kept; the status of a job is kept longer.
 static void drop_old_results(JobQueue *queue)
 {
     for (;;) {
@@ -154,7 +154,7 @@ __attribute__((format(printf, 2, 3))) static void log_line(JobStatus *status, co
     va_end(arguments);
     size_t bytes = strlen(line);
     while (length >= (int)LOG_BYTES && bytes > 0 && !utf8_is_valid(line, bytes)) {
-        line[--bytes] = '\0'; // a character that was cut; at most three times for valid text
+        line[--bytes] = '\0'; // remove a cut character; at most three times for valid text
     }
 }
 
@@ -194,7 +194,7 @@ static Job *next_job(JobQueue *queue)
 
 typedef struct Watch {
     JobQueue *queue;
-    Job *job; // stays where it is while it runs
+    Job *job; // does not move while it runs
 } Watch;
 
 static void on_progress(void *user, const BuildProgress *progress)
@@ -203,7 +203,7 @@ static void on_progress(void *user, const BuildProgress *progress)
     pthread_mutex_lock(&watch->queue->lock);
     JobStatus *status = &watch->job->status;
     const bool is_new = status->stage != progress->stage || status->log_count == 0;
-    if (is_new && progress->stage != BUILD_DONE) { // finish_job says that
+    if (is_new && progress->stage != BUILD_DONE) { // finish_job reports that
         log_line(status, "%s", build_stage_name(progress->stage));
     }
     status->stage = progress->stage;
@@ -236,13 +236,13 @@ static void log_result(JobStatus *status, const BuildResult *result)
     status->version = result->version;
 }
 
-// Its creator's mistakes, and diagnostics say which.
+// Whether the creator's files are at fault; then diagnostics say why.
 static bool is_of_place(Status built, const BuildResult *result)
 {
     return built == STATUS_MALFORMED && result->diagnostics.error_count > 0;
 }
 
-// Whoever follows a job is told why it failed, and not where things are on this machine.
+// The reason of a failure, without paths of this machine.
 static void take_reason(const JobQueue *queue, Job *job, const char *reason)
 {
     char *text = job->status.reason;
@@ -294,7 +294,7 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     drop_old_results(queue);
 }
 
-// With the lock held; lets go of it while the build runs.
+// Called with the lock held; releases it while the build runs.
 static void run_job(JobQueue *queue, Builder **builder, Job *job)
 {
     job->status.state = JOB_RUNNING;
@@ -444,7 +444,7 @@ static void make_id(char id[JOB_ID_BYTES])
     }
 }
 
-// One that waits will read what is there when its turn comes. One that runs has read already: it is
+// A waiting job will read the files when its turn comes. A running one has read them already: it is
 // the same only if nothing was written since.
 static Job *find_same(JobQueue *queue, const char *place, bool force, const uint8_t *stamp,
                       uint32_t *waiting)
@@ -491,7 +491,7 @@ Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_
         job->place = real;
         job->force = force;
         job->status.queued_unix_ms = clock_unix_ms();
-        real = NULL; // the job's now
+        real = NULL; // the job owns it now
         pthread_cond_signal(&queue->work);
     }
     if (status == STATUS_OK) {

@@ -102,7 +102,7 @@ Status editor_files_write_settings(const char *place, bool wanted, bool *written
                         ? place_file_write(place, SETTINGS, file->data, file->bytes, true)
                         : STATUS_NOT_FOUND;
     if (status == STATUS_EXISTS) {
-        return STATUS_OK; // somebody's own
+        return STATUS_OK; // a file of the creator's own
     }
     *written = status == STATUS_OK;
     if (status != STATUS_OK) {

@@ -1,5 +1,5 @@
-// See soul.h. A file's name says everything but one thing: place.json may take a side away from a
-// script, which is read where all of a creator's bytes are, in the worker (ask_contexts.h).
+// See soul.h. The name of a file tells everything but the run context, which place.json may
+// restrict; that is read in the worker, like all of a creator's files (ask_contexts.h).
 #define _GNU_SOURCE
 #include "server/build/place/soul.h"
 
@@ -14,7 +14,7 @@
 #include <strings.h>
 
 #define SEGMENT_BYTES_MAX 64
-#define NAME_BYTES_MAX    120 // with .rune after it, it is still a path of a place folder
+#define NAME_BYTES_MAX    120 // with .rune at its end it is still a valid path of a place folder
 #define KEPT_ENDING       ".soul.lua"
 #define MEANT_LETTERS_MIN 6 // "Server", "Starter"
 
@@ -45,7 +45,7 @@ RunContext soul_service_context(SoulService service)
     return service_contexts[service];
 }
 
-bool soul_narrow(Soul *soul, RunContext context)
+bool soul_restrict_context(Soul *soul, RunContext context)
 {
     if (context != soul->context && soul->context != CONTEXT_BOTH) {
         return false;
@@ -82,8 +82,8 @@ static size_t common_letters(const char *a, const char *b)
     return count;
 }
 
-// The service that a folder was meant to be; NULL: none. "ServerScripts" and
-// "StarterPlayerScripts", as others call theirs, begin like one of ours.
+// The service that a folder name was probably meant to be, or NULL. "ServerScripts" and
+// "StarterPlayerScripts", which other platforms use, begin like one of ours.
 static const char *service_meant(const char *path)
 {
     const size_t bytes = strcspn(path, "/");
@@ -106,8 +106,9 @@ static bool is_letter(uint8_t byte)
            (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' || byte >= 0x80;
 }
 
-// Why a plain path cannot be a script's name; NULL: it can. Names are shown in messages, are files
-// and parts of URLs: letters (of any script), digits, '_', '-', and inside also '.' and ' '.
+// Why a plain path cannot be a script's name; NULL: it can. Names are shown in messages, are file
+// names and parts of URLs: letters (of any alphabet), digits, '_', '-', and inside also '.' and '
+// '.
 static const char *name_problem(const char *path)
 {
     if (!utf8_is_valid(path, strlen(path))) {
@@ -137,7 +138,7 @@ static const char *name_problem(const char *path)
     }
 }
 
-// A name inside which an ending stands would be taken for another script's, or for an artifact.
+// A name with an ending inside it would be confused with another script, or with an artifact.
 static bool has_inner_ending(const char *path)
 {
     static const char *const reserved[] = {".lua", ".ts", ".soul", ".rune", ".json"};
@@ -170,7 +171,7 @@ static const PlaceFile *file_named(const PlaceFolder *folder, const char *path, 
     return NULL;
 }
 
-// What was made of a plain soul is no soul; without its source nothing would ever use it.
+// Lua generated from a plain soul is not a soul itself; without its source nothing would use it.
 static void check_kept(const PlaceFolder *folder, const PlaceFile *file,
                        DiagnosticList *diagnostics)
 {
@@ -224,7 +225,7 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     return true;
 }
 
-// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
+// Endings that people use for scripts here or elsewhere, and endings that a system has hidden.
 void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
 {
     static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",    ".js",
@@ -253,7 +254,7 @@ static int by_path(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->file->path, two->file->path);
 }
 
-// Keeps the first of those with one name, so that the others' errors are still found.
+// Of several sources for one name the first is kept, so that its errors are still found.
 static void drop_doubles(SoulList *list, DiagnosticList *diagnostics)
 {
     uint32_t kept = 0;
@@ -276,7 +277,7 @@ static int by_folded_path(const void *a, const void *b)
     return order != 0 ? order : strcmp((*one)->path, (*two)->path);
 }
 
-// Two names that are one file on other machines could not be packed.
+// Two names that are the same file on other machines cannot be packed.
 static Status check_case(const SoulList *list, DiagnosticList *diagnostics)
 {
     const Soul **sorted = calloc(list->count + 1, sizeof *sorted);

@@ -266,8 +266,8 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
     case SCRIPT_NUMBER:
         return a->number == b->number;
     case SCRIPT_TEXT:
-        return row_text_equal((Text){a->text.data, (uint32_t)a->text.bytes},
-                              (Text){b->text.data, (uint32_t)b->text.bytes});
+        return text_equal((Text){a->text.data, (uint32_t)a->text.bytes},
+                          (Text){b->text.data, (uint32_t)b->text.bytes});
     case SCRIPT_VECTOR:
         return vec3_equal(a->vector, b->vector);
     case SCRIPT_ENTITY:
@@ -277,8 +277,9 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
     }
 }
 
-// How much of one book about an entity the other does not have, private things left out.
-static uint32_t books_apart(const AttributeTable *from, const AttributeTable *to, uint64_t net_id)
+// How many public attributes of an entity one table has and the other does not.
+static uint32_t attributes_apart(const AttributeTable *from, const AttributeTable *to,
+                                 uint64_t net_id)
 {
     const Record *record = attribute_table_find(from, net_id);
     uint32_t apart = 0;
@@ -298,7 +299,7 @@ static uint32_t books_apart(const AttributeTable *from, const AttributeTable *to
     return apart;
 }
 
-static void check_books(Net *net, const NetClient *client)
+static void check_all_attributes(Net *net, const NetClient *client)
 {
     View *view = client_script_view(client->client);
     if (view == NULL) {
@@ -308,8 +309,8 @@ static void check_books(Net *net, const NetClient *client)
     for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client->client, slot)) {
         const uint64_t net_id = client_entity(client->client, slot).net_id;
-        if (books_apart(truth, view_attributes(view), net_id) > 0 ||
-            books_apart(view_attributes(view), truth, net_id) > 0) {
+        if (attributes_apart(truth, view_attributes(view), net_id) > 0 ||
+            attributes_apart(view_attributes(view), truth, net_id) > 0) {
             net_fail(net, "client %u has other attributes or tags of %llu than the server",
                      client->index, (unsigned long long)net_id);
         }
@@ -343,7 +344,7 @@ static void check_client(Net *net, const NetClient *client)
     check_unknown(net, client, body->position);
     check_terrain(net, client, body->position);
     check_roster(net, client);
-    check_books(net, client);
+    check_all_attributes(net, client);
     watch_end(net, client);
 }
 

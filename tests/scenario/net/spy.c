@@ -70,9 +70,9 @@ static void note_placed(Look *look, uint64_t net_id)
 }
 
 static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                       const uint8_t *book, size_t book_bytes)
+                       const uint8_t *attributes, size_t attributes_bytes)
 {
-    (void)shape, (void)book, (void)book_bytes;
+    (void)shape, (void)attributes, (void)attributes_bytes;
     Look *look = user;
     look->client->spy.entered[slot] = look->tick;
     bool known;
@@ -96,14 +96,14 @@ static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const
 }
 
 static void look_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                        uint32_t components, const NetShape *shape, const uint8_t *book,
-                        size_t book_bytes)
+                        uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                        size_t attributes_bytes)
 {
-    (void)slot, (void)shape, (void)book, (void)book_bytes;
+    (void)slot, (void)shape, (void)attributes, (void)attributes_bytes;
     Look *look = user;
     // A record without a component is a state that came back to what the client has.
     const uint32_t versions = entity->state.version - before->version;
-    const bool news = (components & ~(uint32_t)(NET_SHAPE | NET_BOOK)) == 0 ||
+    const bool news = (components & ~(uint32_t)(NET_SHAPE | NET_ATTRIBUTES)) == 0 ||
                       !net_state_equal(&entity->state, before);
     if (versions == 0 || (components == 0 && versions == 1) || !news) {
         net_fail(look->net, "client %u is sent %llu again though nothing changed",

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 // How many one who has `own` of the `used` may take more, of which there are `max` in all.
-static inline uint64_t part_room(uint64_t own, uint64_t used, uint64_t max)
+static inline uint64_t fair_share_room(uint64_t own, uint64_t used, uint64_t max)
 {
     const uint64_t most = max / SCRIPT_PART_MOST;
     const uint64_t late = max - max / SCRIPT_PART_LATE;
@@ -20,7 +20,7 @@ static inline uint64_t part_room(uint64_t own, uint64_t used, uint64_t max)
     return early_room > late_room ? early_room : late_room;
 }
 
-static inline bool part_is_fair(uint64_t own, uint64_t used, uint64_t max)
+static inline bool fair_share_allows(uint64_t own, uint64_t used, uint64_t max)
 {
-    return part_room(own, used, max) > 0;
+    return fair_share_room(own, used, max) > 0;
 }
