@@ -1,6 +1,7 @@
-// Fair parts of what many use and nobody divides beforehand: pages of terrain, attributes, room in
-// a queue. One user has at most half of it, and when three quarters are taken, the rest is for
-// those who have little (a sixty-fourth): what one or a few hoard, others do not miss.
+// Fair shares of a resource that many use and that is not divided beforehand: pages of terrain,
+// attributes, room in a queue. One user may have at most half of it, and when three quarters are
+// taken, the rest is for users who have little (less than a sixty-fourth): so a few who take much
+// do not block the others.
 #pragma once
 
 #include "core/base/limits.h"
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// How many one who has `own` of the `used` may take more, of which there are `max` in all.
+// How many more a user may take that has `own` of the `used`, out of `max` in all.
 static inline uint64_t fair_share_room(uint64_t own, uint64_t used, uint64_t max)
 {
     const uint64_t most = max / SCRIPT_PART_MOST;

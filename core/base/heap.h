@@ -1,6 +1,6 @@
-// The one gate to the system heap: nothing else in core/ calls malloc. A Heap counts what goes
-// through it, refuses what would pass its cap, and can be frozen: any call on a frozen heap is a
-// bug and dies. Worlds allocate at create, freeze, and then step; a test proves that a step never
+// The only way to the system heap: nothing else in core/ calls malloc. A Heap counts its
+// allocations, refuses those above its limit, and can be frozen: any call on a frozen heap is a bug
+// and aborts. Worlds allocate at create, freeze, and then step; a test proves that a step never
 // allocates.
 #pragma once
 

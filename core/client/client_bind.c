@@ -1,9 +1,8 @@
-// Names, attributes and tags of what is visible, and the scripts that belong to it. An anchored
-// part has its script from the scene; what enters later from the scene by its net id, or from the
-// prefab whose name it has; the own character has those of StarterPlayer.
-//
+// Names, attributes and tags of visible entities, and the scripts that belong to them. An anchored
+// part has its script from the scene; an entity that enters later from the scene by its net id, or
+// from its prefab by name; the own character has those of StarterPlayer.
 // An entity's script is bound after the tick that follows its enter: if the same entity left just
-// before, scripts are told of that first.
+// before, scripts see that first.
 #include "core/client/client_bind.h"
 
 #include <string.h>
@@ -120,7 +119,7 @@ static const Manifest *running_set(const Client *client)
     return cache->current.version != 0 ? &cache->current : &cache->staged;
 }
 
-// Its instances end with the entity; their slots may then be others'.
+// Its instances end with the entity; their slots may be reused then.
 static void own_forget(Client *client)
 {
     const Manifest *set = running_set(client);
@@ -141,7 +140,7 @@ void client_script_leave(Client *client, uint64_t net_id)
     AttributeTable *attributes = view_attributes(script->view);
     attribute_table_remove(attributes, net_id);
     if (net_id <= scene_part_count(client->place->scene)) {
-        // The part itself stays, as the scene has it.
+        // The part itself stays as it is in the scene.
         const PlaceExtra *extra = extra_find(client->place, net_id);
         if (extra != NULL) {
             extra_apply(attributes, extra);

@@ -1,6 +1,5 @@
-// Between scripts and the server: what happened is told to scripts when the view shows it, and what
-// scripts say goes up. Calls that want an answer wait in a short list until it comes, is refused,
-// or ten seconds are over.
+// Between scripts and the server: events reach scripts when the view shows them, and messages of
+// scripts are sent. Calls wait in a short list for their answer, a rejection, or ten seconds.
 #include "core/client/client_inside.h"
 
 #include "core/script/runtime/value.h"
@@ -30,7 +29,7 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     }
     if (player == NULL) {
         if (roster_add(roster, joined->player, name) != STATUS_OK) {
-            return; // no room, and the roster has counted it
+            return; // no room; the roster counts it
         }
         player = roster_find(roster, joined->player);
     }
@@ -48,14 +47,14 @@ static void player_left(Client *client, const MessagePlayerLeft *left)
 {
     RosterPlayer *player = roster_find(view_roster(client->script.view), left->player);
     if (player != NULL && !player->leaving) {
-        // It can be read until scripts were told.
+        // It can be read until scripts got the event.
         player->leaving = true;
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_REMOVING, .player_id = left->player});
     }
 }
 
-// The player whose character that is; 0: nobody's.
+// The player of that character; 0: none.
 static uint64_t player_of(const Client *client, uint64_t entity)
 {
     Roster *roster = view_roster(client->script.view);
@@ -85,7 +84,7 @@ static bool invoke_take(ClientScript *script, uint64_t id)
 
 static void complete_failed(ClientScript *script, uint64_t id, const char *text, size_t bytes)
 {
-    // Nobody waiting any more is no error: its script ended meanwhile.
+    // It is no error if nobody waits: its script may have ended.
     (void)!script_complete(script->system, id, false, (const uint8_t *)text, bytes);
 }
 

@@ -1,5 +1,5 @@
-// Messages from the server, each taken as if an enemy had written it. Frames go through the merge,
-// whose sink tells prediction, interpolation and scripts what changed.
+// Messages from the server; each is checked as if it were hostile. Frames go through the merge,
+// whose sink passes the changes to prediction, interpolation and scripts.
 #include "core/client/client_inside.h"
 
 #include <string.h>
@@ -122,13 +122,13 @@ static void on_event(void *user, uint64_t tick, const uint8_t *bytes, size_t cou
     arena_reset(&client->scratch);
     const Status status = message_decode_event(bytes, count, &client->scratch, &message);
     if (status == STATUS_UNSUPPORTED) {
-        return; // of a later version
+        return; // from a later version
     }
     if (status != STATUS_OK) {
         client_fail(client, "an event cannot be read: %s", status_text(status));
         return;
     }
-    // Terrain changes at once: the own player stands on what the server stands on.
+    // Terrain changes at once, so that the own player stands on the same ground as on the server.
     if (message.number == MESSAGE_CHUNK_VERSIONS) {
         const MessageChunkVersions *versions = message.body;
         chunk_cache_versions(client, versions->chunks, versions->chunks_count);
@@ -331,7 +331,7 @@ static void receive_message(Client *client, const uint8_t *bytes, size_t count)
     arena_reset(&client->scratch);
     const Status status = message_decode(bytes, count, MESSAGE_DOWN, &client->scratch, &message);
     if (status == STATUS_UNSUPPORTED && message_row(bytes[0]) == NULL) {
-        return; // of a later version
+        return; // from a later version
     }
     if (status != STATUS_OK) {
         client_fail(client, "message %u cannot be read: %s", bytes[0], status_text(status));

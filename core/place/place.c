@@ -133,7 +133,7 @@ static Status take_block(Build *build)
 
 // --- texts, looks, attributes -------------------------------------------------------------------
 
-// The same characters in the copy. The constant "" of the tables is not in the bytes.
+// The same characters in the copy. The constant "" of the tables is not in it.
 static Text text_of(const Build *build, Text text)
 {
     if (text.bytes == 0) {
@@ -286,7 +286,7 @@ static void add_look(Build *build, uint64_t net_id, Text material, uint32_t colo
     }
 }
 
-// What the stripped form says of entities that come by replication.
+// What the stripped form contains of entities that come by replication.
 static void fill_spawned(Build *build)
 {
     for (uint32_t i = 0; i < build->doc.spawned_count; i++) {

@@ -30,13 +30,13 @@ enum {
     YAW_NARROW_BITS = 4,
     HEALTH_NARROW_BITS = 7,
     SHAPE_LENGTH_BITS = 10,
-    BOOK_LENGTH_BITS = 13,
+    ATTRIBUTES_LENGTH_BITS = 13,
     // Speed changes evenly over at most so many ticks: one snapshot interval.
     EVEN_TICKS = 3
 };
 _Static_assert(NET_COMPONENTS_ALL == (1 << MASK_BITS) - 1, "the mask on the wire");
 _Static_assert(NET_SHAPE_BYTES_MAX < 1 << SHAPE_LENGTH_BITS, "the length on the wire");
-_Static_assert(NET_ATTRIBUTES_BYTES_MAX < 1 << BOOK_LENGTH_BITS, "the length on the wire");
+_Static_assert(NET_ATTRIBUTES_BYTES_MAX < 1 << ATTRIBUTES_LENGTH_BITS, "the length on the wire");
 _Static_assert(NET_STATUS_ALL == 31, "five bits");
 
 #define COMPONENTS_KNOWN (NET_COMPONENTS_ALL & ~(uint32_t)NET_PRIVATE)
@@ -455,7 +455,8 @@ void delta_encode(NetKind kind, const NetState *base, const NetState *now,
                detail->attributes_bytes <= NET_ATTRIBUTES_BYTES_MAX);
         write_blob(writer, from->attributes_version, now->attributes_version,
                    now->attributes_version == 0 ? NULL : detail->attributes,
-                   now->attributes_version == 0 ? 0 : detail->attributes_bytes, BOOK_LENGTH_BITS);
+                   now->attributes_version == 0 ? 0 : detail->attributes_bytes,
+                   ATTRIBUTES_LENGTH_BITS);
     }
     if (is_full && kind == NET_PROJECTILE) {
         bit_write(writer, now->projectile_kind, 16);
@@ -502,7 +503,7 @@ Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick, uin
     if ((mask & NET_ATTRIBUTES) != 0) {
         read.detail.attributes_bytes =
             read_blob(reader, &read.state.attributes_version, scratch + NET_SHAPE_BYTES_MAX,
-                      BOOK_LENGTH_BITS, NET_ATTRIBUTES_BYTES_MAX);
+                      ATTRIBUTES_LENGTH_BITS, NET_ATTRIBUTES_BYTES_MAX);
     }
     if (is_full && kind == NET_PROJECTILE) {
         read.state.projectile_kind = (uint16_t)bit_read(reader, 16);

@@ -63,10 +63,11 @@ NetMotion net_motion_move(const NetMotion *motion, uint64_t tick, uint32_t tick_
 // For drawing: at a fraction of a tick, in metres.
 Vec3 net_motion_position(const NetMotion *motion, double tick, uint32_t tick_rate);
 Vec3 net_motion_velocity(const NetMotion *motion, double tick, uint32_t tick_rate);
-// Is the truth at that tick within `tolerance` (in units of a position) of the curve, every axis?
+// Whether the real position at that tick is within `tolerance` (in units of a position) of the
+// curve, on every axis.
 bool net_motion_holds(const NetMotion *motion, Vec3 position, uint64_t tick, uint32_t tick_rate,
                       int32_t tolerance);
-// Is every number inside its range? What is quantised or decoded is.
+// Whether every number is inside its range. Quantised and decoded ones are.
 bool net_motion_is_sane(const NetMotion *motion);
 
 // --- the state ----------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ bool net_attributes_next_tag(NetAttributesReader *reader, Text *tag); // after t
 
 // --- the own player -----------------------------------------------------------------------------
 // Why a prediction was wrong: everything that a client cannot know in advance. A correction without
-// a cause is a mistake of ours, and counted.
+// a cause is a bug of ours, and counted.
 typedef enum NetCause {
     NET_CAUSE_LATE_INPUT = 1 << 0, // an input was not there at its tick
     NET_CAUSE_PUSH = 1 << 1,       // somebody stood in the way: the soft push
@@ -174,7 +175,7 @@ typedef enum NetCause {
     NET_CAUSE_GEOMETRY = 1 << 4,   // terrain, structures or parts near it changed lately
     NET_CAUSE_SPAWN = 1 << 5,      // a new body, a resume: there was nothing to predict from
     NET_CAUSE_PERIODIC = 1 << 6,   // once a second; says nothing of a mistake
-    NET_CAUSE_REFUSED = 1 << 7,    // an input with numbers that make no sense
+    NET_CAUSE_REFUSED = 1 << 7,    // an input with invalid numbers
     NET_CAUSES_ALL = (1 << 8) - 1
 } NetCause;
 

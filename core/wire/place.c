@@ -495,7 +495,7 @@ static PlaceRotation exact_rotation(Quat q)
     return (PlaceRotation){PLACE_ROTATION_QUATERNION, {q.x, q.y, q.z, q.w}};
 }
 
-// The attributes a client may know, in place: entities by net id, nothing about saving.
+// The attributes that clients may have, in place: entities by net id, nothing about saving.
 static void strip_attributes(PlaceList *list)
 {
     PlaceAttribute *attributes = list->items;
@@ -512,7 +512,7 @@ static void strip_attributes(PlaceList *list)
     list->count = kept;
 }
 
-// By its service, or because the place says so in `contexts` (NULL: it says nothing).
+// By its service, or because of `contexts` in the place (NULL: none).
 static bool is_kept_from_clients(Text script, const JsonNode *contexts)
 {
     for (const JsonNode *row = contexts != NULL ? contexts->first : NULL; row != NULL;
@@ -563,7 +563,7 @@ static Status strip_entities(const PlaceDoc *doc, const JsonNode *contexts, Plac
     return STATUS_OK;
 }
 
-// What clients know of the entities that are spawned, unless it is nothing.
+// The public part of the entities that are spawned, unless it is empty.
 static Status strip_spawned(PlaceDoc *doc, const JsonNode *contexts, PlaceScratch *scratch)
 {
     doc->spawned = place_scratch_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
@@ -622,7 +622,7 @@ Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *s
         status = place_json_parse(&scratch, text.data, text.bytes, &contexts, &error);
     }
     if (status == STATUS_OK && contexts != NULL && contexts->kind != JSON_OBJECT) {
-        status = STATUS_MALFORMED; // nobody can say what it would keep from clients
+        status = STATUS_MALFORMED; // then it is unknown what to hide from clients
     }
     if (status == STATUS_OK) {
         status = strip_spawned(&doc, contexts, &scratch);

@@ -1,5 +1,5 @@
-// Tables and bytes; see place_table.h. The reader is total: it checks every range that the reader
-// of JSON checks, so a doc that was read is as good as one that was written by a creator.
+// Tables and bytes; see place_table.h. The reader accepts any bytes and checks every range that the
+// JSON reader checks, so a doc from bytes is as valid as one from JSON.
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/text.h"
@@ -92,7 +92,7 @@ static PlaceRotation read_rotation(ByteReader *reader)
     return out;
 }
 
-// Room for as many items as are announced, if the bytes can hold them at all.
+// Allocates as many items as announced, if the remaining bytes can contain them.
 static PlaceList read_list(ByteReader *reader, double most, size_t item_bytes,
                            PlaceScratch *scratch)
 {

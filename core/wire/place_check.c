@@ -1,6 +1,6 @@
-// What the members of a doc must be together: names that are there once, parents that exist, motion
-// that a sim accepts, scripts in a service. The same checks for JSON and for bytes; a fault says
-// which member of which object is wrong, and place.c finds the line of it.
+// Checks the members of a doc against each other: unique names, existing parents, motion that a sim
+// accepts, scripts in a service. The same checks for JSON and for bytes; a fault names the wrong
+// member and its object, and place.c finds its line.
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/base/limits.h"
@@ -18,7 +18,7 @@ typedef struct Check {
     PlaceFault *fault;
     uint32_t *slots; // open addressing: index + 1 of the entity with an id
     uint32_t slot_mask;
-    // Where the object is that is looked at.
+    // The object that is being checked.
     PlacePart part;
     uint32_t prefab;
     const char *list;
@@ -276,7 +276,7 @@ static Status index_ids(Check *check)
     return STATUS_OK;
 }
 
-// The poses of an entity and of everything above it. A pose that is not worked out yet has a
+// Computes the poses of an entity and of everything above it. A pose that is not computed yet has a
 // rotation of all zeros.
 static Status resolve(Check *check, PlaceEntityDoc *entity)
 {
@@ -389,7 +389,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-// A member that would have no effect is an error, not silence.
+// A member without an effect is an error and not ignored.
 static Status check_members(Check *check, const PlaceTable *table, const void *item,
                             const char *allowed, const char *what)
 {

@@ -1,9 +1,9 @@
-// The one door of a world, and the order of a tick; see world.h.
+// The entry function of a world, and the order of a tick; see world.h.
 #include "core/world/world_inside.h"
 
 #include <string.h>
 
-#define STOP_SAVES 8 // commands with what is still to be stored when a world ends
+#define STOP_SAVES 8 // commands with unsaved data when a world ends
 
 // --- the tick -----------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ static Status admin_stop(World *world, const Entry *entry)
 {
     const Command command = {
         .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
-    say_goodbye(world->sessions, entry); // which stores every player
+    say_goodbye(world->sessions, entry); // this stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
         save_tick(world->saves);
     }

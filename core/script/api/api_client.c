@@ -87,7 +87,7 @@ int api_UI_Input(lua_State *thread)
     return widget(thread, "input");
 }
 
-// Keeps a handler and pushes its number. The handlers of the tree shown now are in a table of the
+// Stores a handler and pushes its number. The handlers of the current tree are in a table of the
 // system; UI.Show begins a new one.
 static void push_handler(lua_State *thread, int function, int handlers)
 {
@@ -123,8 +123,7 @@ static void push_copy(lua_State *thread, int index, int handlers, uint32_t depth
     }
 }
 
-// The key of a script's handlers among the engine's signals: handlers end with the instance's
-// number.
+// The key of a script's handlers among the engine's signals: it ends with the instance's number.
 static void show(lua_State *thread, int tree)
 {
     ScriptSystem *system = script_of(thread);

@@ -1,4 +1,4 @@
-// Edits of terrain by scripts, each of which has its part of the chunks and pages (part.h).
+// Terrain edits by scripts, each of which has its share of the chunks and pages (fair_share.h).
 #include "core/base/fair_share.h"
 #include "core/script/bridge/authority_inside.h"
 #include "core/script/bridge/world_limit.h"
@@ -8,7 +8,7 @@ static Authority *of(ScriptWorld *world)
     return (Authority *)world;
 }
 
-// Chunks and pages that edits of a script have taken, less what its edits gave back.
+// Counts the chunks and pages that a script's edits have taken, minus those they freed.
 static Terrain *terrain_enter(ScriptWorld *world, TerrainUse *before)
 {
     Terrain *terrain = sim_terrain(of(world)->sim);

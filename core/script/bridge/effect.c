@@ -37,7 +37,7 @@ static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
     return text_is_valid(text.data, text.bytes) ? STATUS_OK : STATUS_MALFORMED;
 }
 
-// Room for one more with so many bytes; everything after this succeeds.
+// Reserves room for one more with so many bytes; everything after this succeeds.
 static Status reserve(EffectQueue *queue, size_t bytes, Effect **out)
 {
     const uint32_t maker = queue->maker;

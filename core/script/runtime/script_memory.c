@@ -31,7 +31,7 @@ bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user)
     return false;
 }
 
-// One that was ended counts until its tables have been emptied too.
+// A script that was ended counts until its tables have been emptied too.
 static uint32_t largest_holder(const ScriptSystem *system,
                                size_t (*bytes_of)(const Vm *vm, uint32_t owner))
 {
@@ -80,7 +80,7 @@ void memory_settle(ScriptSystem *system)
     while (!system->is_dead && !vm_collect_all(system->vm)) {
         const uint32_t slot = largest_holder(system, vm_held_bytes);
         if (slot == 0) {
-            break; // what is left belongs to all
+            break; // the rest belongs to all
         }
         end_or_empty(system, slot);
     }
@@ -94,7 +94,7 @@ bool memory_has_room(ScriptSystem *system, size_t wire_bytes)
 {
     const size_t bytes = wire_bytes * MEMORY_PER_WIRE_BYTE + MEMORY_AROUND_VALUES;
     if (vm_has_room(system->vm, bytes) || system->current_thread != 0) {
-        return true; // in an entry its own limits hold
+        return true; // inside an entry the entry's own limits apply
     }
     if (system->room_tick != system->tick) {
         system->room_tick = system->tick;

@@ -1,5 +1,5 @@
-// The life of a Vm: one block, one Lua state in it, entries with a budget, and a note of where the
-// last one failed.
+// The life of a Vm: one block, one Lua state in it, entries with a budget, and the traceback of the
+// last failure.
 #include "core/script/vm/vm.h"
 
 #include "core/base/check.h"
@@ -26,14 +26,14 @@ struct Vm {
     VmConfig config;
     bool dead;
     bool was_short;
-    uint32_t press_pages; // with fewer free pages there is a collection
+    uint32_t press_pages; // with fewer free pages a collection is made
     uint64_t refuse_in;   // allocations until one is refused, for tests; 0: none is
     uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
     uint32_t fault_line;
     size_t traceback_bytes;
-    lua_State *fault_thread; // whose stack is in the traceback already
+    lua_State *fault_thread; // the thread that is in the traceback already
     char traceback[TRACEBACK_BYTES];
 };
 
@@ -80,7 +80,7 @@ bool vm_is_sound(const Vm *vm)
     return vm_heap_is_sound(&vm->heap);
 }
 
-// Of the block, so much stays for what cannot be refused; and less than this is no room.
+// So much of the block is reserved for allocations that must not fail.
 #define MARGIN_BYTES (512u << 10)
 #define ROOM_MIN     (64u << 10)
 
@@ -297,7 +297,7 @@ uint32_t vm_fault_line(const Vm *vm)
 }
 
 // --- create and destroy -------------------------------------------------------------------------
-// What the owner does outside of entries goes through vm_protect, so nothing comes here.
+// The owner's work outside of entries goes through vm_protect, so this is never called.
 static int panic(lua_State *thread)
 {
     (void)thread;
@@ -354,7 +354,7 @@ Status vm_create(Heap *heap, const VmConfig *config, Vm **out)
     return STATUS_OK;
 }
 
-// Nothing in the block needs closing: no finalizer reaches out of it.
+// Nothing in the block needs closing: it has no finalizers.
 void vm_destroy(Heap *heap, Vm *vm)
 {
     if (vm != NULL) {
@@ -488,7 +488,7 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     const VmOutcome outcome = outcome_of(status, fault);
     if (outcome != VM_DONE && outcome != VM_YIELDED) {
         if (vm->fault_thread != thread) {
-            trace_thread(vm, thread); // where it came from, below where it happened
+            trace_thread(vm, thread); // the outer thread, below the one that failed
         }
         results = outcome == VM_ERROR ? 1 : 0;
     }

@@ -1,4 +1,4 @@
-// What every command of a player is checked for, and the memory of all features in one place.
+// The checks that all commands of players share, and the memory of all features.
 #include "core/world/act/act_inside.h"
 
 #include "core/sim/npc.h"

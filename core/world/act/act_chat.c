@@ -1,5 +1,5 @@
-// What players say: text for everybody and for scripts, without anything that could pass for more
-// than text.
+// Chat: the text is sent to everybody and to scripts, with everything removed that is not plain
+// text.
 #include "core/world/act/act_inside.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Captures: the sim as it is against what was last said of it; see net_table.h.
+// Captures: compares the sim with the versions that were last sent; see net_table.h.
 #include "core/world/replicate/net_table.h"
 
 #include "core/base/check.h"
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#define LOOK_STEP       2  // units of yaw or pitch that are sent at once
-#define LOOK_REST       3  // captures after which any other look is
-#define MOVER_BYTES_MAX 44 // of a record without shape and attributes
-#define BOOK_END_BYTES  2  // after the attributes and after the tags
+#define LOOK_STEP            2  // a larger change of yaw or pitch is sent at once
+#define LOOK_REST            3  // a smaller one after so many captures
+#define MOVER_BYTES_MAX      44 // of a record without shape and attributes
+#define ATTRIBUTES_END_BYTES 2  // after the attributes and after the tags
 
 // --- creation -----------------------------------------------------------------------------------
 
@@ -200,10 +200,10 @@ static bool net_value(const ScriptValue *value, NetValue *out)
     }
 }
 
-// True if what was written since `before` fits; else it is taken back.
+// True if what was written since `before` fits; otherwise it is removed again.
 static bool fits(ByteWriter *writer, size_t before)
 {
-    const size_t end = NET_ATTRIBUTES_BYTES_MAX - BOOK_END_BYTES;
+    const size_t end = NET_ATTRIBUTES_BYTES_MAX - ATTRIBUTES_END_BYTES;
     if (writer->status == STATUS_OK && writer->at <= end) {
         return true;
     }
@@ -212,7 +212,7 @@ static bool fits(ByteWriter *writer, size_t before)
     return false;
 }
 
-// What may be known of a record. True if all of it fitted.
+// Writes the public attributes of a record. True if all of it fits.
 static bool write_attributes(const AttributeTable *attributes, const Record *record,
                              ByteWriter *writer)
 {
@@ -252,7 +252,7 @@ static uint32_t encode_attributes(const NetTable *table, uint64_t net_id, uint8_
     return (uint32_t)writer.at;
 }
 
-#define EMPTY_BOOK_BYTES 3
+#define EMPTY_ATTRIBUTES_BYTES 3
 
 // True if the public attributes differ from what was sent last.
 static bool refresh_attributes(NetTable *table, NetDetail *detail)
@@ -267,7 +267,7 @@ static bool refresh_attributes(NetTable *table, NetDetail *detail)
     const uint32_t count = encode_attributes(table, detail->net_id, bytes, &whole);
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, bytes, count);
-    const bool is_empty = count == EMPTY_BOOK_BYTES && detail->now.attributes_version == 0;
+    const bool is_empty = count == EMPTY_ATTRIBUTES_BYTES && detail->now.attributes_version == 0;
     if (is_empty || (hash.state == detail->attributes_hash && count == detail->attributes_bytes)) {
         return false;
     }
@@ -329,7 +329,7 @@ static float fall_of(const NetTable *table, const Entity *entity)
     return falls ? tuning->gravity : 0;
 }
 
-// What a mover carries beside its curve, as it would be sent.
+// The state of a mover besides its curve, as it would be sent.
 typedef struct Fare {
     uint8_t yaw;
     int8_t pitch;
@@ -364,7 +364,7 @@ static uint32_t apart(int32_t a, int32_t b)
     return (uint32_t)(a > b ? a - b : b - a);
 }
 
-// Does the look have to be sent: because it is far from what was said, or has rested elsewhere?
+// Whether the look must be sent: it differs much from the last one sent, or has stayed different.
 static bool look_is_due(NetDetail *detail, Fare fare)
 {
     const NetState *now = &detail->now;
@@ -383,8 +383,9 @@ static bool look_is_due(NetDetail *detail, Fare fare)
     return detail->look_rest >= LOOK_REST;
 }
 
-// How a mover will go on: as its velocity says, or, where something else carries it (a platform, a
-// slope, a push), as it went since the last capture: whichever would have foretold this capture.
+// The velocity to predict a mover with: its own, or, if something else carries it (a platform, a
+// slope, a push), its movement since the last capture: the one that would have predicted this
+// capture better.
 static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *entity, uint64_t ticks,
                         bool was_grounded)
 {
@@ -478,7 +479,7 @@ static bool shape_equal(const NetShape *said, const Part *part, bool is_structur
            (!is_structure || said->health == whole_health(part->health));
 }
 
-// True if a client has to be told: segments that are over are no news, it forgets them by itself.
+// True if clients must get it: segments that have passed do not count, because clients drop them.
 static bool refresh_shape(NetTable *table, uint32_t entry, const Entity *entity)
 {
     NetShape *said = &table->shapes[entry];
@@ -525,7 +526,7 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
 
 // --- anchored parts -----------------------------------------------------------------------------
 
-// Is there anything in it that a client may know?
+// Whether it contains anything public.
 static bool record_is_public(const AttributeTable *attributes, const Record *record)
 {
     bool found = record->name.bytes > 0 || record->tag_count > 0;
@@ -543,7 +544,7 @@ static bool part_has_attributes(const NetTable *table, uint64_t net_id)
     return record != NULL && record_is_public(table->attributes, record);
 }
 
-// Those that need an entry no longer: shown again, or an entity of their own took their place.
+// Removes entries that are not needed any more: shown again, or replaced by an entity.
 static void drop_parts(NetTable *table)
 {
     for (uint32_t i = 0; i < table->active_count; i++) {
@@ -674,8 +675,8 @@ static void sweep_entities(NetTable *table, uint32_t before_count)
     }
 }
 
-// A net id may go from an anchored part to an entity and back; what it was is forgotten before what
-// it is is made, so that the map always names the one that is there.
+// A net id may move from an anchored part to an entity and back; the old entry is removed before
+// the new one is added, so that the map always names the existing one.
 void net_table_capture(NetTable *table)
 {
     const uint64_t tick = sim_tick(table->sim);

@@ -15,9 +15,9 @@
 #include "core/wire/delta.h"
 
 #define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
-#define NET_TABLE_JUMP_M    8.0f  // further from capture to capture: it may be in other interests
+#define NET_TABLE_JUMP_M    8.0f  // further between two captures: it may be in other interests
 
-// What every session looks at in every frame, and little else.
+// The fields that every session reads in every frame.
 typedef struct NetEntry {
     uint32_t serial;  // 0: free
     uint32_t version; // the current one, from 1
@@ -28,7 +28,7 @@ typedef struct NetEntry {
 } NetEntry;
 _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 
-// Enough to decide about a record without looking at states.
+// Enough to decide about a record without reading the states.
 typedef struct NetSpan {
     uint32_t oldest;       // version that is kept to encode from
     uint32_t detail_since; // version in which shape or attributes last changed
@@ -41,7 +41,7 @@ typedef struct NetDetail {
     uint32_t ring;  // 1 + its ring; 0: none
     NetState now;
     Vec3 step; // between the last two captures
-    // A look that differs a little is sent once it has rested.
+    // A small change of the look is sent once it has stayed.
     uint8_t look_yaw;
     int8_t look_pitch;
     uint8_t look_rest;
@@ -50,7 +50,7 @@ typedef struct NetDetail {
     uint64_t attributes_hash;
 } NetDetail;
 
-// What no client may ever learn of; asked when an entity is not known yet.
+// Whether clients must never learn of an entity; asked when it is new.
 typedef bool (*NetSecret)(void *user, const Entity *entity);
 
 typedef struct NetTableConfig {
@@ -85,7 +85,7 @@ typedef struct NetTable {
     uint32_t *active; // entries in use, entities in slot order first
     uint32_t active_count;
     uint32_t *active_before;
-    uint32_t *offers; // new, or jumped, in the last capture
+    uint32_t *offers; // entities that are new or have jumped in the last capture
     uint32_t offer_count;
     uint64_t attributes_version, attributes_removed; // as last seen
     uint8_t *scratch;                                // shape and attributes of one entity
@@ -97,14 +97,16 @@ MUST_USE Status net_table_init(NetTable *table, Arena *arena, const NetTableConf
 void net_table_capture(NetTable *table);
 
 uint32_t net_table_find(const NetTable *table, uint64_t net_id); // 0: not there
-// Versions since `base`; 0: it is none, or no longer kept, and the record is a full one.
+// The number of versions since `base`; 0: there is none, or it is no longer kept, and the record is
+// a full one.
 static inline uint32_t net_table_age(const NetTable *table, uint32_t entry, uint32_t base)
 {
     return base < table->spans[entry].oldest ? 0 : table->entries[entry].version - base;
 }
-// A past version of an entry; NULL when it is no longer, or was never, kept.
+// A past version of an entry; NULL if it is not kept.
 const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version);
-// The record of an entry for who has version `base` (0: none): at most net_table_bound bytes.
+// Encodes the record of an entry for a client that has version `base` (0: none): at most
+// net_table_bound bytes.
 void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer);
 uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base);
 void net_table_hash(const NetTable *table, Hash64 *hash);

@@ -69,8 +69,8 @@ typedef struct SavedAttributes {
     ShortName name;  // bytes 0: by net id
     uint64_t net_id; // as above
     bool queued;
-    bool waits;     // came in, and its entity is not there yet
-    uint32_t maker; // the script that keeps something there first
+    bool waits;     // read from the store; its entity does not exist yet
+    uint32_t maker; // the script that first stored something there
     uint32_t byte_count;
     uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
 } SavedAttributes;
@@ -114,14 +114,14 @@ struct Saves {
     uint64_t tick_base; // ticks of the world's earlier lives
     Pool structures;
     IdMap structure_map;
-    uint32_t structure_live; // slots whose structure stands
+    uint32_t structure_live; // slots whose structure exists
     SavedChunk *chunks;
     uint32_t chunk_count, chunk_max;
     IdMap chunk_map;
     SavedAttributes *attributes;
     uint32_t attribute_count, attributes_waiting;
     IdMap attribute_map;
-    uint64_t attributes_version; // looked at up to here
+    uint64_t attributes_version; // compared up to this version
     SavedAccount *accounts;
     uint32_t account_count, account_max;
     IdMap account_map;
@@ -131,7 +131,7 @@ struct Saves {
     // Commands.
     uint8_t *save_bytes; // SAVES_OUT_MAX buffers, by seq
     uint64_t save_seq, save_acked;
-    bool acked[SAVES_OUT_MAX]; // by seq: answered, but one before is not
+    bool acked[SAVES_OUT_MAX]; // by seq: answered, but an earlier one is not
     StoreOut stores[STORES_OUT_MAX];
     uint32_t store_count;
     size_t store_bytes;
@@ -151,7 +151,7 @@ struct Saves {
 
 // save.c
 void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued);
-// The command that holds everything queued so far is what the asker waits for; NULL: nobody.
+// The asker waits for the command that holds everything queued so far; NULL: nobody waits.
 void save_ask(Saves *saves, const Session *asker, uint32_t command_seq);
 
 // save_rows.c
@@ -161,13 +161,13 @@ SavedAccount *save_account(Saves *saves, uint64_t account); // makes one
 void save_account_put(SavedAccount *account, const RowPlayer *row);
 SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slot); // NULL: full
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
-// By name or by net id; NULL when there is none and no room for one, or `make` is false.
+// By name or by net id; NULL if there is none and no room for one, or `make` is false.
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
 void save_update_structures(Saves *saves, bool checkpoint);
 void save_update_attributes(Saves *saves, bool checkpoint);
 void save_update_resumes(Saves *saves);
-// Sets what was stored on an entity.
+// Applies the stored attributes to an entity.
 void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id);
 
 // command.c

@@ -1,4 +1,4 @@
-// What is stored of each thing: its slot, and its row when a command has room. See save_inside.h.
+// The stored form of each kind: its slot, and its row when a command has room. See save_inside.h.
 #include "core/base/fair_share.h"
 #include "core/world/save/save_inside.h"
 
@@ -30,8 +30,8 @@ SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slo
     return saved;
 }
 
-// NULL when it is no structure, is about to go, or belongs to the server: what scripts build for
-// the world they build again when it starts.
+// NULL if it is not a structure, is being removed, or belongs to the server: scripts build those
+// again when the world starts.
 static const Entity *standing(const Saves *saves, uint64_t net_id)
 {
     const Entity *entity = sim_entity(saves->config.sim, sim_find(saves->config.sim, net_id));
@@ -41,7 +41,7 @@ static const Entity *standing(const Saves *saves, uint64_t net_id)
                : NULL;
 }
 
-// False when there is no room: the owner has not taken what went before. It is looked for again.
+// False if there is no room, because the owner is behind. It is tried again.
 static bool structure_changed(Saves *saves, uint64_t net_id)
 {
     const bool known = id_map_find(&saves->structure_map, net_id) != 0;
@@ -98,8 +98,7 @@ static void structure_done(Saves *saves, uint32_t slot)
     }
 }
 
-// Scripts build for players too, and events can be lost: when the numbers differ, all are looked
-// at.
+// Scripts build for players too, and events can be lost: if the counts differ, all are compared.
 static void count_structures(Saves *saves)
 {
     Sim *sim = saves->config.sim;
@@ -180,7 +179,7 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
 void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq)
 {
     const uint32_t slot = save_chunk_slot(saves, at);
-    ASSERT(slot != UINT32_MAX); // as many as the terrain may own
+    ASSERT(slot != UINT32_MAX); // as many slots as the terrain has chunks
     save_queue(saves, SAVE_CHUNK, slot, &saves->chunks[slot].queued);
     save_ask(saves, asker, command_seq);
 }
@@ -196,8 +195,8 @@ static void write_chunk(Saves *saves, ChunkCoord at, ByteWriter *writer)
 
 // --- accounts -----------------------------------------------------------------------------------
 
-// Room for a new one: the one that was not needed for the longest time. What is stored of it stays
-// stored, but is not known any more in this life of the world.
+// Makes room by dropping the account that was not used for the longest time. Its stored rows stay
+// stored, but this run of the world does not know them any more.
 static SavedAccount *evict(Saves *saves)
 {
     SavedAccount *oldest = NULL;
@@ -296,7 +295,7 @@ void save_player(Saves *saves, const Session *session, bool present)
         row.yaw = body->character.input.yaw;
         row.health = body->character.health;
     } else if (!account->has_player) {
-        return; // was never anywhere
+        return; // it never had a position
     }
     if (!account->has_player || !player_equal(&row, &account->player)) {
         save_account_put(account, &row);
@@ -367,7 +366,7 @@ static uint64_t resume_id(const uint8_t token_hash[32])
     return id | 1;
 }
 
-// The one that ends first makes room.
+// Makes room by dropping the one that expires first.
 static void evict_resume(Saves *saves)
 {
     uint32_t first = 0;
@@ -491,8 +490,8 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, b
     return saved;
 }
 
-// What an entity is called in the next life of the world: by its name if it is the first of that
-// name, by its net id if the place gives it the same one again. False: nobody will know it.
+// How an entity is found again in the next run: by its name if it is the first of that name, or by
+// its net id if the place gives it the same one again. False: it cannot be found again.
 static bool identity(const Saves *saves, uint64_t net_id, Text *name)
 {
     ScriptWorld *script_world = authority_world(saves->config.authority);
@@ -576,7 +575,7 @@ static size_t encode_attributes(Saves *saves, const AttributeTable *attributes,
     return written > 0 ? writer.at : 0;
 }
 
-// A row for what has none yet. Rows that came from the store are nobody's.
+// Creates a row. Rows that came from the store belong to no script.
 static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
 {
     uint32_t own = 0;
@@ -624,13 +623,13 @@ static void look_at_record(Saves *saves, const Record *record)
 void save_update_attributes(Saves *saves, bool checkpoint)
 {
     const AttributeTable *attributes = authority_attributes(saves->config.authority);
-    // What waits for its entity is not kept waiting until the next checkpoint.
+    // Attributes that wait for their entity do not wait until the next checkpoint.
     if (attributes->version == saves->attributes_version ||
         (!checkpoint && saves->attributes_waiting == 0)) {
         return;
     }
     const uint64_t since = saves->attributes_version;
-    const uint64_t now = attributes->version; // applying makes it rise: that is for the next time
+    const uint64_t now = attributes->version; // applying raises it; that is for the next time
     for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
          i = attribute_table_next(attributes, i)) {
         const Record *record = attribute_table_at(attributes, i);
@@ -681,7 +680,7 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
         if (saved->gone) {
             row_delete_resume(saved->row.token_hash, writer);
         } else {
-            ASSERT(saved->row.account != 0); // nobody could come back by it
+            ASSERT(saved->row.account != 0); // nobody could resume with it
             row_put_resume(&saved->row, writer);
         }
         break;

@@ -1,13 +1,12 @@
-// Rows on their way back: read before the first tick, trusted no more than anything else from
-// outside, and applied when all are there. A row that makes no sense is refused and counted; the
-// world starts without it.
+// Rows on their way back: read before the first tick, checked like anything else from outside, and
+// applied when all are there. An invalid row is rejected and counted; the world starts without it.
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 
 #include <string.h>
 
-// A stored number that cannot be right must not use up the numbers there are.
+// An invalid stored number must not exhaust the range of numbers.
 #define NUMBER_MOST (SIM_NET_ID_MAX / 2)
 
 // --- rows in ------------------------------------------------------------------------------------
@@ -55,7 +54,7 @@ static Status take_chunk(Saves *saves, const Row *row)
     if (save_chunk_slot(saves, at) == UINT32_MAX) {
         return STATUS_LIMIT;
     }
-    // What follows belongs to nobody, but the chunk itself is whole.
+    // Bytes after the chunk are invalid, but the chunk itself is complete.
     return byte_reader_finish(&reader);
 }
 
@@ -202,7 +201,7 @@ static void restore_health(Saves *saves, Handle handle, float health)
     }
 }
 
-// An id that the place has given to something else since is exchanged for a new one.
+// If the place has given the id to something else since, a new one is used.
 static Status place_again(Saves *saves, SavedStructure *saved)
 {
     Handle handle;
@@ -240,7 +239,7 @@ static void restore_structures(Saves *saves)
             log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
                       "structure %llu no longer fits: %s", (unsigned long long)saved->net_id,
                       status_text(saved->placed));
-            // Its row stays: the place may change back. It is not looked for in this life.
+            // Its row stays stored, because the place may change back. This run ignores it.
             id_map_remove(&saves->structure_map, saved->net_id);
             (void)pool_release(&saves->structures, pool_handle(&saves->structures, i));
         }
@@ -325,7 +324,7 @@ static void restore_attributes(Saves *saves)
 
 // --- start --------------------------------------------------------------------------------------
 
-// Numbers are never given twice, even if the row that says where they go on was lost.
+// Numbers are never reused, even if the row with the next numbers was lost.
 static RowMeta numbers_used(const Saves *saves)
 {
     RowMeta meta = saves->meta;
@@ -365,6 +364,6 @@ void save_start(Saves *saves)
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
     restore_structures(saves);
     restore_attributes(saves);
-    // What is there now is what is stored; only what changes from here on goes out.
+    // The current state is stored already; only later changes go out.
     saves->structure_live = UINT32_MAX;
 }

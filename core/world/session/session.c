@@ -144,8 +144,8 @@ Session *session_of_token(Sessions *sessions, const uint8_t token_hash[32])
     return NULL;
 }
 
-// Several times a tick for each session: the place where it last was is right nearly always, and a
-// net id is never given twice.
+// Called several times a tick for each session: the last slot is nearly always right, and a net id
+// is never reused.
 Handle session_handle(const Sim *sim, const Session *session)
 {
     const Entity *known = sim_entity(sim, session->body);
@@ -209,8 +209,8 @@ static Session *slot_find(Sessions *sessions)
     return NULL;
 }
 
-// A JSON session needs a merge and a larger ring. When all are taken it gets the ring of any
-// session, which is enough to be told so: join_handshake does.
+// A JSON session needs a merge and a larger ring. If all are taken it gets an ordinary ring, which
+// is enough for the error that join_handshake sends.
 static bool open_json(Sessions *sessions, Session *session)
 {
     for (uint32_t i = 0; i < sessions->merge_count; i++) {

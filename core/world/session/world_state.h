@@ -1,5 +1,5 @@
-// What all rooms of a world may look at: its clock, the numbers of this run, and the counters that
-// operators see. The top of core/world owns them; a room is given pointers when it is created.
+// State that all rooms of a world may read: its clock, the numbers of this run, and the counters
+// for operators. The top of core/world owns it; a room gets pointers at create.
 #pragma once
 
 #include "core/world/replicate/replicate.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Only the tick (world.c, step.c) moves it.
+// Changed by the tick only (world.c, step.c).
 typedef struct WorldClock {
     uint64_t tick;           // of the sim
     uint64_t unix_ms;        // of the last ENTRY_TICK
@@ -22,13 +22,13 @@ static inline uint32_t world_ticks(const WorldClock *clock, uint64_t ms)
     return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 
-// Numbers are never given twice: a stored world goes on where the last run stopped (save_start.c).
+// Numbers are never reused: a stored world continues where the last run stopped (save_start.c).
 typedef struct WorldRun {
     bool started;  // the first tick came
-    bool stopping; // nobody is let in any more, and nothing is saved any more
+    bool stopping; // nobody is let in, and nothing is saved any more
     uint64_t next_player;
     uint32_t manifest_version;
-    uint32_t effect_maker; // the script whose effect is passed on now; 0: none
+    uint32_t effect_maker; // the script whose effect is being applied; 0: none
 } WorldRun;
 
 typedef struct WorldStats {
