@@ -104,8 +104,8 @@ TEST(a_workers_diagnostics_have_no_controls)
     buffer_free(&bytes);
 }
 
-// What nobody but Lua's authors can read is explained; what a creator wrote as Lua stays as Lua
-// says it, what was made of another language does not.
+// Messages about Lua's internals are explained. Other messages stay as they are for Lua that a
+// creator wrote, but not for generated Lua.
 TEST(what_lua_says_is_explained)
 {
     for (uint32_t is_made = 0; is_made < 2; is_made++) {
@@ -122,9 +122,10 @@ TEST(what_lua_says_is_explained)
         CHECK(strstr(list.items[1].message, "at most 200 variables") != NULL);
         CHECK_INT(list.items[1].line, 3);
         CHECK_TEXT(list.items[2].message,
-                   is_made == 0 ? "unexpected symbol near '%d'"
-                                : "Lua does not take what was made of this (unexpected symbol near "
-                                  "'%d'); write it in a plainer way");
+                   is_made == 0
+                       ? "unexpected symbol near '%d'"
+                       : "Lua cannot compile the code generated for this (unexpected symbol near "
+                         "'%d'); write it in a simpler way");
         CHECK_TEXT(list.items[3].message, "C stack overflow");
         CHECK_TEXT(list.items[4].message, "C stack overflow");
         diagnostic_list_free(&list);

@@ -48,7 +48,8 @@ void lua_refusal_explain(DiagnosticList *list, bool is_made)
             snprintf(item->message, sizeof item->message, "%s", meant);
         } else if (is_made) {
             snprintf(item->message, sizeof item->message,
-                     "Lua does not take what was made of this (%.500s); write it in a plainer way",
+                     "Lua cannot compile the code generated for this (%.500s); write it in a "
+                     "simpler way",
                      said);
         }
     }

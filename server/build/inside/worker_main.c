@@ -39,7 +39,7 @@ Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCa
     *call =
         (WorkerCall){.request = byte_reader(request, bytes), .reply = buffer_of(WORKER_REPLY_MAX)};
     if (op >= WORKER_OP_COUNT) {
-        snprintf(call->reason, sizeof call->reason, "the build worker knows no request %u", op);
+        snprintf(call->reason, sizeof call->reason, "the build worker has no request %u", op);
         return STATUS_UNSUPPORTED;
     }
     Status status = functions[op](call);
@@ -143,7 +143,7 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
 {
     uint8_t hello[WORKER_HELLO_BYTES];
     if (!stream_read(hello, sizeof hello)) {
-        snprintf(reason, bytes, "nobody said how");
+        snprintf(reason, bytes, "the first message of the build is missing");
         return STATUS_TRUNCATED;
     }
     ByteReader reader = byte_reader(hello, sizeof hello);

@@ -321,7 +321,8 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     Status status = STATUS_OK;
     if (*builder == NULL) {
         status = builder_create(&queue->config, builder);
-        snprintf(reason, sizeof reason, "no builder could be made: %s", status_text(status));
+        snprintf(reason, sizeof reason, "the builder could not be created: %s",
+                 status_text(status));
     }
     if (status == STATUS_OK) {
         reason[0] = '\0';

@@ -76,7 +76,7 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     uint32_t count = 0;
     if (!is_soul(request->path)) {
         return refuse(reason, STATUS_MALFORMED,
-                      "%s is no script: those end with .lua, .ts or .soul", request->path);
+                      "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
     }
     other_root(request->path, other);
     files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
@@ -103,7 +103,7 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     } else if (status == STATUS_OK &&
                (souls.count != 1 || strcmp(souls.items[0].file->path, request->path) != 0)) {
         status = refuse(reason, STATUS_MALFORMED,
-                        "%s is no script: those end with .lua, .ts or .soul", request->path);
+                        "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
     } else if (status == STATUS_OK && strcmp(souls.items[0].path, TYPESCRIPT_LIBRARY) == 0) {
         status = refuse(reason, STATUS_MALFORMED,
                         "%s: this name is kept for TypeScript's own library; choose another",

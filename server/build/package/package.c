@@ -38,7 +38,7 @@ void package_hash_files(PackageInfo *info)
 
 static Status reply_invalid(char reason[WORKER_REASON_BYTES])
 {
-    snprintf(reason, WORKER_REASON_BYTES, "the build worker's answer is not of its form");
+    snprintf(reason, WORKER_REASON_BYTES, "the build worker's answer is invalid");
     return STATUS_MALFORMED;
 }
 

@@ -117,7 +117,7 @@ static Status check_free(const Target *target, const char *path, char reason[WOR
         return errno == ENOENT ? STATUS_OK : fail_at(reason, STATUS_BLOCKED, path, strerror(errno));
     }
     if (!S_ISDIR(about.st_mode)) {
-        return fail_at(reason, STATUS_EXISTS, path, "is there already and no folder");
+        return fail_at(reason, STATUS_EXISTS, path, "exists already and is not a folder");
     }
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino) {
         return fail_at(reason, STATUS_BLOCKED, path, "is the folder you are in; name another one");
@@ -132,22 +132,15 @@ static Status check_free(const Target *target, const char *path, char reason[WOR
 static Status open_target(const char *path, Target *out, char reason[WORKER_REASON_BYTES])
 {
     char parent[4096];
-    size_t bytes = strlen(path);
-    while (bytes > 1 && path[bytes - 1] == '/') {
-        bytes -= 1;
-    }
-    size_t begin = bytes;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin -= 1;
-    }
-    const int name =
-        snprintf(out->name, sizeof out->name, "%.*s", (int)(bytes - begin), path + begin);
+    size_t begin = 0;
+    const size_t bytes = file_last_name(path, &begin);
+    const int name = snprintf(out->name, sizeof out->name, "%.*s", (int)bytes, path + begin);
     const int aside =
         snprintf(out->aside, sizeof out->aside, ".%s" ASIDE "%d", out->name, (int)getpid());
-    if (bytes == begin || bytes >= sizeof parent || name >= (int)sizeof out->name ||
+    if (bytes == 0 || begin + bytes >= sizeof parent || name >= (int)sizeof out->name ||
         aside >= (int)sizeof out->aside || strcmp(out->name, ".") == 0 ||
         strcmp(out->name, "..") == 0) {
-        return fail_at(reason, STATUS_RANGE, path, "is no name for a new folder");
+        return fail_at(reason, STATUS_RANGE, path, "is not a valid name for a new folder");
     }
     memcpy(parent, path, begin);
     parent[begin] = '\0';

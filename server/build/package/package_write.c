@@ -195,7 +195,7 @@ Status package_pack(const BuildContext *context, const char *folder, Buffer *out
 {
     PlaceFolder files = {0};
     Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
-    Status status = place_folder_read_all(folder, &files, context->reason, WORKER_REASON_BYTES);
+    Status status = place_folder_read_all(folder, &files, context->reason);
     if (status != STATUS_OK) {
         return status;
     }

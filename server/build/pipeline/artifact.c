@@ -273,7 +273,7 @@ Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder
     }
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifacts->place, side_folders[side]);
-    return place_folder_read_built(path, out, NULL, reason, WORKER_REASON_BYTES);
+    return place_folder_read_built(path, out, NULL, reason);
 }
 
 // --- replacing ----------------------------------------------------------------------------------

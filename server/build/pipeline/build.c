@@ -209,8 +209,7 @@ static Status read_place(Build *build)
 {
     build_progress(build, BUILD_READ, 0, 0, last_name(build->request->place));
     Status status = place_folder_read_diagnosed(build->request->place, &build->folder,
-                                                &build->result->diagnostics, build->context.reason,
-                                                WORKER_REASON_BYTES);
+                                                &build->result->diagnostics, build->context.reason);
     build->is_incomplete = status == STATUS_MALFORMED;
     if (status != STATUS_OK && (!build->is_incomplete || !is_place(&build->folder))) {
         return status;

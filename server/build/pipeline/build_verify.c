@@ -268,8 +268,8 @@ static Status check_folders(const Verify *verify, const char *place, const char 
 static Status read_files(Verify *verify, Side *side, const char *path)
 {
     DiagnosticList told = {0};
-    const Status status = place_folder_read_built(path, &side->folder, &told,
-                                                  verify->context.reason, WORKER_REASON_BYTES);
+    const Status status =
+        place_folder_read_built(path, &side->folder, &told, verify->context.reason);
     for (uint32_t i = 0; i < told.count; i++) {
         char what[DIAGNOSTIC_MESSAGE_BYTES + 64];
         snprintf(what, sizeof what, "%s; remove it and build the place", told.items[i].message);
@@ -300,7 +300,7 @@ static Status read_side(Verify *verify, ArtifactSide which, const char *place)
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
     status = read_files(verify, side, path);
     if (status == STATUS_NOT_FOUND) {
-        return context_fail(&verify->context, status, "%s is not there: this place was not built",
+        return context_fail(&verify->context, status, "%s does not exist: this place was not built",
                             artifact_folder(which));
     }
     return status;

@@ -239,6 +239,8 @@ static bool is_same_folder(const PlaceFolder *before, const FileSet *set)
 static Status sign_one(Writing *writing, ArtifactSide side, uint32_t version)
 {
     const bool is_client = side == ARTIFACT_CLIENT;
+    ASSERT(version > 0);
+    ASSERT(writing->client_row_count <= writing->row_count); // clients get a part of the rows
     const ManifestList list = {.version = version,
                                .rows = is_client ? writing->client_rows : writing->rows,
                                .row_count =

@@ -78,7 +78,7 @@ static bool has_typescript(const char *place)
     PlaceFolder folder;
     char reason[WORKER_REASON_BYTES];
     bool found = false;
-    if (place_folder_read(place, &folder, reason, sizeof reason) == STATUS_OK) {
+    if (place_folder_read(place, &folder, reason) == STATUS_OK) {
         for (uint32_t i = 0; i < folder.file_count && !found; i++) {
             found = place_path_ends(folder.files[i].path, ".ts");
         }

@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-#define REASON_BYTES 512
-#define FOLDER_END   "/index" // an import of the folder means this one
+#define FOLDER_END "/index" // an import of the folder means this one
 
 static const char head[] =
     "// Scripts in other languages that TypeScript can import; what comes from them is `any`.\n"
@@ -47,11 +46,11 @@ static void put_module(Buffer *out, const char *path)
 
 Status editor_modules_write(const char *place, Buffer *out)
 {
-    char reason[REASON_BYTES] = "";
+    char reason[WORKER_REASON_BYTES] = "";
     PlaceFolder folder = {0};
     SoulList souls = {0};
     DiagnosticList said = {0}; // not used: the build has reported these
-    Status status = place_folder_read_diagnosed(place, &folder, &said, reason, sizeof reason);
+    Status status = place_folder_read_diagnosed(place, &folder, &said, reason);
     if (status == STATUS_OK || status == STATUS_MALFORMED) { // all files, or those that can be read
         status = soul_scan(&folder, &souls, &said);
         buffer_put(out, head, sizeof head - 1);

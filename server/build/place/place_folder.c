@@ -27,12 +27,11 @@ typedef struct Walk {
     DiagnosticList *diagnostics; // NULL: the first fault ends it
     uint32_t capacity;
     char *reason;
-    size_t reason_bytes;
 } Walk;
 
 static Status refuse_folder(Walk *walk, Status status, const char *path, const char *why)
 {
-    snprintf(walk->reason, walk->reason_bytes, "%s: %s", path, why);
+    snprintf(walk->reason, WORKER_REASON_BYTES, "%s: %s", path, why);
     return status;
 }
 
@@ -273,32 +272,29 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
     return status;
 }
 
-Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+Status place_folder_read(const char *path, PlaceFolder *out, char reason[WORKER_REASON_BYTES])
 {
-    return read_folder(path, (Walk){.reason = reason, .reason_bytes = reason_bytes}, out);
+    return read_folder(path, (Walk){.reason = reason}, out);
 }
 
 Status place_folder_read_diagnosed(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
-                                   char *reason, size_t reason_bytes)
+                                   char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.diagnostics = diagnostics, .reason = reason, .reason_bytes = reason_bytes};
+    const Walk walk = {.diagnostics = diagnostics, .reason = reason};
     return read_folder(path, walk, out);
 }
 
-Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+Status place_folder_read_all(const char *path, PlaceFolder *out, char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.takes_all = true, .reason = reason, .reason_bytes = reason_bytes};
+    const Walk walk = {.takes_all = true, .reason = reason};
     return read_folder(path, walk, out);
 }
 
 Status place_folder_read_built(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
-                               char *reason, size_t reason_bytes)
+                               char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.diagnostics = diagnostics,
-                       .takes_all = true,
-                       .takes_hidden = true,
-                       .reason = reason,
-                       .reason_bytes = reason_bytes};
+    const Walk walk = {
+        .diagnostics = diagnostics, .takes_all = true, .takes_hidden = true, .reason = reason};
     return read_folder(path, walk, out);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/wire/place.h"
 #include "server/build/base/diagnostic.h"
+#include "server/build/base/reason.h"
 
 #define PLACE_FOLDER_FILES_MAX 4000
 #define PLACE_FOLDER_BYTES_MAX (256u << 20)
@@ -18,24 +19,24 @@ typedef struct PlaceFolder {
 
 // What a build looks at: souls (.lua, .ts, .soul; not .d.ts), .json and .chunk; other files are
 // skipped. On failure `reason` says which file and why.
-MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
-                                  size_t reason_bytes);
+MUST_USE Status place_folder_read(const char *path, PlaceFolder *out,
+                                  char reason[WORKER_REASON_BYTES]);
 // The same for a build, which shows its creator all problems at once: each file that cannot be used
 // is an error, and the status is STATUS_MALFORMED with the other files in *out. A file in a service
 // that only looks like a script is a warning. Other failures have a `reason`.
 MUST_USE Status place_folder_read_diagnosed(const char *path, PlaceFolder *out,
-                                            DiagnosticList *diagnostics, char *reason,
-                                            size_t reason_bytes);
+                                            DiagnosticList *diagnostics,
+                                            char reason[WORKER_REASON_BYTES]);
 // Every file, assets and notes included, for packing. Anything but regular files and folders is
 // rejected.
-MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,
-                                      size_t reason_bytes);
+MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out,
+                                      char reason[WORKER_REASON_BYTES]);
 // The same including hidden files, for a folder that a build wrote and that must contain nothing
 // else. With `diagnostics` (or NULL), every rejected file is reported there, and the status is
 // STATUS_MALFORMED.
 MUST_USE Status place_folder_read_built(const char *path, PlaceFolder *out,
-                                        DiagnosticList *diagnostics, char *reason,
-                                        size_t reason_bytes);
+                                        DiagnosticList *diagnostics,
+                                        char reason[WORKER_REASON_BYTES]);
 void place_folder_free(PlaceFolder *folder);
 
 // Whether a name ends so, with something before it ("Door.lua", ".lua").

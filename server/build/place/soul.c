@@ -177,7 +177,7 @@ static void check_kept(const PlaceFolder *folder, const PlaceFile *file,
 {
     if (file_named(folder, file->path, strlen(file->path) - strlen(".lua")) == NULL) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, file->path, 0, 0, "orphan",
-                        "this is what was made of a .soul that is not there; delete it, or name "
+                        "this was generated from a .soul that does not exist; delete it, or name "
                         "it without .soul to keep it as a script");
     }
 }

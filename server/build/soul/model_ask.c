@@ -183,7 +183,7 @@ static Verdict judge_status(const Talk *talk, const HttpReply *reply, const char
     }
     if (status == 404) {
         return say(talk, VERDICT_FAILED,
-                   "%s knows no such address or model (404)%s: check SANDLOT_MODEL_URL and "
+                   "%s has no such address or model (404)%s: check SANDLOT_MODEL_URL and "
                    "SANDLOT_MODEL",
                    host, said);
     }
@@ -219,7 +219,7 @@ static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
     }
     if (status != STATUS_OK) {
         return say(talk, VERDICT_FAILED,
-                   "%s answered with JSON that is no answer of a model (%s): check "
+                   "%s answered with JSON that is not a model's answer (%s): check "
                    "SANDLOT_MODEL_URL",
                    talk->host, status_text(status));
     }

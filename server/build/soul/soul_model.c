@@ -66,7 +66,7 @@ static Status check_text(const BuildContext *context, const Soul *soul, const Bu
     }
     if (!utf8_is_valid(text->data, text->bytes) ||
         (text->bytes > 0 && memchr(text->data, 0, text->bytes) != NULL)) {
-        return context_fail(context, STATUS_MALFORMED, "%.127s: is no text in UTF-8", file);
+        return context_fail(context, STATUS_MALFORMED, "%.127s: is not UTF-8 text", file);
     }
     return is_blank(text) ? context_fail(context, STATUS_MALFORMED,
                                          "%.127s: is empty; say in plain words what the script "
@@ -428,10 +428,11 @@ Status soul_ask(const BuildContext *context, const ModelConfig *config, const ch
                          view->kept_path);
     }
     if (config->timeout_wrong != NULL) {
-        diagnostic_addf(context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
-                        "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is no number of seconds from 1 "
-                        "to %d; it is %u now",
-                        config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
+        diagnostic_addf(
+            context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
+            "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is not a number of seconds from 1 "
+            "to %d; it is %u now",
+            config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
     }
     Buffer file = buffer_of(VM_SOURCE_BYTES_MAX);
     SoulLua lua = {.was_asked = true};

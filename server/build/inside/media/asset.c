@@ -281,7 +281,7 @@ Status worker_asset(WorkerCall *call)
     const size_t bytes = byte_reader_left(in);
     const uint8_t *data = byte_read_bytes(in, bytes);
     if (in->status != STATUS_OK || edge > ASSET_THUMBNAIL_PX) {
-        snprintf(call->reason, sizeof call->reason, "the request is no asset");
+        snprintf(call->reason, sizeof call->reason, "not a request for an asset");
         return STATUS_MALFORMED;
     }
     char path[PACKAGE_NAME_BYTES];

@@ -201,8 +201,9 @@ static Status decode_jpeg(Decoder *decoder, AssetInfo *info, bool keeps)
     decode(decoder, keeps);
     return source.bytes_in_buffer == 0
                ? STATUS_OK
-               : asset_refuse(job, RULE_TRAILING,
-                              "something stands behind the JPEG; save it again with an editor");
+               : asset_refuse(
+                     job, RULE_TRAILING,
+                     "there is data after the end of the JPEG; save it again with an editor");
 }
 
 Status asset_jpeg(const AssetJob *job, AssetInfo *out, Picture *picture)

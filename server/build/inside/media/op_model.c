@@ -15,7 +15,7 @@
 
 static Status refuse_request(WorkerCall *call)
 {
-    return worker_refuse(call, STATUS_MALFORMED, "the request is no model");
+    return worker_refuse(call, STATUS_MALFORMED, "not a request for a model");
 }
 
 static Status no_memory(WorkerCall *call)

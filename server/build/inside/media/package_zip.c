@@ -91,7 +91,7 @@ static Status check_comment(const Zip *zip, size_t at)
         const uint8_t c = zip->bytes[i];
         if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
             return package_list_refuse(zip->list, RULE_TRAILING,
-                                       "the archive's comment is no text");
+                                       "the archive's comment is not text");
         }
     }
     return STATUS_OK;
@@ -303,7 +303,7 @@ static Status read_descriptor(const Zip *zip, const Record *record, size_t *at)
         return STATUS_OK;
     }
     return refuse_record(zip, record, RULE_HEADER,
-                         "what stands behind its data and the directory disagree");
+                         "its data descriptor and the directory disagree");
 }
 
 static bool local_agrees(const Record *record, const uint8_t *local)
