@@ -66,7 +66,7 @@ static void read_answer(const Buffer *reply)
     model_answer_free(&answer);
 }
 
-// Nobody has signed anything here, so whatever is read must be writable, and is refused.
+// Nothing here is signed, so whatever is read must be writable, and is rejected.
 static void read_artifacts(const Buffer *reply)
 {
     static uint8_t block[MANIFEST_ARENA_BYTES];

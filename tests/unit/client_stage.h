@@ -38,7 +38,7 @@ typedef struct Stage {
     size_t record_bytes;
     uint8_t events[80 << 10];
     size_t event_bytes;
-    // What the client said: how often, and the last of each kind.
+    // What the client sent: how often, and the last of each kind.
     uint32_t up_count[256];
     uint8_t up_bytes[24][8192];
     size_t up_size[24];
@@ -73,7 +73,7 @@ void stage_event(Stage *stage, uint64_t ticks_ago, uint8_t number, const void *b
 void stage_body(Stage *stage, Vec3 position);
 void stage_flush(Stage *stage); // the frame goes out
 
-// Time goes on by so many ticks, with a frame every third.
+// Advances so many ticks, with a frame every third.
 void stage_run(Stage *stage, uint32_t ticks);
 // The last message of that number that the client sent; body NULL: none.
 Message stage_up(Stage *stage, uint8_t number);

@@ -166,7 +166,7 @@ static void on_event(void *user, uint64_t tick, const uint8_t *message, size_t b
     client->event_last = subject;
 }
 
-// What the client has is what the replicator believes it has.
+// What the client has is what the replicator assumes it has.
 static void check_merged(const ReplicateClient *client)
 {
     const ReplicateWorld *world = client->world;

@@ -95,7 +95,7 @@ TEST(a_manifest_is_what_was_signed_or_nothing)
         CHECK(read_manifest(&made, &part, &arena, &list) != STATUS_OK);
     }
     buffer_free(&call.reply);
-    // What is no manifest has a reason with the place in it.
+    // For an invalid manifest the reason contains the place.
     CHECK(worker_answer(WORKER_MANIFEST, (const uint8_t *)"{\"version\":1}", 13, &call) !=
           STATUS_OK);
     CHECK(strstr(call.reason, "$") != NULL);

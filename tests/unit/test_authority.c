@@ -660,7 +660,7 @@ TEST(players_come_play_and_go)
     CHECK(players[0].entity != body);
     const uint64_t second = players[0].entity;
 
-    // Leaving: still there for the scripts that are told.
+    // Leaving: still there for the scripts that get the event.
     drop_events(&w);
     CHECK_OK(authority_player_leave(w.authority, 7));
     CHECK_INT(authority_player_leave(w.authority, 7), STATUS_NOT_FOUND);
@@ -841,7 +841,7 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK(effects[3].type == EFFECT_STORE && same(effects[3].store.key, "k"));
     CHECK_INT(effects[3].store.request_id, 9);
 
-    // Nobody there, no sense, no room.
+    // Missing player, invalid value, no room.
     message.player_id = 8;
     CHECK_INT(w.methods->send(w.world, &message), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->chat(w.world, text_from("x"), 8), STATUS_NOT_FOUND);
@@ -908,7 +908,7 @@ TEST(events_wait_and_have_caps)
     authority_events_take(w.authority, 2);
     CHECK_INT(authority_events(w.authority, &count)[0].entity, a);
     step(&w, 1);
-    CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, b), 1); // late, but told
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, b), 1); // late, but reported
     CHECK(authority_counters(w.authority).events_dropped >= 2);
     close_world(&w);
 }

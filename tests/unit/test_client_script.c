@@ -289,7 +289,7 @@ TEST(damaged_runes_are_asked_for_once_more)
     stage_close(stage);
 }
 
-// Its hash is right and its content is none: the manifest is not enough.
+// Its hash is right but its content is not a rune: the manifest is not enough.
 TEST(bytes_that_are_no_rune_close)
 {
     cast_open(false);
@@ -512,7 +512,7 @@ TEST(players_come_and_go)
     stage_close(stage);
 }
 
-// Whoever is not named again after a cut left meanwhile.
+// A player who is not named again after a reconnect has left meanwhile.
 TEST(after_a_cut_the_players_are_told_anew)
 {
     cast_open(false);

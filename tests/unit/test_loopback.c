@@ -183,7 +183,7 @@ TEST(events_go_both_ways)
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_PLAYER_ADDED), 2);
     forget();
     ScriptMessage message = message_of("hit");
-    message.player_id = 77; // not believed
+    message.player_id = 77; // not trusted
     CHECK_OK(send(view_world(w.views[1]), message));
     CHECK_OK(send(w.server, message_of("all")));
     message = message_of("you");
@@ -444,7 +444,7 @@ TEST(clients_know_what_is_public)
     ScriptPlayerInfo players[4];
     CHECK_INT(client->methods->players(client, players, 4), 2);
     CHECK(same(players[0].name, "one") && same(players[0].team, "red") && players[0].entity != 0);
-    // A local entity is left alone by all this, and its end is told.
+    // A local entity is not changed by this, and its end is reported.
     uint64_t local = 0;
     CHECK_OK(client->methods->spawn(client, text_from("Crate"), vec3(0, 9, 0), true, &local));
     const ScriptValue nil = {.type = SCRIPT_NIL};
@@ -463,7 +463,7 @@ TEST(clients_know_what_is_public)
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_DESTROYED), 1);
     CHECK_INT(count_of(&server_seen, SCRIPT_EVENT_DESTROYED), 1);
     CHECK_INT(view_attributes(w.views[1])->attributes.count, 0);
-    // Somebody goes: told first, gone then.
+    // A player leaves: first the event, then the removal.
     forget();
     CHECK_OK(authority_player_leave(w.authority, 1));
     loopback_step(w.loopback, 0);

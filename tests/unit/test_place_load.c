@@ -222,7 +222,7 @@ TEST(clients_learn_nothing_of_narrowed_scripts)
     test_place_free(&heap, whole);
     test_place_free(&heap, stripped);
     CHECK_INT(heap.bytes_now, 0);
-    // What is no list of contexts could hide anything: such a place has no stripped form.
+    // An invalid list of contexts could hide anything: such a place has no stripped form.
     const TestPlaceBytes odd =
         test_place_whole(&heap, "{\"format\": 1, \"name\": \"p\", \"contexts\": [1]}", scene);
     ByteWriter counter = byte_counter();

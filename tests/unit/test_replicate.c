@@ -155,7 +155,7 @@ TEST(shapes_come_whole_and_their_motion_is_told_once)
     CHECK_INT(world.clients[0].updates, 1);
     CHECK(world.clients[0].shape.motion.count > 0);
     const uint32_t version = replicate_known(&world, 0, id)->state.version;
-    replicate_run(&world, 40); // past its end: the client knows where that is
+    replicate_run(&world, 40); // past its end: the client has that too
     CHECK_INT(replicate_known(&world, 0, id)->state.version, version);
     CHECK_OK(sim_set_position(world.sim, part, vec3(4, 8, 4)));
     replicate_run(&world, 1);

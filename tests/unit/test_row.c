@@ -126,7 +126,7 @@ TEST(structures_chunks_resumes)
     CHECK_INT(back.expires_unix_ms, 1700000000000u);
     CHECK_INT(back.roles, ROW_GUEST | ROW_DEBUG);
     writer = byte_writer(bytes, sizeof bytes);
-    resume.roles = ROW_ROLES_ALL + 1; // a role that nobody gives
+    resume.roles = ROW_ROLES_ALL + 1; // a role that does not exist
     row_put_resume(&resume, &writer);
     row = read_one(bytes, writer.at);
     CHECK_INT(row_resume(&row, &back), STATUS_RANGE);

@@ -14,7 +14,7 @@ static char key_path[96];
 
 static TestFolder begin(void)
 {
-    (void)umask(022); // whoever runs the tests: files that a group may write to are refused
+    (void)umask(022); // fixed, because files that a group may write to are rejected
     const TestFolder folder = test_folder_make();
     snprintf(key_path, sizeof key_path, "%s/ticket.key", folder.path);
     return folder;
@@ -88,7 +88,7 @@ TEST(what_an_older_key_signed_still_verifies)
     CHECK_INT(halves.count, SIGNING_OLD_MAX + 1);
     for (uint32_t i = 0; i < SIGNING_OLD_MAX + 3; i++) {
         uint32_t which = 99;
-        const bool is_known = i >= 2; // the oldest two have been forgotten
+        const bool is_known = i >= 2; // the oldest two have been dropped
         CHECK(signing_verify_any(&halves, "text", 4, signatures[i], &which) == is_known);
         CHECK(!is_known || which == SIGNING_OLD_MAX + 2 - i);
         CHECK(!signing_verify_any(&halves, "texT", 4, signatures[i], &which));

@@ -402,7 +402,7 @@ TEST(effects_carry_the_own_player)
     uint32_t count = 0;
     const Effect *effects = view_effects(w.view, &count);
     REQUIRE(count == 4);
-    CHECK_INT(effects[0].message.player_id, ME); // not who it said it is
+    CHECK_INT(effects[0].message.player_id, ME); // not the id in the message
     CHECK_INT(effects[0].message.invoke_id, 12);
     CHECK_INT(effects[1].player_id, ME);
     CHECK(same(effects[3].text, "boom") && effects[3].position.z == 3);

@@ -455,7 +455,7 @@ TEST(a_replay_that_takes_nothing_is_the_same)
     finish();
 }
 
-// Nobody is told of what waits; nothing grows without bound while the owner is away.
+// No DURABLE is sent for waiting rows; nothing grows without bound while the owner is away.
 TEST(an_owner_that_never_answers)
 {
     open();

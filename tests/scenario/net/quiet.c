@@ -19,7 +19,7 @@ void quiet_begin(Net *net)
     for (uint32_t i = 0; i < net->client_count; i++) {
         NetClient *client = &net->clients[i];
         client->profile = &link_clean;
-        // One of those who come and go stays away: the others forget it.
+        // One of those who come and go stays away: the others remove it.
         if (i == 0 && client->bot.kind == BOT_CHURN &&
             client_state(client->client) == CLIENT_PLAYING) {
             const MessageLeave leave = {0};
@@ -121,7 +121,7 @@ static void check_known(Net *net, const NetClient *client, Vec3 eye)
         const float distance = vec3_length(vec3_sub(entity->position, eye)) - reach_of(entity);
         const uint32_t slot = slot_of(client, entity->net_id);
         if (net_is_server_only(net, entity->net_id)) {
-            continue; // the spy sees to it that nobody knows of it
+            continue; // spy.c checks that no client gets it
         }
         if (slot == UINT32_MAX) {
             if (distance < net->whole->view_radius * INSIDE_PART && !entity->removing) {
@@ -156,7 +156,7 @@ static void check_unknown(Net *net, const NetClient *client, Vec3 eye)
                      (unsigned long long)shown.net_id);
         }
     }
-    // What its sim has beside, it has invented or forgotten to take away.
+    // Anything else in its sim was invented, or not removed.
     const Sim *known = client_sim(client->client);
     for (Handle handle = sim_next(known, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(handle);
          handle = sim_next(known, handle, ENTITY_MASK_ALL)) {
