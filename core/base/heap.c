@@ -1,6 +1,5 @@
-// The gate to the system heap. Each block carries a header of 16 bytes with its size, so that
-// heap_free can count down without being told, and a mark that catches a block freed twice or
-// never given out.
+// The only way to the system heap. Each block has a header of 16 bytes with its size, so that
+// heap_free can subtract it, and a mark that detects a block freed twice or never allocated.
 #include "core/base/heap.h"
 
 #include "core/base/check.h"

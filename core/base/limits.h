@@ -111,10 +111,10 @@
 // ms that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots.
 // 512 NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
 #define SIM_MAKER_STEPS_PER_TICK 2000000
-// Free places are looked for so long in one tick, for all characters that something was built into
-// (1 ms); the rest waits for the next tick.
+// The search for free places takes at most so long in one tick, for all characters that something
+// was built into (1 ms); the rest waits for the next tick.
 #define SIM_UNSTUCK_STEPS_PER_TICK 500000
-// For one character that is put somewhere; then it stays where the search has come to.
+// For one character that is teleported; then it stays where the search has stopped.
 #define SIM_FREE_STEPS_MAX 100000
 // What one script may have in a world of 16,384 entities: a quarter of all, an eighth as
 // projectiles, and half of the 512 NPCs.
@@ -126,7 +126,7 @@
 
 // Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes,
 // texts and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script
-// has at most a half; the last quarter is for scripts that have less than a sixty-fourth (part.h).
+// has at most half; the last quarter is for scripts with less than a sixty-fourth (fair_share.h).
 #define SCRIPT_PART_MOST   2
 #define SCRIPT_PART_LATE   4
 #define SCRIPT_PART_LITTLE 64

@@ -135,7 +135,7 @@ static Status take_block(Build *build)
 
 // --- texts, looks, attributes -------------------------------------------------------------------
 
-// The same characters in the copy. The constant "" of the tables is not in the bytes.
+// The same characters in the copy. The constant "" of the tables is not in it.
 static Text text_of(const Build *build, Text text)
 {
     if (text.bytes == 0) {
@@ -288,7 +288,7 @@ static void add_look(Build *build, uint64_t net_id, Text material, uint32_t colo
     }
 }
 
-// What the stripped form says of entities that come by replication.
+// What the stripped form contains of entities that come by replication.
 static void fill_spawned(Build *build)
 {
     for (uint32_t i = 0; i < build->doc.spawned_count; i++) {
@@ -524,9 +524,9 @@ static Status load(Build *build)
     if (status != STATUS_OK) {
         return status;
     }
-    PartDesc *parts = place_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
+    PartDesc *parts = place_scratch_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
     PieceDesc *pieces =
-        place_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
+        place_scratch_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
     if (parts == NULL || pieces == NULL) {
         return STATUS_LIMIT;
     }

@@ -1,11 +1,9 @@
 // The flat interface of core.wasm: what a page or its worker calls. Handles are addresses; texts
-// and bytes are an address and a length; what a call gives back stands at the address it returns,
-// its length at resultBytes(), until the next call. Numbers that need more than 32 bits (times,
-// ids) are doubles, which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the
-// functions.
-//
-// It holds no rules: each function is a call of client.h, world.h or local_host.h. What there is to
-// draw is in exports_draw.c.
+// and bytes are an address and a length; a result is at the returned address, its length at
+// resultBytes(), until the next call. Numbers that need more than 32 bits (times, ids) are doubles,
+// which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the functions.
+// It contains no rules: each function is a call of client.h, world.h or local_host.h. Functions for
+// drawing are in exports_draw.c.
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/script/check/check_place.h"
@@ -94,7 +92,7 @@ EXPORT("resultBytes") uint32_t export_result_bytes(void)
     return (uint32_t)module.result_bytes;
 }
 
-// Why the last call that could fail did.
+// Why the last failed call failed.
 EXPORT("errorText") const void *export_error_text(void)
 {
     return exports_result(module.error, strlen(module.error));
@@ -360,7 +358,7 @@ static void read_text(const JsonNode *root, const char *name, char *out, size_t 
 static RuneUnpack *rune_unpacker(void)
 {
     if (module.unpack == NULL && rune_unpack_create(heap(), &module.unpack) != STATUS_OK) {
-        module.unpack = NULL; // runes come as they are
+        module.unpack = NULL; // runes are then fetched uncompressed
     }
     return module.unpack;
 }
@@ -371,7 +369,7 @@ static Status unpack(void *user, const char *path, const uint8_t *packed, size_t
     return rune_unpack(user, path, packed, packed_bytes, rune, rune_bytes);
 }
 
-// The number of the way in which runes can be unpacked here; 0: in none.
+// The number of the packing format that can be unpacked here; 0: none.
 EXPORT("packing") double export_packing(void)
 {
     const RuneUnpack *unpacker = rune_unpacker();
@@ -512,8 +510,8 @@ int32_t export_client_give_packed(Client *client, const uint8_t *bytes, uint32_t
                                 : client_give_packed(client, bytes, bytes + 32, count - 32));
 }
 
-// A manifest that waits for a verdict: u32 version (little-endian), 64 bytes of signature, then the
-// text that must have been signed; 0: none waits.
+// A manifest to verify: u32 version (little-endian), 64 bytes of signature, then the text that must
+// have been signed; 0: there is none.
 EXPORT("clientProof") const void *export_client_proof(const Client *client)
 {
     ClientProof proof;
@@ -533,7 +531,7 @@ void export_client_verified(Client *client, uint32_t version, int32_t good)
     client_verified(client, version, good != 0);
 }
 
-// What clientWant lists cannot be brought: it is asked for over the wire.
+// What clientWant lists cannot be fetched: it is requested over the wire.
 EXPORT("clientFetchOverWire") void export_client_fetch_over_wire(Client *client)
 {
     client_fetch_over_wire(client);

@@ -1,4 +1,4 @@
-// The one door of a world, and the order of a tick; see world.h.
+// The entry function of a world, and the order of a tick; see world.h.
 #include "core/world/world_inside.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static Status admin_stop(World *world, const Entry *entry)
 {
     const Command command = {
         .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
-    say_goodbye(world->sessions, entry); // which stores every player
+    say_goodbye(world->sessions, entry); // this stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
         save_all(world->saves);
     }

@@ -39,7 +39,7 @@ typedef struct WorldConfig {
     uint64_t epoch;      // of the lease: every save carries it
     uint8_t secret[32];  // for resume tokens; the owner's randomness
     uint64_t seed;       // of the sim
-    bool development;    // no secret is configured: a handshake's playerId is believed
+    bool development;    // no secret is configured: the playerId of a handshake is trusted
     uint32_t player_max; // sessions, and bodies kept after a drop
     uint32_t entity_max;
     uint32_t visible_max; // per client
@@ -104,9 +104,9 @@ WorldCounters world_counters(const World *world);
 Sim *world_sim(World *world); // to look; entries alone change a world
 const Replicator *world_replicator(const World *world);
 ScriptSystem *world_scripts(World *world); // NULL without scripts
-// The player behind a connection: its number and its body. False when it has none.
+// The player of a connection: its number and its body. False if it has none.
 bool world_player(const World *world, uint64_t connection, uint64_t *player, uint64_t *entity);
 // Its session number at the replicator.
 bool world_session(const World *world, uint64_t connection, uint32_t *session);
-// Everything that decides the future, scripts' own memory excepted.
+// Everything that determines the future, except the memory of scripts.
 uint64_t world_hash(const World *world);

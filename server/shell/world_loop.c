@@ -1,4 +1,4 @@
-// See world_loop.h. Nothing here waits for anybody but the clock.
+// See world_loop.h. The loop waits only for the clock.
 #define _GNU_SOURCE
 #include "server/shell/world_loop.h"
 
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define JOURNAL_BYTES      (CHANNEL_MESSAGE_BYTES - 64u)
-#define COMMANDS_FREE      (4u << 20) // of the queue, so that all commands there can be fit
-#define JOURNAL_FREE       (6u << 20) // the journal leaves the rest to what matters more
+#define COMMANDS_FREE      (4u << 20) // free bytes of the queue that all possible commands need
+#define JOURNAL_FREE       (6u << 20) // the journal leaves the rest for more important messages
 #define MESSAGES_PER_TICK  512        // from the host
 #define LOGS_PER_SECOND    200
 #define BEATS_PER_SECOND   5
@@ -45,7 +45,7 @@ bool world_loop_report(WorldLoop *loop, const ChannelReport *report)
 {
     ByteWriter writer = byte_writer(loop->report_bytes, CHANNEL_MESSAGE_BYTES);
     channel_write_report(report, &writer);
-    ASSERT(writer.status == STATUS_OK); // nothing that a world says is that large
+    ASSERT(writer.status == STATUS_OK); // no message of a world is that large
     return channel_put(loop->channel, report->type, loop->report_bytes, writer.at, -1) == STATUS_OK;
 }
 
@@ -63,7 +63,7 @@ void world_loop_log(void *user, const LogEvent *event)
     ChannelReport report = {.type = CHANNEL_LOG, .level = event->level, .tick = event->tick};
     memcpy(report.area, event->area, strnlen(event->area, sizeof report.area - 1));
     memcpy(report.text, event->text, strnlen(event->text, sizeof report.text - 1));
-    (void)world_loop_report(loop, &report); // a host that is behind misses a line
+    (void)world_loop_report(loop, &report); // if the host is behind, it misses a line
 }
 
 static void send_journal(WorldLoop *loop)
@@ -97,7 +97,7 @@ static void note_entry(WorldLoop *loop, const Entry *entry)
     loop->journal_writer = trial;
 }
 
-// The one way into the world.
+// Every entry into the world goes through here.
 static Status enter(WorldLoop *loop, const Entry *entry)
 {
     if (loop->journal) {
@@ -126,7 +126,7 @@ static bool on_message(void *user, uint64_t connection, const SocketsOrigin *fro
     WorldLoop *loop = user;
     uint32_t session;
     if (!world_session(loop->world, connection, &session)) {
-        // It takes a place in the world only now: one that says nothing takes none.
+        // It gets a session in the world only now: a silent connection takes none.
         const Entry connect = {.type = ENTRY_CONNECT,
                                .flags = from->json ? ENTRY_JSON : 0,
                                .connection = connection,
@@ -137,7 +137,7 @@ static bool on_message(void *user, uint64_t connection, const SocketsOrigin *fro
     }
     const Entry message = {
         .type = ENTRY_MESSAGE, .connection = connection, .bytes = bytes, .byte_count = count};
-    // What the world refuses it has counted, and it ends the session itself.
+    // The world counts what it rejects, and ends the session itself.
     status_ignore(enter(loop, &message));
     return true;
 }
@@ -204,9 +204,9 @@ static void take_entry(WorldLoop *loop, const ChannelMessage *message)
     if (entry_read(&reader, &entry) != STATUS_OK) {
         return;
     }
-    // Scripts come by the gate (rune_gate.h), and that is closed once time has begun.
+    // Scripts are checked by the gate (rune_gate.h), before the first tick only.
     if (entry.type != ENTRY_SCRIPT && entry.type != ENTRY_RELOAD) {
-        status_ignore(enter(loop, &entry)); // for a connection that is gone, for instance
+        status_ignore(enter(loop, &entry)); // for example for a connection that is gone
     }
 }
 
@@ -281,7 +281,7 @@ static void report_command(WorldLoop *loop, const Command *command)
     }
     }
     const bool put = world_loop_report(loop, &report);
-    ASSERT(put); // looked at before
+    ASSERT(put); // checked before
 }
 
 static void report_commands(WorldLoop *loop)
@@ -289,7 +289,7 @@ static void report_commands(WorldLoop *loop)
     uint32_t count;
     const Command *commands = world_commands(loop->world, &count);
     if (count == 0 || channel_free(loop->channel) < COMMANDS_FREE) {
-        return; // the world merges what waits
+        return; // the world merges waiting saves
     }
     for (uint32_t i = 0; i < count; i++) {
         report_command(loop, &commands[i]);
@@ -313,7 +313,7 @@ static void count_late(WorldLoop *loop, uint64_t late_us)
     }
 }
 
-// A second has so few ticks that its 99th of a hundred is its latest.
+// A second has so few ticks that the 99th percentile is the latest one.
 static uint64_t latest(const WorldLoop *loop)
 {
     uint32_t most = 0;
@@ -427,7 +427,7 @@ static void report_stats(WorldLoop *loop)
     stats->cpu_us = clock_cpu_us();
     report_heap(loop, stats);
     const ChannelReport report = {.type = CHANNEL_STATS, .stats = *stats};
-    (void)world_loop_report(loop, &report); // the next one has all of it
+    (void)world_loop_report(loop, &report); // the next one contains all of it
     loop->late_count = 0;
     loop->work_max_us = 0;
 }
@@ -436,7 +436,7 @@ static void report_life(WorldLoop *loop)
 {
     if (loop->tick_count % (loop->tick_rate / BEATS_PER_SECOND) == 0) {
         const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
-        (void)world_loop_report(loop, &beat); // a full channel is no sign of life
+        (void)world_loop_report(loop, &beat); // a full channel drops it
     }
     if (loop->tick_count % loop->tick_rate == 0) {
         report_stats(loop);
@@ -460,7 +460,7 @@ static bool tick(WorldLoop *loop)
     if (loop->journal) {
         note_entry(loop, &entry);
         send_journal(loop);
-        // Should this tick be its end, what led to it is known.
+        // If this tick ends the process, the host has everything that led to it.
         status_ignore(channel_flush(loop->channel));
     }
     const Status ticked = world_enter(loop->world, &entry);

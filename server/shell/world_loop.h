@@ -29,7 +29,7 @@ typedef struct WorldLoop {
     uint8_t *journal_bytes;
     ByteWriter journal_writer;
     bool journal_gap;
-    uint8_t *report_bytes; // one report on its way
+    uint8_t *report_bytes; // one report while it is written
     uint64_t tick_count;
     uint64_t now_ms;
     uint64_t log_second, logs_this_second;
@@ -47,8 +47,8 @@ MUST_USE Status world_loop_init(WorldLoop *loop, Channel *channel);
 // Queues a report; false when there is no room.
 bool world_loop_report(WorldLoop *loop, const ChannelReport *report);
 void world_loop_log(void *loop, const LogEvent *event); // a LogSink's
-// The world is there; `socket_max` bounds its connections.
+// The world is created; `socket_max` limits its connections.
 MUST_USE Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate,
                                 uint32_t socket_max, int epoll);
-// Until the host is gone.
+// Runs until the host is gone.
 void world_loop_run(WorldLoop *loop);

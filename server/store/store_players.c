@@ -211,7 +211,7 @@ static void put_given(Applying *all, const Player *given, const Player *old)
         delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
     }
     if (old == NULL || !read_player(old, &old_row, &before) ||
-        !row_text_equal(before.name, player.name)) {
+        !text_equal(before.name, player.name)) {
         put_presence(all->sql, all->world_id, &player);
     }
 }

@@ -98,7 +98,7 @@ class Session:
         self.heard.append(message)
         if message["kind"] == "snapshot":
             self.last_snapshot = message["seq"]
-            # Acknowledges as the page says: with inputs, 30 times a second.
+            # Acknowledges as in PROTOCOL.md: with inputs, 30 times a second.
             if self.acknowledges and time.monotonic() >= self.next_input:
                 self.next_input = time.monotonic() + 1 / 30
                 self.walk()
@@ -236,7 +236,7 @@ def cause_rate_limited(world):
             break
     error = next((m for m in session.heard if m["kind"] == "error"), None)
     expect(error, "an error")
-    session.until = lambda *_: error  # it has been heard already
+    session.until = lambda *_: error  # it has been received already
     return session
 
 

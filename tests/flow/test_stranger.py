@@ -54,7 +54,7 @@ def test_stranger_owns_no_folder_of_ours(program, places, folder):
             os.chmod(path, 0o700)
         build(program, place)
         build(program, place, "--verify")
-    # The cache, too: what is in it is not believed, but it is written to.
+    # The cache, too: its content is not trusted, but it is written to.
     place = small_place(folder, "c", SCRIPTS)
     brought(place, ".sandlot")
     brought(place, ".sandlot/cache", 0o755, NOBODY)

@@ -66,7 +66,7 @@ def test_token_in_the_address(program, places, folder):
             check(link.status == 101, link.head)
             return link, json.loads(link.receive())
 
-        # Without a word of its own the client is let in, by what stands in the address.
+        # Without a header of its own the client is let in, by the address.
         first, message = welcome(f"token={ticket}&playerId=ignored")
         check(message["kind"] == "welcome", f"{message}")
         body, resume = message["payload"]["entityId"], message["payload"]["resumeToken"]
@@ -499,7 +499,7 @@ def test_debug_truth(program, places, folder):
         check(not [event for event in plain.events if event["action"] == "debug_truth"],
               "only for those who may know")
 
-        # The world dies. Who comes back may know what they might know before, and nobody more.
+        # The world dies. Returning players may see what they could see before, and no more.
         os.kill(world.children()[0], signal.SIGKILL)
         for player in (plain, told):
             try:

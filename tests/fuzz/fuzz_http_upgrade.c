@@ -122,7 +122,7 @@ static void check_upgrade(void)
     ASSERT(strcasestr(headers.connection, "upgrade") != NULL);
     ASSERT((headers.protocols == NULL) == (got.subprotocol == NULL));
     ASSERT(got.subprotocol == NULL || strstr(headers.protocols, got.subprotocol) != NULL);
-    // A stranger's page: neither of the list nor at an address that says itself.
+    // A page of a stranger: neither in the list nor from its own address.
     if (headers.origin != NULL && strcasecmp(headers.origin, origins[0]) != 0) {
         const char *name = strstr(headers.origin, "://") + 3;
         ASSERT(headers.host != NULL && strncasecmp(headers.origin, "http", 4) == 0);

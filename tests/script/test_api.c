@@ -195,7 +195,7 @@ TEST(widgets_call_back)
     CHECK(strstr(small_log.text, "clicked\n") != NULL);
     CHECK(strstr(small_log.text, "typed\tabc\n") != NULL);
     small_log = (SmallLog){.bytes = 0};
-    use_widget(view, owner, 1, ""); // the tree was cleared: nobody is there
+    use_widget(view, owner, 1, ""); // the tree was cleared: it does not exist
     sample_world_step(world, 2);
     CHECK(strstr(small_log.text, "clicked") == NULL);
     check_no_faults(view, "client");

@@ -13,7 +13,7 @@
 #define TICKS       180
 #define SOFT_BYTES  (4u << 20) // small, so that it is full soon
 
-// Keeps a little, makes garbage, and says when something is wrong with either.
+// Keeps a little, makes garbage, and reports when something is wrong with either.
 static const char HONEST[] =
     "local kept, last = {}, nil\n"
     "function onUpdate()\n"

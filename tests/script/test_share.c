@@ -51,7 +51,7 @@ TEST(an_update_that_is_left_out_is_counted_and_said)
     uint64_t skipped = 0;
     for (uint32_t i = 0; i < 4; i++) {
         const ScriptAccount *account = &stats.scripts[i];
-        char line[128];
+        char line[192];
         snprintf(line, sizeof line, "%s: onUpdate was left out (", account->path);
         // Once in ten seconds.
         CHECK_INT(script_fixture_lines(&fixture, line), account->update_skipped_count > 0);

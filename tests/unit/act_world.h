@@ -1,5 +1,5 @@
 // A world on a place from JSON, an owner that stores its rows, and clients that send raw messages
-// and remember the last message of each kind. Accounts are the numbers in the tickets.
+// and keep the last message of each kind. Accounts are the numbers in the tickets.
 #pragma once
 
 #include "core/wire/merge.h"

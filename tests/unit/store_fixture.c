@@ -303,11 +303,11 @@ static void random_attributes(Rng *rng, ByteWriter *writer)
 {
     uint8_t bytes[512];
     ByteWriter book = byte_writer(bytes, sizeof bytes);
-    net_book_write_name(&book, (Text){"", 0});
+    net_attributes_write_name(&book, (Text){"", 0});
     const NetValue number = {.type = NET_VALUE_NUMBER, .number = (double)random_float(rng)};
-    net_book_write_attribute(&book, (Text){"level", 5}, &number);
-    net_book_write_end(&book);
-    net_book_write_end(&book);
+    net_attributes_write_one(&book, (Text){"level", 5}, &number);
+    net_attributes_write_end(&book);
+    net_attributes_write_end(&book);
     const bool named = rng_below(rng, 2) == 0;
     const Text name = named ? (Text){"Tür", 4} : (Text){"", 0};
     const uint64_t entity = 1 + rng_below(rng, 5);

@@ -135,7 +135,7 @@ TEST(the_end_of_the_other_side_is_seen)
     CHECK_OK(channel_flush(&pair.a));
     channel_close(&pair.a);
     ChannelMessage message;
-    CHECK_OK(channel_take(&pair.b, &message)); // what was said before is heard
+    CHECK_OK(channel_take(&pair.b, &message)); // earlier messages are still received
     CHECK_INT(channel_take(&pair.b, &message), STATUS_TRUNCATED);
     CHECK_OK(channel_put(&pair.b, CHANNEL_GO, NULL, 0, -1));
     CHECK_INT(channel_flush(&pair.b), STATUS_TRUNCATED);
@@ -279,7 +279,7 @@ TEST(bad_reports_are_refused)
     report.store.operation = STORE_GET;
     report.store.number = 1e308 * 10;
     CHECK_INT(again(&report, &out), STATUS_RANGE);
-    // What only a host says.
+    // Messages that only a host sends.
     for (int type = CHANNEL_NONE; type <= CHANNEL_CONNECT; type++) {
         CHECK_INT(channel_read_report((ChannelType)type, buffer, 0, &out), STATUS_MALFORMED);
     }

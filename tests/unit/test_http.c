@@ -146,7 +146,7 @@ static void get_failure(void *user, HttpRequest *request, HttpResponse *response
               http_query(request, "long") ? message : "too \"much\"");
 }
 
-// A stream of a million digits that breaks off at half of them if it is told so.
+// A stream of a million digits that can break off in the middle.
 #define STREAM_BYTES 1000000u
 static atomic_int streams_begun, streams_ended;
 
@@ -594,7 +594,7 @@ TEST(a_request_says_once_where_it_ends)
         snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n%s", cut[i]);
         check_malformed(server, text);
     }
-    // The browser's header that begins like one of those is none of them.
+    // A browser's header that begins like one of those is not one of them.
     CHECK_INT(get(server, "/hello", "Upgrade-Insecure-Requests: 1\r\n"), 200);
     http_stop(server);
 }

@@ -151,7 +151,7 @@ static const AcceptCase accept_cases[] = {
     {"identity;q=0, *", NULL, PAGE, HTTP_BROTLI},
     {"identity;q=0, *;q=0.5", NULL, 0, HTTP_CODING_COUNT},
     {"*;q=0.5", NULL, 0, HTTP_PLAIN},
-    // Several headers are one list, and of what is said twice the lower counts.
+    // Several headers are one list, and for a repeated coding the lower value counts.
     {"gzip", "br", PAGE, HTTP_BROTLI},
     {"br", "br;q=0, gzip", PAGE, HTTP_GZIP},
     {"br;q=0", "br", PAGE, HTTP_PLAIN},
@@ -207,7 +207,7 @@ TEST(the_coding_that_is_chosen)
     CHECK(http_rules_coding_name(HTTP_PLAIN) == NULL);
 }
 
-// Whatever is said, a coding is only chosen that is offered, and that is named or meant by a star.
+// Only a coding is chosen that is offered, and that is named or matched by a star.
 TEST(words_at_random_never_choose_what_is_not_named)
 {
     static const char *const words[] = {"br",   "gzip", "zstd", "identity", "*",   ";q=0", ";q=1",

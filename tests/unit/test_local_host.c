@@ -461,7 +461,7 @@ TEST(files_that_are_no_place_are_refused)
     CHECK_INT(error.where.line, 2);
     CHECK(host == NULL);
     CHECK_INT(heap.bytes_now, 0);
-    // Without enough memory it says so and gives back what it took.
+    // Without enough memory it fails and frees what it took.
     island_files(files);
     Heap small = heap_make(1 << 20);
     CHECK(local_host_create(&small, &config, files, FILES, &host, &error) != STATUS_OK);

@@ -580,7 +580,7 @@ TEST(a_script_that_uses_more_than_its_share_is_throttled_by_name)
     CHECK(greedy->waiting_count > 50);
     CHECK_INT(modest->state, SCRIPT_RUNNING);
     CHECK_INT(modest->waiting_count, 0);
-    // Said once, as a fault that does not count against it.
+    // Reported once, as a fault that does not count against it.
     CHECK_INT(fixture.fault_count, 1);
     CHECK_INT(fixture.faults[0].kind, FAULT_BUDGET);
     CHECK_TEXT(fixture.faults[0].path, "ServerScriptService/Greedy");

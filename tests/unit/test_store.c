@@ -419,9 +419,9 @@ static void check_default(StoreFixture *fixture, uint64_t account, const char *n
         test_fail(__FILE__, __LINE__, "user %llu has no profiles", (unsigned long long)account);
     } else {
         CHECK_INT(profiles.count, 1);
-        CHECK(row_text_equal(profiles.active, ROW_DEFAULT_PROFILE));
-        CHECK(row_text_equal(profiles.profiles[0].character_id, ROW_DEFAULT_PROFILE));
-        CHECK(row_text_equal(profiles.profiles[0].name, (Text){name, (uint32_t)strlen(name)}));
+        CHECK(text_equal(profiles.active, ROW_DEFAULT_PROFILE));
+        CHECK(text_equal(profiles.profiles[0].character_id, ROW_DEFAULT_PROFILE));
+        CHECK(text_equal(profiles.profiles[0].name, (Text){name, (uint32_t)strlen(name)}));
     }
     row_list_free(&list);
 }
@@ -501,9 +501,9 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
     RowProfiles got;
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
     CHECK_INT(got.count, 2);
-    CHECK(row_text_equal(got.active, (Text){"knight", 6}));
-    CHECK(row_text_equal(got.profiles[0].name, (Text){"Ann", 3}));
-    CHECK(row_text_equal(got.profiles[1].name, (Text){"Sir", 3}));
+    CHECK(text_equal(got.active, (Text){"knight", 6}));
+    CHECK(text_equal(got.profiles[0].name, (Text){"Ann", 3}));
+    CHECK(text_equal(got.profiles[1].name, (Text){"Sir", 3}));
     // The active one is the corrupt one.
     reopen(&fixture,
            "UPDATE character_profiles SET body = 999 "
@@ -511,7 +511,7 @@ TEST(a_corrupt_profile_is_replaced_and_the_others_stay)
            1, 0);
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
     CHECK_INT(got.count, 1);
-    CHECK(row_text_equal(got.active, ROW_DEFAULT_PROFILE));
+    CHECK(text_equal(got.active, ROW_DEFAULT_PROFILE));
     // Broken while it is open: what is read is valid, and counted.
     (void)fixture_sql(&fixture, "UPDATE character_profiles SET position = 5 WHERE user_id = 11");
     REQUIRE(profiles_of(&fixture, 11, &list, &got));
@@ -788,7 +788,7 @@ TEST(a_database_of_version_3_is_migrated)
     CHECK_INT(list.count, 8); // meta, structure, chunk, two players, two sets of profiles, resume
     RowProfiles profiles;
     REQUIRE(profiles_of(&fixture, 11, &list, &profiles));
-    CHECK(row_text_equal(profiles.active, (Text){"knight", 6}));
+    CHECK(text_equal(profiles.active, (Text){"knight", 6}));
     reopen(&fixture, NULL, 0, 0);
     CHECK_OK(row_list_read(&list, fixture.store, "w1"));
     CHECK_INT(list.count, 8);

@@ -441,7 +441,7 @@ TEST(a_damaged_database_is_refused_or_says_so)
             outcome.refused += 1;
             continue;
         }
-        // Everything is what it was, or says so.
+        // Everything is as it was, or the damage is reported.
         CHECK(count > 0);
         check_opened(&fixture, want, &got, &outcome);
         if (!test_is_passing()) {
@@ -595,8 +595,8 @@ TEST(a_first_start_may_fail)
 
 #define LOG_SAVES 40
 
-// The bit may be one of those that mark a commit, which makes one more or less of them; and of the
-// last commit alone nobody can tell that it was one.
+// The bit may be one that marks a commit, which adds or removes one; and for the last commit alone
+// this cannot be detected.
 static bool is_told_right(const char *reason, uint64_t lost)
 {
     static const char words[] = "commits lost: ";
@@ -657,7 +657,7 @@ TEST(a_torn_log_is_a_clean_prefix)
             break;
         }
         CHECK_INT(prefix_of(fixture.store), safe);
-        // What was only cut off looks like a log that ended there. A wrong bit is told.
+        // A log that was cut off looks like one that ended there. A wrong bit is reported.
         const uint64_t lost = LOG_SAVES - safe;
         if (!is_told_right(fixture.reason, i % 2 == 0 ? 0 : lost)) {
             test_fail(__FILE__, __LINE__, "byte %zu, %llu lost: %s", at, (unsigned long long)lost,
@@ -675,7 +675,7 @@ TEST(a_torn_log_is_a_clean_prefix)
 
 #define KILLS 30
 
-// Saves as fast as it goes and says what was completed. Never returns.
+// Saves as fast as possible and reports what was completed. Never returns.
 static _Noreturn void child_run(StoreFixture *fixture, int report)
 {
     uint64_t epoch = 0;

@@ -329,15 +329,15 @@ TEST(a_structure_whose_id_is_taken_gets_another)
 TEST(attributes_wait_for_their_entity)
 {
     open();
-    uint8_t book[128], bytes[256];
-    ByteWriter inner = byte_writer(book, sizeof book);
+    uint8_t attributes[128], bytes[256];
+    ByteWriter inner = byte_writer(attributes, sizeof attributes);
     const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
-    net_book_write_name(&inner, act_text(""));
-    net_book_write_attribute(&inner, act_text("gold"), &value);
-    net_book_write_end(&inner);
-    net_book_write_end(&inner);
+    net_attributes_write_name(&inner, act_text(""));
+    net_attributes_write_one(&inner, act_text("gold"), &value);
+    net_attributes_write_end(&inner);
+    net_attributes_write_end(&inner);
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    row_put_attributes(act_text("Late"), 0, book, inner.at, &writer);
+    row_put_attributes(act_text("Late"), 0, attributes, inner.at, &writer);
     CHECK_OK(world_enter(act.world,
                          &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
     act_world_tick(&act, 40);
@@ -427,10 +427,10 @@ static void keep_old_rows(void)
         uint8_t book[128], bytes[256];
         ByteWriter inner = byte_writer(book, sizeof book);
         const NetValue value = {.type = NET_VALUE_NUMBER, .number = 7};
-        net_book_write_name(&inner, act_text(""));
-        net_book_write_attribute(&inner, act_text("open"), &value);
-        net_book_write_end(&inner);
-        net_book_write_end(&inner);
+        net_attributes_write_name(&inner, act_text(""));
+        net_attributes_write_one(&inner, act_text("open"), &value);
+        net_attributes_write_end(&inner);
+        net_attributes_write_end(&inner);
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
         row_put_attributes(act_text(""), net_id, book, inner.at, &writer);
         act_store_keep(&store, bytes, writer.at);
@@ -615,7 +615,7 @@ TEST(a_replay_that_takes_nothing_is_the_same)
     finish();
 }
 
-// Nobody is told of what waits; nothing grows without bound while the owner is away.
+// No DURABLE is sent for waiting rows; nothing grows without bound while the owner is away.
 TEST(an_owner_that_never_answers)
 {
     open();

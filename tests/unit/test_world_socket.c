@@ -16,7 +16,7 @@
 
 #define NOTE_MAX 64
 
-// A world that remembers what it heard, and has messages of one size to send.
+// A world that stores what it received, and has messages of one size to send.
 typedef struct Ear {
     Sockets *sockets;
     int epoll;
@@ -306,7 +306,7 @@ TEST(silence_is_pinged_and_ends)
     CHECK_INT(read_all(mute, bytes, sizeof bytes), 0);
     sockets_check(ear->sockets, 0, 1, 11001);
     sockets_flush(ear->sockets, 11001);
-    CHECK_INT(close_code(mute), 1008); // it never said anything
+    CHECK_INT(close_code(mute), 1008); // it never sent anything
     CHECK_INT(close_code(half), 1008);
     CHECK_INT(read_all(quiet, bytes, sizeof bytes), 2);
     CHECK_INT(bytes[0], 0x89); // are you there?

@@ -88,7 +88,7 @@ int api_UI_Input(lua_State *thread)
     return widget(thread, "input");
 }
 
-// Keeps a handler and pushes its number. The handlers of the tree shown now are in a table of the
+// Stores a handler and pushes its number. The handlers of the current tree are in a table of the
 // system; UI.Show begins a new one.
 static void push_handler(lua_State *thread, int function, int handlers)
 {

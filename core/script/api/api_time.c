@@ -7,7 +7,7 @@ static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 {
     (void)status;
     lua_settop(thread, (int)context + 1);
-    return 1; // the time it really took
+    return 1; // the time that has really passed
 }
 
 int api_task_wait(lua_State *thread)
@@ -29,8 +29,8 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
     return 1;
 }
 
-// Runs within the caller's own entry and budget, as coroutine.resume does; an error in it is a
-// fault of its own and does not reach the caller.
+// Runs within the caller's own entry and budget, like coroutine.resume; an error in it is a fault
+// of its own and does not reach the caller.
 int api_task_spawn(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);

@@ -1,5 +1,5 @@
-// What the world does for scripts, put on their accounts: what they ask for while they run, and
-// what the things that they made do in every tick.
+// Charges scripts for the work of the world: what they request while they run, and what their
+// entities do in every tick.
 #include "core/base/limits.h"
 #include "core/script/runtime/script_inside.h"
 
@@ -30,12 +30,13 @@ void account_leave(ScriptSystem *system)
 void script_charge_work(ScriptSystem *system, uint32_t slot, const SimMaker *work)
 {
     if (!pool_is_live(&system->scripts, slot)) {
-        return; // it is gone, and what it made will be
+        return; // it is gone, and its entities will be
     }
     Script *script = pool_at(&system->scripts, slot);
     script->account.work_step_count += work->steps;
     script->account.work_skipped_count += work->skipped;
-    // Below its share, others took too much in one tick, and the next one is fair again.
+    // Below its share it was not at fault: others took too much in one tick, and the next one is
+    // fair again.
     const bool is_over =
         work->skipped > 0 && work->steps >= work->share && script->state != SCRIPT_OFF;
     if (!is_over || (script->work_fault_tick != 0 &&

@@ -20,7 +20,7 @@ static const char *const hook_names[] = {
     [HOOK_HANDLER] = "handler",
 };
 _Static_assert(sizeof hook_names / sizeof hook_names[0] == HOOK_COUNT, "one name per hook");
-// With the sign before it. An editor jumps to what a message names.
+// The path has one character before it. Editors jump to the file in a message.
 _Static_assert(SCRIPT_PATH_BYTES + 1 <= LUA_IDSIZE, "Lua shows the longest path whole");
 
 const char *hook_name(ScriptHook hook)
@@ -143,7 +143,7 @@ uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
     return fill_slot(system, made, take_coroutine(system, instance->script));
 }
 
-// Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
+// Frees the slot; a coroutine that ended normally is kept for the next entry.
 static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
 {
     Thread *thread = thread_at(system, slot);
@@ -160,7 +160,7 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
     release_slot(system, slot);
 }
 
-// A field of the table on top that is a text, raw; "" otherwise. The table keeps it alive.
+// A text field of the table on top, read raw; "" otherwise. The table keeps it alive.
 static const char *text_field(lua_State *thread, const char *name)
 {
     lua_pushstring(thread, name);
@@ -169,8 +169,8 @@ static const char *text_field(lua_State *thread, const char *name)
     return text;
 }
 
-// The error on top of the thread's stack as text, without calling anything of the script's. What
-// TypeScript throws is a table with a name and a message.
+// The error on top of the thread's stack as text, without calling code of the script. An error
+// thrown by TypeScript is a table with a name and a message.
 static void error_text(lua_State *thread, char *out, size_t capacity)
 {
     if (lua_type(thread, -1) == LUA_TSTRING) {
@@ -189,7 +189,7 @@ static void error_text(lua_State *thread, char *out, size_t capacity)
     snprintf(out, capacity, "(error object is a %s value)", luaL_typename(thread, -1));
 }
 
-// Whether this is the error of a function of the other side, and not one caught before.
+// Whether this is the error of a function of the other side, and not one that was caught before.
 static bool says_side(const ScriptSystem *system, const char *message)
 {
     const size_t bytes = strlen(message);
@@ -207,9 +207,9 @@ static uint32_t read_number(const char *digits)
     return number;
 }
 
-// The innermost line of the script itself: what it called (a module, TypeScript's library) may have
-// raised the error, but the fault names the script, and the line must be one of its own. 0 where
-// nothing of it is on the stack, as in a callback that a library calls.
+// The innermost line of the script itself. A module or TypeScript's library may have raised the
+// error, but the fault names the script, so the line must be its own. 0 if no function of it is on
+// the stack, as in a callback from a library.
 static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
                          uint32_t otherwise)
 {
@@ -307,7 +307,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     }
 }
 
-// The script of a thread, or NULL when the thread may not run any more.
+// The script of a thread, or NULL if the thread may not run any more.
 static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 {
     const Instance *instance = instance_at(system, thread->instance);
@@ -321,7 +321,7 @@ static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
 {
     Thread *thread = thread_at(system, slot);
-    ASSERT(system->current_thread == 0); // no script runs inside another's entry
+    ASSERT(system->current_thread == 0); // entries of scripts never nest
     Script *script = system->is_dead ? NULL : runnable_script(system, thread);
     if (script == NULL) {
         give_back(system, slot, false);

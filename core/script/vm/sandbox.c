@@ -1,7 +1,7 @@
-// Most functions are Lua's, with the charges that lua.substitutions adds. Its own are those that
-// must do less than Lua's: metatables without __gc and __mode, load without bytecode and with the
-// script's environment, xpcall that calls its handler after the unwinding (a handler at the point
-// of the error would run on the last of the stack), os with the times that the owner gave.
+// Most functions are Lua's, with the charges that lua.substitutions adds. Our own replace those
+// that must do less: metatables without __gc and __mode, load without bytecode and with the
+// script's environment, xpcall that calls its handler after the unwinding (at the point of the
+// error there may be no stack left), os with the times that the owner sets.
 #include "core/script/vm/sandbox.h"
 
 #include "core/script/vm/lua_guard.h"
@@ -53,8 +53,8 @@ static int base_setmetatable(lua_State *L)
 }
 
 // --- xpcall -------------------------------------------------------------------------------------
-// The stack is: handler, function, arguments; then what the function gave. An error in the handler
-// takes the place of the first.
+// The stack is: handler, function, arguments; then the function's results. An error in the handler
+// replaces the first one.
 static int xpcall_handled(lua_State *L, int status, lua_KContext context)
 {
     (void)context;
@@ -144,8 +144,8 @@ static int load_text(lua_State *L, const char *name)
     return luaL_loadbufferx(L, text, bytes, name, "t");
 }
 
-// load(text or function [, name [, mode [, environment]]]): always text, and always an environment:
-// the one given, or that of the script whose load this is.
+// load(text or function [, name [, mode [, environment]]]): always text, and always with an
+// environment: the given one, or that of the script whose load this is.
 static int base_load(lua_State *L)
 {
     lua_settop(L, 4);
@@ -263,8 +263,8 @@ static void freeze_string_metatable(lua_State *L)
     lua_pop(L, 1);
 }
 
-// Copies the functions that scripts may have from Lua's base library, which lands in a table that
-// no script sees.
+// Copies the allowed functions of Lua's base library, which is opened into a table that no script
+// can reach.
 static void add_base(lua_State *L)
 {
     lua_pushcfunction(L, luaopen_base);
@@ -290,7 +290,7 @@ void sandbox_open(lua_State *L)
     freeze_string_metatable(L);
     guard_freeze(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, SHARED);
-    // What a chunk gets whose environment nobody set: nothing.
+    // A chunk without an environment gets an empty one.
     lua_newtable(L);
     guard_freeze(L, -1);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);

@@ -136,8 +136,7 @@ static void built_free(LocalHost *host, Built *built)
     *built = (Built){0};
 }
 
-// Everything that is compiled from the files, into two blocks of `capacity` each. STATUS_LIMIT when
-// that is too little.
+// Compiles the files into two blocks of `capacity` each. STATUS_LIMIT if that is too small.
 static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capacity, Built *out,
                            PlaceError *error)
 {
@@ -190,7 +189,7 @@ static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
 
 static void secret_of(const LocalHost *host, uint8_t secret[32])
 {
-    // Nothing here is secret: everybody who can connect owns the world.
+    // Nothing here is secret: everybody who can connect controls the world.
     const uint64_t words[2] = {host->config.seed, host->epoch};
     uint8_t bytes[16];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
@@ -456,7 +455,7 @@ static Status answer(LocalHost *host, const Command *command)
         entry.bytes = host->answer;
         entry.byte_count = writer.at;
     } else if (command->type == COMMAND_AUTH) {
-        // With development on nobody is asked for a ticket; who brings one all the same is let in.
+        // In development no ticket is required; a given one is accepted.
         entry = (Entry){.type = ENTRY_AUTH,
                         .flags = ENTRY_OK | ENTRY_GUEST,
                         .connection = command->connection,
@@ -469,13 +468,13 @@ static Status answer(LocalHost *host, const Command *command)
     return world_enter(host->world, &entry);
 }
 
-// Answers may lead to further commands; those wait for the next entry.
+// Answers may cause further commands; those wait for the next entry.
 static void answer_all(LocalHost *host)
 {
     uint32_t count;
     const Command *commands = world_commands(host->world, &count);
     for (uint32_t i = 0; i < count; i++) {
-        status_ignore(answer(host, &commands[i])); // the asker may be gone
+        status_ignore(answer(host, &commands[i])); // the script or session that asked may be gone
     }
     if (count > 0) {
         world_commands_clear(host->world);
@@ -567,14 +566,14 @@ const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes)
 
 // --- differences --------------------------------------------------------------------------------
 
-// 0: none; what is wrong with it the compiler says.
+// 0: none; the compiler reports invalid ids.
 static int64_t id_of(const JsonNode *entity)
 {
     const JsonNode *id = entity->kind == JSON_OBJECT ? json_find(entity, "id") : entity;
     return id != NULL && id->kind == JSON_NUMBER && id->is_integer ? id->integer : 0;
 }
 
-// In a list of entities or of ids.
+// Finds an entity by id in a list of entities or of ids.
 static const JsonNode *with_id(const JsonNode *list, int64_t id)
 {
     if (list == NULL || list->kind != JSON_ARRAY || id == 0) {
@@ -616,7 +615,7 @@ static size_t size_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// scene.json with the difference in it.
+// Merges the difference into scene.json.
 static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, size_t diff_bytes,
                           PlaceError *error)
 {
@@ -666,7 +665,7 @@ static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, s
     return status;
 }
 
-// Members of "files"; *scripts and *others say which kinds there were.
+// Merges "files"; *scripts and *others say which kinds there were.
 static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts, bool *others,
                           PlaceError *error)
 {
@@ -678,7 +677,7 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
             if (file != NULL) {
                 file_drop(host, file);
             }
-            *others = true; // nothing is reloaded into nothing
+            *others = true; // a new script cannot be reloaded
         } else if (item->kind == JSON_STRING) {
             *scripts = *scripts || is_script(item->name);
             *others = *others || !is_script(item->name) || file_find(host, item->name) == NULL;
@@ -693,7 +692,7 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
     return error->where.status;
 }
 
-// The files as they are, to go back to.
+// Copies the files, to restore them after a failure.
 static OwnFile *copy_files(LocalHost *host, uint32_t *count)
 {
     OwnFile *copies = heap_alloc(host->heap, (host->file_count + 1) * sizeof *copies);
@@ -735,7 +734,7 @@ static void end_copies(LocalHost *host, OwnFile *copies, uint32_t count, bool re
     heap_free(host->heap, copies);
 }
 
-// All of them compile before the first is staged, because nothing takes a staged script back.
+// All of them must compile before the first is staged, because staging cannot be undone.
 static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError *error)
 {
     OwnScripts *scripts = NULL;
@@ -764,7 +763,7 @@ static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError 
     return status;
 }
 
-// The old world says what it has not said yet: its last rows.
+// The old world stores its last rows.
 static void save_old(LocalHost *host)
 {
     const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
@@ -773,7 +772,7 @@ static void save_old(LocalHost *host)
     status_ignore(local_host_enter(host, &tick));
 }
 
-// The new world is tried out first: until it is known to open, nothing happens to the old one.
+// The new world is created first: until that succeeds, the old one is not changed.
 static Status remake(LocalHost *host, PlaceError *error)
 {
     Built built = {0};
@@ -807,7 +806,7 @@ static Status remake(LocalHost *host, PlaceError *error)
     return STATUS_OK;
 }
 
-// The difference is merged into the files and takes effect.
+// Merges the difference into the files and applies it.
 static Status apply(LocalHost *host, Arena *arena, const char *text, size_t bytes, bool *remade,
                     PlaceError *error)
 {

@@ -1,4 +1,4 @@
-// Commands: what a world asks of its owner. They come out of world_commands, oldest first.
+// Commands: requests of a world to its owner. world_commands returns them, oldest first.
 #pragma once
 
 #include "core/script/runtime/script.h"

@@ -14,11 +14,6 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
-bool row_text_equal(Text a, Text b)
-{
-    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
-}
-
 bool row_name_is_valid(Text name)
 {
     return name_text_is_valid(name.data, name.bytes);
@@ -63,7 +58,7 @@ static void write_vec3(ByteWriter *writer, Vec3 v)
     byte_write_f32(writer, v.z);
 }
 
-// Where something is must be inside the world; a speed has the same bound, which is far above any.
+// A position must be inside the world; a speed has the same limit, which is far above any real one.
 static float read_metres(ByteReader *reader)
 {
     const float value = byte_read_f32(reader);
@@ -197,7 +192,7 @@ static void write_head(ByteWriter *writer, RowType type, const RowKey *key, size
     byte_write_varint(writer, value_bytes);
 }
 
-// `fill` writes the value; it is called once to learn how long that is.
+// `fill` writes the value; it is called once to measure the length.
 static void put(ByteWriter *writer, RowType type, RowKey key,
                 void (*fill)(ByteWriter *writer, const void *object), const void *object)
 {
@@ -209,7 +204,7 @@ static void put(ByteWriter *writer, RowType type, RowKey key,
     fill(writer, object);
 }
 
-// The value of a row of that type after its format, and its key.
+// Opens a row of that type: its key, and its value after the format number.
 static Status open(const Row *row, RowType type, ByteReader *key, ByteReader *value)
 {
     if (row->type != type) {
@@ -419,7 +414,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
 static uint32_t find_profile(const RowProfiles *profiles, Text id, uint32_t before)
 {
     uint32_t i = 0;
-    while (i < before && !row_text_equal(profiles->profiles[i].character_id, id)) {
+    while (i < before && !text_equal(profiles->profiles[i].character_id, id)) {
         i += 1;
     }
     return i;
@@ -446,7 +441,7 @@ bool row_repair(RowProfiles *profiles, Text fallback_name)
     }
     profiles->count = kept;
     if (find_profile(profiles, ROW_DEFAULT_PROFILE, kept) == kept) {
-        // The last one makes room if there is none.
+        // If there is no room, the last one is removed.
         kept = kept < PROFILES_MAX ? kept : PROFILES_MAX - 1;
         memmove(&profiles->profiles[1], &profiles->profiles[0], kept * sizeof(WireProfile));
         profiles->profiles[0] = (WireProfile){.character_id = ROW_DEFAULT_PROFILE,
@@ -620,9 +615,10 @@ Status row_attributes(const Row *row, Text *entity_name, uint64_t *number,
     if (status != STATUS_OK) {
         return status;
     }
-    NetBookReader book;
+    NetAttributesReader reader;
     Text unused;
-    status = net_book_open(&book, row->value + value.at, row->value_bytes - value.at, &unused);
+    status =
+        net_attributes_open(&reader, row->value + value.at, row->value_bytes - value.at, &unused);
     if (status != STATUS_OK) {
         return status;
     }

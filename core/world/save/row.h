@@ -1,7 +1,7 @@
-// What a world keeps beyond its own life, as rows of bytes: the key says what it is about, a later
+// What a world stores beyond its own run, as rows of bytes: the key says what it is about, a later
 // row of the same key replaces it, an empty value deletes it. docs/FORMATS.md has the layouts. A
-// world gives rows out as commands and gets them back before its first tick; it trusts them no more
-// than anything else that comes from outside.
+// world emits rows as commands and gets them back before its first tick; it checks them like
+// anything else from outside.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -38,7 +38,7 @@ typedef struct RowPlayer {
     bool present; // was connected when this was written
 } RowPlayer;
 
-// What the ticket of a session allowed: a session that goes on allows no more and no less.
+// What the ticket of a session allowed: a resumed session gets exactly the same.
 typedef enum RowRole {
     ROW_GUEST = 1 << 0,
     ROW_OPERATOR = 1 << 1,
@@ -63,10 +63,9 @@ typedef struct RowProfiles {
 // Names people see: as name_text.h says. Ids: letters, digits, _ and -.
 bool row_name_is_valid(Text name);
 bool row_id_is_valid(Text id);
-bool row_text_equal(Text a, Text b);
 #define ROW_DEFAULT_PROFILE ((Text){"default", 7})
-// A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
-// True if something had to be repaired.
+// Makes stored profiles valid: a default profile, an existing active one, no id twice. True if
+// something was repaired.
 bool row_repair(RowProfiles *profiles, Text fallback_name);
 
 typedef struct RowStructure {

@@ -74,7 +74,7 @@ typedef struct SavedAttributes {
     bool was_old;   // came in by net id
     uint32_t maker; // the script that keeps something there first
     uint32_t byte_count;
-    uint8_t bytes[NET_BOOK_BYTES_MAX];
+    uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
 } SavedAttributes;
 
 typedef struct SavedAccount {
@@ -116,7 +116,7 @@ struct Saves {
     uint64_t tick_base; // ticks of the world's earlier lives
     Pool structures;
     IdMap structure_map;
-    uint32_t structure_live; // slots whose structure stands
+    uint32_t structure_live; // slots whose structure exists
     SavedChunk *chunks;
     uint32_t chunk_count, chunk_max;
     IdMap chunk_map;
@@ -127,8 +127,8 @@ struct Saves {
     uint64_t old_rows[ATTRIBUTE_ROWS_MAX];
     uint32_t old_row_count;
     bool old_rows_queued;
-    bool same_place;       // of the row that is being read
-    uint64_t book_version; // looked at up to here
+    bool same_place;             // of the row that is being read
+    uint64_t attributes_version; // compared up to this version
     SavedAccount *accounts;
     uint32_t account_count, account_max;
     IdMap account_map;
@@ -138,7 +138,7 @@ struct Saves {
     // Commands.
     uint8_t *save_bytes; // SAVES_OUT_MAX buffers, by seq
     uint64_t save_seq, save_acked;
-    bool acked[SAVES_OUT_MAX]; // by seq: answered, but one before is not
+    bool acked[SAVES_OUT_MAX]; // by seq: answered, but an earlier one is not
     StoreOut stores[STORES_OUT_MAX];
     uint32_t store_count;
     size_t store_bytes;
@@ -148,14 +148,14 @@ struct Saves {
     size_t command_bytes_used;
 
     uint8_t chunk_bytes[CHUNK_BYTES_MAX];
-    uint8_t book_bytes[NET_BOOK_BYTES_MAX];
+    uint8_t attributes_bytes[NET_ATTRIBUTES_BYTES_MAX];
     void *block; // the small arrays
     SaveCounters counters;
 };
 
 // save.c
 void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued);
-// The command that holds everything queued so far is what the asker waits for; NULL: nobody.
+// The asker waits for the command that holds everything queued so far; NULL: nobody waits.
 void save_ask(Saves *saves, const Session *asker, uint32_t command_seq);
 
 // save_rows.c
@@ -168,10 +168,10 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
 // By name or by number; NULL when there is none and no room for one, or `make` is false.
 SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
-void save_look_at_structures(Saves *saves, bool checkpoint);
-void save_look_at_attributes(Saves *saves, bool checkpoint);
-void save_look_at_resumes(Saves *saves);
-// Sets what was stored on an entity.
+void save_update_structures(Saves *saves, bool checkpoint);
+void save_update_attributes(Saves *saves, bool checkpoint);
+void save_update_resumes(Saves *saves);
+// Applies the stored attributes to an entity.
 void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id);
 
 // command.c

@@ -1,13 +1,12 @@
-// Rows on their way back: read before the first tick, trusted no more than anything else from
-// outside, and applied when all are there. A row that makes no sense is refused and counted; the
-// world starts without it.
+// Rows on their way back: read before the first tick, checked like anything else from outside, and
+// applied when all are there. An invalid row is rejected and counted; the world starts without it.
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 
 #include <string.h>
 
-// A stored number that cannot be right must not use up the numbers there are.
+// An invalid stored number must not exhaust the range of numbers.
 #define NUMBER_MOST (SIM_NET_ID_MAX / 2)
 
 // --- rows in ------------------------------------------------------------------------------------
@@ -55,7 +54,7 @@ static Status take_chunk(Saves *saves, const Row *row)
     if (save_chunk_slot(saves, at) == UINT32_MAX) {
         return STATUS_LIMIT;
     }
-    // What follows belongs to nobody, but the chunk itself is whole.
+    // Bytes after the chunk are invalid, but the chunk itself is complete.
     return byte_reader_finish(&reader);
 }
 
@@ -85,7 +84,7 @@ static Status take_attributes(Saves *saves, const Row *row)
     if (status != STATUS_OK) {
         return status;
     }
-    if (count > NET_BOOK_BYTES_MAX) {
+    if (count > NET_ATTRIBUTES_BYTES_MAX) {
         return STATUS_RANGE;
     }
     const bool is_old = name.bytes == 0 && (number & ROW_SCENE_ID) == 0;
@@ -226,7 +225,7 @@ static void restore_health(Saves *saves, Handle handle, float health)
     }
 }
 
-// An id that the place has given to something else since is exchanged for a new one.
+// If the place has given the id to something else since, a new one is used.
 static Status place_again(Saves *saves, SavedStructure *saved)
 {
     Handle handle;
@@ -264,7 +263,7 @@ static void restore_structures(Saves *saves)
             log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
                       "structure %llu no longer fits: %s", (unsigned long long)saved->net_id,
                       status_text(saved->placed));
-            // Its row stays: the place may change back. It is not looked for in this life.
+            // Its row stays stored, because the place may change back. This run ignores it.
             id_map_remove(&saves->structure_map, saved->net_id);
             (void)pool_release(&saves->structures, pool_handle(&saves->structures, i));
         }
@@ -275,16 +274,16 @@ static void restore_structures(Saves *saves)
 
 static bool is_private(const SavedAttributes *stored, Text name)
 {
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text text;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
         return true;
     }
-    while (net_book_attribute(&reader, &text, &value)) {
+    while (net_attributes_next(&reader, &text, &value)) {
     }
-    while (net_book_tag(&reader, &text)) {
-        if (row_text_equal(text, name)) {
+    while (net_attributes_next_tag(&reader, &text)) {
+        if (text_equal(text, name)) {
             return true;
         }
     }
@@ -312,13 +311,13 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     stored->waits = false;
     saves->attributes_waiting -= 1;
     ScriptWorld *script_world = authority_world(saves->config.authority);
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text name;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
         return;
     }
-    while (net_book_attribute(&reader, &name, &value)) {
+    while (net_attributes_next(&reader, &name, &value)) {
         const ScriptValue script = script_value(&value);
         const uint32_t flags =
             ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);
@@ -383,7 +382,7 @@ static void replace_old_rows(Saves *saves)
 
 // --- start --------------------------------------------------------------------------------------
 
-// Numbers are never given twice, even if the row that says where they go on was lost.
+// Numbers are never reused, even if the row with the next numbers was lost.
 static RowMeta numbers_used(const Saves *saves)
 {
     RowMeta meta = saves->meta;

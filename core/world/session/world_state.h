@@ -1,5 +1,5 @@
-// What all rooms of a world may look at: its clock, the numbers of this run, and the counters that
-// operators see. The top of core/world owns them; a room is given pointers when it is created.
+// State that all rooms of a world may read: its clock, the numbers of this run, and the counters
+// for operators. The top of core/world owns it; a room gets pointers at create.
 #pragma once
 
 #include "core/world/replicate/replicate.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Only the tick (world.c, step.c) moves it.
+// Changed by the tick only (world.c, step.c).
 typedef struct WorldClock {
     uint64_t tick;           // of the sim
     uint64_t unix_ms;        // of the last ENTRY_TICK

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A name that messages show.
+// A name that can be shown in messages.
 static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
     return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
@@ -23,7 +23,8 @@ static void write_modules(const CompileJob *job, Buffer *out)
 {
     buffer_put_u32(out, job->module_count);
     for (uint32_t i = 0; i < job->module_count; i++) {
-        ASSERT(job->modules[i].module_count == 0); // so it ends here
+        ASSERT(job->modules[i].module_count ==
+               0); // no modules of modules, so the recursion ends here
         Buffer module = buffer_of(WORKER_REQUEST_MAX);
         write_request(&job->modules[i], &module);
         buffer_put_block(out, module.data, module.bytes);
@@ -105,7 +106,7 @@ Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *jo
     }
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     CompileOutput output = {0};
-    // An error and a rune, or no error and none: neither can be.
+    // Either an error without a rune, or a rune without an error; anything else is invalid.
     const bool has_rune = said == STATUS_OK && job->module_count == 0;
     const bool is_sound =
         (list.error_count > 0) == (said != STATUS_OK) &&

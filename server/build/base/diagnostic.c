@@ -36,7 +36,7 @@ static bool make_room(DiagnosticList *list)
     return true;
 }
 
-// The last warning; NULL: there is none.
+// The last warning, or NULL.
 static Diagnostic *find_warning(const DiagnosticList *list)
 {
     for (uint32_t i = list->count; i > 0; i--) {
@@ -56,14 +56,15 @@ void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic)
         return;
     }
     list->dropped_count += 1;
-    // Why a build failed is not hidden by a thousand warnings.
+    // An error replaces a warning if the list is full, so that the reason of a failed build is
+    // shown.
     Diagnostic *warning = diagnostic->level == DIAGNOSTIC_ERROR ? find_warning(list) : NULL;
     if (warning != NULL) {
         *warning = *diagnostic;
     }
 }
 
-// One that is too long is no file's name any more, and does not look like one.
+// A name that is too long is cut and marked, so that it is not taken for a file's name.
 static void put_file(Diagnostic *diagnostic, const char *file)
 {
     static const char more[] = "…";

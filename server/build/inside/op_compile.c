@@ -30,7 +30,7 @@ typedef struct Request {
     uint32_t module_count;
 } Request;
 
-// What one request needs and gives back.
+// The working state of one request.
 typedef struct Work {
     Request request;
     DiagnosticList diagnostics;
@@ -40,7 +40,7 @@ typedef struct Work {
 
 // --- the request --------------------------------------------------------------------------------
 
-// A name that messages show.
+// A name that can be shown in messages.
 static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
     return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
@@ -59,7 +59,7 @@ static bool read_modules(ByteReader *reader, Request *out)
     return reader->status == STATUS_OK;
 }
 
-// The lines are only read once all the rest has been found good.
+// The line numbers are read only after everything else was checked.
 static Status read_request(ByteReader *reader, Request *out)
 {
     if (!read_plain_name(reader, out->path, sizeof out->path) ||
@@ -134,7 +134,7 @@ static void free_work(Work *work)
 
 // --- trying it out ------------------------------------------------------------------------------
 
-// False: it does not compile, or asks for things of its place.
+// False: it does not compile, or uses things of its place.
 static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
 {
     ByteReader request = byte_reader(data, bytes);

@@ -1,5 +1,6 @@
-// Lua to runes in the worker, or from the cache; then whether everything that is required is there,
-// on the sides where it is, and no module waits for itself.
+// Compiles Lua to runes in the worker, or takes them from the cache. Then checks that every
+// required module exists, on the sides where it is needed, and that no modules require each other
+// in a circle.
 #define _GNU_SOURCE
 #include "core/script/check/check_require.h"
 #include "server/build/pipeline/build_stages.h"
@@ -43,8 +44,8 @@ static Status compile_one(Build *build, BuildItem *item)
     return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
 }
 
-// Only who is sent to clients takes it there: a place whose TypeScript stays on the server shows
-// nothing of it.
+// The library goes to clients only if a replicated script requires it: TypeScript that stays on the
+// server is not visible to players.
 static void place_library(Build *build, BuildItem *library)
 {
     for (uint32_t i = 0; i < build->item_count; i++) {
@@ -102,12 +103,12 @@ typedef struct RequireWalk {
     Build *build;
     uint32_t *stack;  // items
     uint32_t *next;   // of each item: which of its requires comes next
-    uint32_t *height; // of each item: where it is in the stack, from 1; 0: it is not
+    uint32_t *height; // of each item: its position in the stack, from 1; 0: not in it
     bool *was_seen;
     uint32_t depth;
 } RequireWalk;
 
-// In the words of `require` itself.
+// Uses the words of `require` itself.
 static void tell_cycle(const RequireWalk *walk, uint32_t from)
 {
     const BuildItem *items = walk->build->items, *first = &items[walk->stack[from]];

@@ -1,5 +1,5 @@
-// Whether the texts of a place are texts: UTF-8 without control characters, so that no bytecode and
-// no other file passes for a script. All of them are checked before anything else reads them.
+// Checks that the texts of a place are UTF-8 without control characters, so that no bytecode and no
+// other file is taken for a script. All are checked before anything else reads them.
 #pragma once
 
 #include "core/base/text_problem.h"

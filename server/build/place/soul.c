@@ -33,7 +33,7 @@ RunContext soul_service_context(SoulService service)
     return check_service_context(service);
 }
 
-bool soul_narrow(Soul *soul, RunContext context)
+bool soul_restrict_context(Soul *soul, RunContext context)
 {
     if (!check_narrow(&soul->context, context)) {
         return false;
@@ -60,13 +60,13 @@ static const PlaceFile *file_named(const PlaceFolder *folder, const char *path, 
     return NULL;
 }
 
-// What was made of a plain soul is no soul; without its source nothing would ever use it.
+// Lua generated from a plain soul is not a soul itself; without its source nothing would use it.
 static void check_kept(const PlaceFolder *folder, const PlaceFile *file,
                        DiagnosticList *diagnostics)
 {
     if (file_named(folder, file->path, strlen(file->path) - strlen(".lua")) == NULL) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, file->path, 0, 0, "orphan",
-                        "this is what was made of a .soul that is not there; delete it, or name "
+                        "this was generated from a .soul that does not exist; delete it, or name "
                         "it without .soul to keep it as a script");
     }
 }
@@ -87,7 +87,7 @@ static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnos
     return true;
 }
 
-// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
+// Endings that people use for scripts here or elsewhere, and endings that a system has hidden.
 void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
 {
     static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",    ".js",
@@ -116,7 +116,7 @@ static int by_path(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->file->path, two->file->path);
 }
 
-// Keeps the first of those with one name, so that the others' errors are still found.
+// Of several sources for one name the first is kept, so that its errors are still found.
 static void drop_doubles(SoulList *list, DiagnosticList *diagnostics)
 {
     uint32_t kept = 0;
@@ -139,7 +139,7 @@ static int by_folded_path(const void *a, const void *b)
     return order != 0 ? order : strcmp((*one)->path, (*two)->path);
 }
 
-// Two names that are one file on other machines could not be packed.
+// Two names that are the same file on other machines cannot be packed.
 static Status check_case(const SoulList *list, DiagnosticList *diagnostics)
 {
     const Soul **sorted = calloc(list->count + 1, sizeof *sorted);

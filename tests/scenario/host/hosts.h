@@ -4,9 +4,9 @@
 // store answers late, the disk is full, worlds say nonsense or nothing.
 //
 // Always: what a world was told is stored is there when it begins again; no two lives of a world
-// are told so at the same time, and a life that another has followed never; no two hosts that are awake
-// run a world; every join is answered; saves are answered;
-// every world that is wanted runs again within its time once nothing goes wrong any more.
+// are told so at the same time, and a life that another has followed never; no two hosts that are
+// awake run a world; every join is answered; saves are answered; every world that is wanted runs
+// again within its time once nothing goes wrong any more.
 #pragma once
 
 #include "core/base/rng.h"

@@ -420,13 +420,13 @@ export class CoreClient {
         return list;
     }
 
-    // Returns 0, or the status that says why not.
+    // Returns 0, or the status of the failure.
     give(bytes: Uint8Array): number {
         return this.core.withBytes(bytes, (at, count) =>
             this.raw.clientGive(this.handle, at, count));
     }
 
-    // The rune of that hash, packed as Core.packing says; the core looks at what comes out.
+    // The rune of that hash, packed as Core.packing; the core checks the result.
     givePacked(hash: string, packed: Uint8Array): number {
         const bytes = new Uint8Array(HASH_BYTES + packed.length);
         for (let i = 0; i < HASH_BYTES; i++) {
@@ -588,7 +588,7 @@ export class CoreWorld {
         this.raw.worldDestroy(this.handle);
     }
 
-    // Throws with file and line, and nothing has changed. True: the world was made anew, and every
+    // Throws with file and line, and nothing has changed. True: the world was made again, and every
     // connection is gone.
     applyDiff(diff: object | string): boolean {
         const json = typeof diff === 'string' ? diff : JSON.stringify(diff);

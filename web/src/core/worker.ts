@@ -1,5 +1,5 @@
-// The worker: the client in WASM, its connection, and the clock that drives it. Workers' timers go
-// on while the tab is hidden, so a body stands where it stood and nobody is dropped.
+// The worker: the client in WASM, its connection, and the clock that drives it. Workers' timers
+// continue while the tab is hidden, so the player stays in the world and is not dropped.
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
@@ -93,7 +93,7 @@ function sendChunks(): void {
 
 let pendingWelcome: Record<string, unknown> | null = null;
 
-// Once the scene of a welcome is there. Who comes back to the same scene goes on drawing it.
+// When the scene of a welcome is loaded. After a reconnect to the same scene, drawing continues.
 function sendPlace(events: readonly ClientEvent[]): void {
     const welcome = events.findLast(({ message }) => message.kind === 'welcome')?.message.payload;
     pendingWelcome = welcome ?? pendingWelcome;
@@ -116,7 +116,7 @@ function sendPlace(events: readonly ClientEvent[]): void {
     pendingWelcome = null;
 }
 
-// What scripts have to say to whoever writes them.
+// Messages of scripts for their creators.
 function sendScripts(): void {
     const faults = link?.client.faults() ?? [];
     if (faults.length > 0) {
@@ -167,7 +167,7 @@ function sendFrame(): void {
     sendChunks();
 }
 
-// --- what the page says ---
+// --- messages from the page ---
 
 function compiled(): Promise<WebAssembly.Module> {
     module ??= WebAssembly.compileStreaming(fetch(wasmUrl)).catch((error: unknown) => {
@@ -220,7 +220,7 @@ function command(feature: string, action: string, payload: object): void {
     link.pump();
 }
 
-// A trap in WASM leaves its memory in no state to go on with: the session ends, the page says why.
+// A trap in WASM leaves its memory in an undefined state: the session ends, and the page shows why.
 function guarded(work: () => void): void {
     try {
         work();

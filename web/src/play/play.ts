@@ -17,7 +17,7 @@ const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
 
-// For tests and for whoever opens the console: what is shown, to read.
+// For tests and for use in the console: what is shown, read-only.
 export interface Inspection {
     phase: string;
     own: number[];
@@ -68,7 +68,7 @@ export class PlayPage {
             text: `The page made a mistake (${event.message}). Reload it.`,
         }));
         this.controls.onKey = (code, down) => this.key(code, down);
-        // Pictures may stop now, and with them inputs: nobody walks on without their player.
+        // Drawing may stop now, and with it inputs: nobody must keep walking without their player.
         this.controls.onRelease = () => this.sendInput();
         document.addEventListener('pointerlockchange', () => {
             this.grab.hidden = this.controls.isLocked();

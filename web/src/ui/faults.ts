@@ -1,5 +1,5 @@
-// What failed in client scripts, for whoever writes them: shown on the creator's own machine alone,
-// because players can do nothing about it. Equal faults stand once, with how often they came.
+// Faults of client scripts, for their creators: shown only on the creator's own machine, because
+// players can do nothing about them. Equal faults are shown once, with a count.
 import type { Fault } from '../core/bridge.ts';
 
 const SHOWN_MAX = 5;

@@ -22,13 +22,13 @@ static void write_text(ByteWriter *writer, Text text)
     byte_write_bytes(writer, text.data, text.bytes);
 }
 
-void net_book_write_name(ByteWriter *writer, Text name)
+void net_attributes_write_name(ByteWriter *writer, Text name)
 {
     ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, name);
 }
 
-void net_book_write_attribute(ByteWriter *writer, Text name, const NetValue *value)
+void net_attributes_write_one(ByteWriter *writer, Text name, const NetValue *value)
 {
     ASSERT(name.bytes >= 1 && name.bytes <= WORLD_NAME_BYTES_MAX);
     ASSERT(value->type < NET_VALUE_TYPE_COUNT);
@@ -61,12 +61,12 @@ void net_book_write_attribute(ByteWriter *writer, Text name, const NetValue *val
     }
 }
 
-void net_book_write_end(ByteWriter *writer)
+void net_attributes_write_end(ByteWriter *writer)
 {
     byte_write_u8(writer, 0);
 }
 
-void net_book_write_tag(ByteWriter *writer, Text tag)
+void net_attributes_write_tag(ByteWriter *writer, Text tag)
 {
     ASSERT(tag.bytes >= 1 && tag.bytes <= WORLD_NAME_BYTES_MAX);
     write_text(writer, tag);
@@ -151,9 +151,10 @@ static bool is_before(Text a, Text b)
     return order < 0 || (order == 0 && a.bytes < b.bytes);
 }
 
-Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, Text *name)
+Status net_attributes_open(NetAttributesReader *reader, const uint8_t *bytes, size_t count,
+                           Text *name)
 {
-    if (count > NET_BOOK_BYTES_MAX) {
+    if (count > NET_ATTRIBUTES_BYTES_MAX) {
         return STATUS_LIMIT;
     }
     ByteReader all = byte_reader(bytes, count);
@@ -172,13 +173,13 @@ Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count, 
     }
     const Status status = byte_reader_finish(&all);
     if (status == STATUS_OK) {
-        *reader = (NetBookReader){first, STAGE_ATTRIBUTES};
+        *reader = (NetAttributesReader){first, STAGE_ATTRIBUTES};
         *name = own;
     }
     return status;
 }
 
-bool net_book_attribute(NetBookReader *reader, Text *name, NetValue *value)
+bool net_attributes_next(NetAttributesReader *reader, Text *name, NetValue *value)
 {
     ASSERT(reader->bytes.status == STATUS_OK);
     if (reader->stage != STAGE_ATTRIBUTES) {
@@ -191,11 +192,11 @@ bool net_book_attribute(NetBookReader *reader, Text *name, NetValue *value)
     return false;
 }
 
-bool net_book_tag(NetBookReader *reader, Text *tag)
+bool net_attributes_next_tag(NetAttributesReader *reader, Text *tag)
 {
     Text name;
     NetValue value;
-    while (net_book_attribute(reader, &name, &value)) {
+    while (net_attributes_next(reader, &name, &value)) {
     }
     if (reader->stage == STAGE_DONE) {
         return false;
