@@ -272,7 +272,7 @@ void host_stop(Host *host, uint32_t ms)
     host->stopping = true;
     host->stop_ns = host_now(host) + ms * HOST_MS_NS;
     for (uint32_t i = 0; i < host->world_count; i++) {
-        host_joins_refuse(host->worlds[i], STATUS_DENIED, "stopping", "this server is going down");
+        host_joins_refuse(host->worlds[i], REFUSED_ENDING);
         hosted_stop(host->worlds[i]);
     }
 }

@@ -37,10 +37,25 @@ typedef struct HostJoin {
     Ticket who;     // account, name and flags; the rest is filled in
 } HostJoin;
 
+// Why there is no ticket. http_join.c has the words.
+typedef enum HostRefusal {
+    REFUSED_NOT,
+    REFUSED_NO_WORLD, // there is none of that name here
+    REFUSED_NO_PLACE,
+    REFUSED_ENDING,      // the host is going down
+    REFUSED_CROWD,       // too many come in at once
+    REFUSED_FULL,        // the host runs as many worlds as it can
+    REFUSED_ELSEWHERE,   // another host runs this world
+    REFUSED_DISK,        // host_disk
+    REFUSED_FAILING,     // it ends as soon as it starts
+    REFUSED_UNAVAILABLE, // it cannot be started now
+    REFUSED_LATE,        // it has not started in time
+    REFUSED_COUNT
+} HostRefusal;
+
 typedef struct HostJoinAnswer {
-    Status status;       // STATUS_OK: a ticket
-    const char *code;    // else: for the error's JSON
-    const char *message; // for people
+    HostRefusal refusal; // REFUSED_NOT: there is a ticket
+    StoreDisk disk;      // of REFUSED_DISK
     const HostWorld *world;
     char ticket[TICKET_TEXT_BYTES];
 } HostJoinAnswer;

@@ -205,7 +205,7 @@ void hosted_saves_forget(HostWorld *world); // and say what was lost
 
 // --- host_join.c --------------------------------------------------------------------------------
 void host_joins_answer(HostWorld *world); // it runs
-void host_joins_refuse(HostWorld *world, Status status, const char *code, const char *message);
+void host_joins_refuse(HostWorld *world, HostRefusal refusal);
 void host_joins_step(Host *host);
 #define ROOM_CODE_RANDOM 6
 void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17]);

@@ -37,10 +37,9 @@ static void make_world_id(const Host *host, char out[65])
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void refuse(Host *host, const HostJoin *join, Status status, const char *code,
-                   const char *message)
+static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
-    const HostJoinAnswer answer = {.status = status, .code = code, .message = message};
+    const HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
     host->counts.joins_refused += 1;
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
@@ -49,7 +48,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join)
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    HostJoinAnswer answer = {.status = STATUS_OK, .world = world};
+    HostJoinAnswer answer = {.world = world};
     Ticket ticket = join->who;
     ticket.purpose = TICKET_ENTER;
     ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS;
@@ -58,7 +57,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join)
     memcpy(ticket.boot, host->config.boot, sizeof ticket.boot);
     outside->random(outside->user, ticket.nonce, sizeof ticket.nonce);
     if (ticket_write(host->config.key, &ticket, answer.ticket, sizeof answer.ticket) != STATUS_OK) {
-        refuse(host, join, STATUS_LIMIT, "failed", "no ticket could be made");
+        refuse(host, join, REFUSED_UNAVAILABLE);
         return;
     }
     world->invited += 1;
@@ -88,24 +87,12 @@ void host_joins_answer(HostWorld *world)
     }
 }
 
-void host_joins_refuse(HostWorld *world, Status status, const char *code, const char *message)
+void host_joins_refuse(HostWorld *world, HostRefusal refusal)
 {
-    static const char *const disk_codes[] = {[STORE_DISK_FINE] = "unavailable",
-                                             [STORE_DISK_FULL] = "disk_full",
-                                             [STORE_DISK_READ_ONLY] = "disk_read_only",
-                                             [STORE_DISK_FAILED] = "disk_failed"};
-    const StoreDisk disk = host_disk(world->host);
-    char text[160];
-    if (disk != STORE_DISK_FINE) {
-        snprintf(text, sizeof text,
-                 "the world does not run: %s; it starts again by itself once that is mended",
-                 store_disk_text(disk));
-        code = disk_codes[disk];
-        message = text;
-    }
     HostJoin join;
     while (take_waiting(world->host, world, &join)) {
-        refuse(world->host, &join, status, code, message);
+        refuse(world->host, &join,
+               host_disk(world->host) != STORE_DISK_FINE ? REFUSED_DISK : refusal);
     }
 }
 
@@ -119,8 +106,7 @@ void host_joins_step(Host *host)
         }
         const HostJoin join = host->joins[i].join;
         host->joins[i] = host->joins[--host->join_count];
-        refuse(host, &join, STATUS_BLOCKED, "starting",
-               "the world has not started in time; try again");
+        refuse(host, &join, REFUSED_LATE);
     }
 }
 
@@ -188,16 +174,16 @@ static HostWorld *make_world(Host *host, HostPlace *place)
     return world;
 }
 
-static HostWorld *find_for(Host *host, const HostJoin *join, const char **why)
+static HostWorld *find_for(Host *host, const HostJoin *join, HostRefusal *why)
 {
     if (join->world[0] != '\0') {
         HostWorld *world = host_world(host, join->world);
-        *why = "there is no such world here";
+        *why = REFUSED_NO_WORLD;
         return world != NULL && world->place != NULL ? world : NULL;
     }
     HostPlace *place = host_place(host, join->place);
     if (place == NULL) {
-        *why = "there is no such place here";
+        *why = REFUSED_NO_PLACE;
         return NULL;
     }
     // With nothing named there is a new world, or the only one.
@@ -206,39 +192,42 @@ static HostWorld *find_for(Host *host, const HostJoin *join, const char **why)
     if (world == NULL && host->config.one_world) {
         world = host->world_count > 0 ? host->worlds[0] : NULL; // it says itself that it is full
     }
-    *why = "this server has as many worlds as it can hold";
+    *why = REFUSED_FULL;
     return world != NULL ? world : make_world(host, place);
+}
+
+// REFUSED_NOT: it may wait for its world.
+static HostRefusal refusal_of(const Host *host, const HostWorld *world)
+{
+    if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
+        host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
+        return REFUSED_ELSEWHERE;
+    }
+    if (!hosted_has_process(world) && host->process_count >= host->config.world_max) {
+        return REFUSED_FULL;
+    }
+    return REFUSED_NOT;
 }
 
 void host_join(Host *host, const HostJoin *join)
 {
-    const char *why = "";
-    if (host->stopping) {
-        refuse(host, join, STATUS_DENIED, "stopping", "this server is going down");
+    HostRefusal refusal = REFUSED_NOT;
+    if (host->stopping || host->join_count == HOST_JOINS_MAX) {
+        refuse(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
         return;
     }
-    if (host->join_count == HOST_JOINS_MAX) {
-        refuse(host, join, STATUS_LIMIT, "busy", "too many come in at once; try again");
-        return;
-    }
-    HostWorld *world = find_for(host, join, &why);
+    HostWorld *world = find_for(host, join, &refusal);
     if (world == NULL) {
-        const bool named = join->world[0] != '\0' || host_place(host, join->place) == NULL;
-        refuse(host, join, named ? STATUS_NOT_FOUND : STATUS_LIMIT, named ? "not_found" : "full",
-               why);
+        refuse(host, join, refusal);
         return;
     }
     if (world->state == WORLD_RUNNING) {
         give_ticket(world, join);
         return;
     }
-    if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
-        host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
-        refuse(host, join, STATUS_EXISTS, "elsewhere", "another host runs this world");
-        return;
-    }
-    if (!hosted_has_process(world) && host->process_count >= host->config.world_max) {
-        refuse(host, join, STATUS_LIMIT, "full", "this server runs as many worlds as it can");
+    refusal = refusal_of(host, world);
+    if (refusal != REFUSED_NOT) {
+        refuse(host, join, refusal);
         return;
     }
     host->joins[host->join_count++] = (WaitingJoin){

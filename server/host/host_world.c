@@ -15,16 +15,6 @@
 #define START_TRIES        3
 #define INVITED_NS         (TICKET_MS * HOST_MS_NS)
 
-const char *host_world_state_name(HostWorldState state)
-{
-    static const char *const names[WORLD_STATE_COUNT] = {
-        [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
-        [WORLD_TAKING] = "starting",   [WORLD_STARTING] = "starting", [WORLD_RUNNING] = "running",
-        [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
-        [WORLD_RELEASING] = "stopping"};
-    return names[state];
-}
-
 // A deadline of 0 ms: none.
 static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
@@ -172,11 +162,11 @@ void hosted_send_entry(HostWorld *world, const Entry *entry)
 
 static void made(HostWorld *world, const StoreCompletion *done);
 
-static void retry_later(HostWorld *world, Status status, const char *code, const char *message)
+static void retry_later(HostWorld *world, HostRefusal refusal)
 {
     enter(world, WORLD_WAITING, BACKOFF_MS);
     refuse_sockets(world);
-    host_joins_refuse(world, status, code, message);
+    host_joins_refuse(world, refusal);
 }
 
 // With one world there is nothing left to do without it.
@@ -198,7 +188,7 @@ static void take(HostWorld *world)
         store_world_take(host->config.store, world->row.world_id, host->config.host_id,
                          host->config.boot, host_unix_ms(host), host_tag(TAG_TAKE, world, 0));
     if (status != STATUS_OK) {
-        retry_later(world, status, "busy", "the store is busy; try again");
+        retry_later(world, REFUSED_UNAVAILABLE);
         return;
     }
     enter(world, WORLD_TAKING, 0);
@@ -213,7 +203,7 @@ static void runs_elsewhere(HostWorld *world)
     world->elsewhere_ns = host_now(world->host);
     enter(world, WORLD_STOPPED, 0);
     refuse_sockets(world);
-    host_joins_refuse(world, STATUS_EXISTS, "elsewhere", "another host runs this world");
+    host_joins_refuse(world, REFUSED_ELSEWHERE);
 }
 
 static void not_taken(HostWorld *world, const StoreCompletion *done)
@@ -234,7 +224,7 @@ static void not_taken(HostWorld *world, const StoreCompletion *done)
                  disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     }
     hosted_log(world, LOG_ERROR, "the world cannot be taken: %s", why);
-    retry_later(world, done->status, "unavailable", "the world cannot be started now");
+    retry_later(world, REFUSED_UNAVAILABLE);
     if (world->host->config.one_world && !world->ever_ready) {
         give_up(world);
     }
@@ -305,7 +295,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     const StoreDisk disk = host_disk(host);
     host_log(host, LOG_ERROR, "host", "a world cannot be made: %s",
              disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
-    host_joins_refuse(world, done->status, "unavailable", "a world cannot be made now");
+    host_joins_refuse(world, REFUSED_UNAVAILABLE);
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
@@ -399,8 +389,7 @@ static void begin_again(HostWorld *world)
     hosted_log(world, LOG_WARN, "the world starts again%s",
                slow ? " in 5 s: it ends too often" : "");
     if (slow) {
-        retry_later(world, STATUS_BLOCKED, "failing",
-                    "this world ends as soon as it starts; its creator must mend it");
+        retry_later(world, REFUSED_FAILING);
     } else {
         enter(world, WORLD_WAITING, 1);
         take(world);

@@ -32,7 +32,6 @@ typedef enum HostWorldState {
     WORLD_RELEASING,
     WORLD_STATE_COUNT
 } HostWorldState;
-const char *host_world_state_name(HostWorldState state);
 
 // What anybody may know of a world.
 typedef struct HostWorldView {

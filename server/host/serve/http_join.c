@@ -367,9 +367,30 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     json_write_object_end(json);
 }
 
-static uint32_t http_status_of(Status status)
+static void refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                        HostRefusal refusal)
 {
-    return status == STATUS_NOT_FOUND ? 404 : 503;
+    static const struct {
+        uint32_t status;
+        const char *code, *message;
+    } answers[REFUSED_COUNT] = {
+        [REFUSED_NO_WORLD] = {404, "not_found", "there is no such world here"},
+        [REFUSED_NO_PLACE] = {404, "not_found", "there is no such place here"},
+        [REFUSED_ENDING] = {503, "stopping", "this server is going down"},
+        [REFUSED_CROWD] = {503, "busy", "too many come in at once; try again"},
+        [REFUSED_FULL] = {503, "full",
+                          "this server runs as many worlds as it can; try again later"},
+        [REFUSED_ELSEWHERE] = {503, "elsewhere", "another host runs this world"},
+        [REFUSED_FAILING] = {503, "failing",
+                             "this world ends as soon as it starts; its creator must mend it"},
+        [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+    if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
+        return;
+    }
+    refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
+    http_fail(request, response, answers[refusal].status, answers[refusal].code,
+              answers[refusal].message);
 }
 
 // On the main thread, once for each join.
@@ -379,9 +400,8 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     PendingJoin *pending = (PendingJoin *)(uintptr_t)tag; // NOLINT: it was one in ask_join
     HttpRequest *request = http_deferred_request(pending->deferred);
     HttpResponse response = http_response_default();
-    if (answer->status != STATUS_OK) {
-        http_fail(request, &response, http_status_of(answer->status), answer->code,
-                  answer->message);
+    if (answer->refusal != REFUSED_NOT) {
+        refuse_join(request, &response, pending->serve, answer->refusal);
     } else {
         char server[300];
         server_name(pending->serve, request, server, sizeof server);

@@ -259,6 +259,16 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- rooms --------------------------------------------------------------------------------------
 
+static const char *state_name(HostWorldState state)
+{
+    static const char *const names[WORLD_STATE_COUNT] = {
+        [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
+        [WORLD_TAKING] = "starting",   [WORLD_STARTING] = "starting", [WORLD_RUNNING] = "running",
+        [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
+        [WORLD_RELEASING] = "stopping"};
+    return names[state];
+}
+
 static void write_room(JsonWriter *json, const HostWorld *world)
 {
     const HostWorldView view = host_world_view(world);
@@ -267,7 +277,7 @@ static void write_room(JsonWriter *json, const HostWorld *world)
     serve_write_member(json, "worldId", view.row->world_id);
     serve_write_member(json, "placeId", view.place->place_id);
     serve_write_member(json, "placeName", view.place->built.facts.name);
-    serve_write_member(json, "state", host_world_state_name(view.state));
+    serve_write_member(json, "state", state_name(view.state));
     json_write_name(json, "ready");
     json_write_bool(json, host_world_is_ready(world));
     serve_write_number(json, "players", view.players);

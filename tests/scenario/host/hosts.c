@@ -99,10 +99,11 @@ static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer
         hosts_fail(hosts, "join %llu had to wait for %.3f s", (unsigned long long)join->tag,
                    (double)(hosts->now_us - join->asked_us) / 1e6);
     }
-    if (answer->status != STATUS_OK && strcmp(answer->code, "elsewhere") != 0 &&
-        strcmp(answer->code, "not_found") != 0 && strcmp(answer->code, "full") != 0) {
-        hosts_fail(hosts, "join %llu was refused: %s", (unsigned long long)join->tag,
-                   answer->message);
+    const bool is_expected = answer->refusal == REFUSED_ELSEWHERE ||
+                             answer->refusal == REFUSED_NO_WORLD || answer->refusal == REFUSED_FULL;
+    if (answer->refusal != REFUSED_NOT && !is_expected) {
+        hosts_fail(hosts, "join %llu was refused: %u", (unsigned long long)join->tag,
+                   answer->refusal);
     }
 }
 
@@ -118,7 +119,7 @@ static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     join->is_open = false;
     hosts->joins_answered += 1;
     check_answer(hosts, join, answer);
-    if (answer->status != STATUS_OK) {
+    if (answer->refusal != REFUSED_NOT) {
         return;
     }
     hosts->tickets += 1;
