@@ -196,7 +196,7 @@ void http_watch_request(HttpWatch *watch, HttpWatched *watched)
 
 static uint64_t rate_ns(const HttpWatch *watch, uint64_t bytes)
 {
-    return bytes / watch->config.rate_min * 1000 * NS_PER_MS;
+    return bytes * 1000 / watch->config.rate_min * NS_PER_MS; // a body is far below 2^50 bytes
 }
 
 void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins)
