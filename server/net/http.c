@@ -221,7 +221,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
 {
-    (void)user;
+    (void)user, (void)connection;
     HttpRequest *request = *context;
     if (request == NULL) {
         return MHD_NO; // there was no memory for it
@@ -245,7 +245,6 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
             return is_over ? MHD_NO : MHD_YES; // what came stays where it is
         }
         request->was_paused = false;
-        http_watch_go_on(request->server->watch, http_watched(connection));
     }
     if (*bytes > 0) {
         const bool goes_on = http_body_receive(request, data, *bytes);

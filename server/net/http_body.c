@@ -114,7 +114,6 @@ static bool give(HttpRequest *request, const char *data, size_t bytes)
     }
     if (step == HTTP_BODY_PAUSE) {
         request->was_paused = true;
-        http_watch_pause(request->server->watch, http_watched(request->connection));
         return http_defer_pause(request);
     }
     return true;

@@ -263,6 +263,7 @@ bool http_defer_pause(HttpRequest *request)
             request->is_over = true;
         } else {
             link_to(&server->paused, &request->pause, request);
+            http_watch_pause(server->watch, http_watched(request->connection));
             MHD_suspend_connection(request->connection);
         }
     }
@@ -289,6 +290,8 @@ void http_body_go_on(HttpRequest *request)
     request->has_gone_on = !was_paused;
     if (was_paused && !request->is_over) {
         unlink_from(&server->paused, &request->pause);
+        // From now on it is the client that we wait for, whenever its next bytes come.
+        http_watch_go_on(server->watch, http_watched(request->connection), request->body_came);
         MHD_resume_connection(request->connection);
     }
     pthread_mutex_unlock(&server->lock);

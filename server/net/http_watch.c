@@ -196,37 +196,45 @@ void http_watch_request(HttpWatch *watch, HttpWatched *watched)
 
 static uint64_t rate_ns(const HttpWatch *watch, uint64_t bytes)
 {
-    return bytes / watch->config.rate_min * 1000 * NS_PER_MS;
+    return bytes * 1000 / watch->config.rate_min * NS_PER_MS; // a body is far below 2^50 bytes
 }
 
-void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins)
+// With the lock held.
+static void set_body_deadline(const HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
 {
-    if (watched == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&watch->lock);
     ASSERT(watched->used);
-    watched->began_ns = begins ? clock_ns() : watched->began_ns;
     if (watched->socket >= 0) {
         watched->deadline_ns =
             watched->began_ns + watch->config.request_ms * NS_PER_MS + rate_ns(watch, bytes);
     }
-    pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        watched->began_ns = begins ? clock_ns() : watched->began_ns;
+        set_body_deadline(watch, watched, bytes);
+        pthread_mutex_unlock(&watch->lock);
+    }
 }
 
 void http_watch_pause(HttpWatch *watch, HttpWatched *watched)
 {
-    set(watch, watched, watch->config.answer_ms);
     if (watched != NULL) {
-        watched->paused_ns = clock_ns(); // only the connection's own thread looks at it
+        set(watch, watched, watch->config.answer_ms);
+        pthread_mutex_lock(&watch->lock);
+        watched->paused_ns = clock_ns();
+        pthread_mutex_unlock(&watch->lock);
     }
 }
 
-void http_watch_go_on(HttpWatch *watch, HttpWatched *watched)
+void http_watch_go_on(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
 {
     if (watched != NULL) {
         pthread_mutex_lock(&watch->lock);
         watched->began_ns += clock_ns() - watched->paused_ns;
+        set_body_deadline(watch, watched, bytes);
         pthread_mutex_unlock(&watch->lock);
     }
 }

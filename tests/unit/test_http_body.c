@@ -433,12 +433,13 @@ TEST(stopping_while_bodies_wait)
 // --- time ---------------------------------------------------------------------------------------
 
 // Sends pieces with pauses between them; true if the whole body was answered.
-static bool send_slowly(const HttpServer *server, uint32_t pieces, size_t piece, uint32_t pause_ms)
+static bool send_slowly(const HttpServer *server, const char *path, uint32_t pieces, size_t piece,
+                        uint32_t pause_ms)
 {
     const int client = connect_to(server);
     char head[256];
     snprintf(head, sizeof head,
-             "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
+             "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", path,
              pieces * piece);
     send_text(client, head);
     bool is_sent = true;
@@ -463,10 +464,10 @@ TEST(a_slow_but_steady_body_arrives)
     HttpServer *server = start(&config);
     REQUIRE(server != NULL);
     // Four times as long as a request may take, at ten times the rate.
-    CHECK(send_slowly(server, 16, 20000, 100));
+    CHECK(send_slowly(server, "/body", 16, 20000, 100));
     CHECK_INT(http_stats(server).too_slow, 0);
     // Below the rate it ends, although there is always something: 2 KB/s.
-    CHECK(!send_slowly(server, 60, 100, 50));
+    CHECK(!send_slowly(server, "/body", 60, 100, 50));
     CHECK_INT(http_stats(server).too_slow, 1);
     CHECK(cancelled_reach(1));
     CHECK_INT(get(server, "/hello", ""), 200);
@@ -489,10 +490,15 @@ TEST(a_pause_does_not_count)
                       "10\r\n\r\n12345");
     usleep(1000000); // far more than its time
     atomic_store(&hold, false);
-    send_text(client, "67890");
+    usleep(100000); // the rest comes in time, measured from here
+    send_text(client, "67");
+    usleep(100000);
+    send_text(client, "890");
     read_answer(client);
     CHECK_INT(reply_status(), 200);
     close(client);
+    // But between two short pauses it is the client's again: a trickle does not hide in them.
+    CHECK(!send_slowly(server, "/body?pause=1", 60, 100, 50));
     http_stop(server);
     work_pool_destroy(pool);
 }

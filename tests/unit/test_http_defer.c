@@ -211,10 +211,10 @@ TEST(an_answer_comes_later)
     handle = take_handle();
     REQUIRE(handle != NULL);
     complete_text(handle, "again");
-    read_answer(client);
-    CHECK_TEXT(reply_body(), "again");
-    read_answer(client);
-    CHECK_TEXT(reply_body(), "0123456789");
+    read_answer(client); // both may come at once
+    while (!reply_has("0123456789") && read_more(client)) {
+    }
+    CHECK(reply_has("again") && reply_has("\r\n\r\n0123456789"));
     close(client);
     CHECK_INT(http_stats(server).waiting, 0);
     CHECK_INT(http_stats(server).deferred, 2);
