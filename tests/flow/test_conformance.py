@@ -58,7 +58,7 @@ def described_members(places, heading):
     path = os.path.join(places, os.pardir, "docs", "HTTP.md")
     with open(path, encoding="utf-8") as file:
         part = file.read().split(f"## {heading}\n")[1].split("\n## ")[0]
-    answer = part.split("| member | means |")[2]
+    answer = part.split("| member | means |")[2].split("\n\n")[0]
     return {name for line in answer.splitlines() if line.startswith("| `")
             for name in re.findall(r"`(\w+)`", line.split("|")[1])}
 
